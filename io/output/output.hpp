@@ -32,6 +32,9 @@ struct OutputOptions {
   // A regular file has a hidden name from the start, by which other processes write to it, too:
   // see output_share.hpp. Nobody then writes around the page cache.
   bool is_shared = false;
+  // Called by commit() of a regular file when all of it is on the disk, but not yet its name. What
+  // it throws ends commit(), and nothing has changed.
+  std::function<void()> before_name = nullptr;
 };
 
 // Memory that takes an output.

@@ -57,7 +57,8 @@ class RegularOutput : public Output::Impl {
     new_file_.note_written(offset, bytes);
   }
   [[nodiscard]] std::unique_ptr<Output::Impl> renewed() override {
-    return std::make_unique<RegularOutput>(target_, OutputOptions{policy_, must_be_new_});
+    return std::make_unique<RegularOutput>(
+        target_, OutputOptions{policy_, must_be_new_, false, before_name_});
   }
   void cancel() noexcept override {}
   void commit(std::uint64_t size_bytes) override;
@@ -80,6 +81,7 @@ class RegularOutput : public Output::Impl {
   DirectIo policy_;
   bool must_be_new_;
   bool is_shared_;
+  std::function<void()> before_name_;
   mode_t mode_of_new_;
   // None: they cannot be read.
   std::optional<AccessList> list_of_folder_;  // what new files in it begin with
@@ -101,6 +103,7 @@ RegularOutput::RegularOutput(OutputTarget target, const OutputOptions& options)
       policy_(options.is_shared ? DirectIo::kOff : options.direct_io),
       must_be_new_(options.must_be_new),
       is_shared_(options.is_shared),
+      before_name_(options.before_name),
       mode_of_new_(kModeOfNew & ~sys::file_mode_mask()),
       list_of_folder_(default_list_of(target_.folder)),
       list_of_replaced_(target_.replaced ? list_of(target_.folder + "/" + target_.name)
@@ -159,6 +162,7 @@ void RegularOutput::write_cached(std::uint64_t offset, ConstByteSpan bytes) {
 
 void RegularOutput::commit(std::uint64_t size_bytes) {
   finish(size_bytes);
+  if (before_name_) before_name_();
   put_in_place();
   sync_name();
 }

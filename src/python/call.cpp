@@ -104,14 +104,16 @@ void Call::use() {
       .hint("make a new one");
 }
 
-Report Call::sort(std::optional<io::MemoryResult> memory, Meter& meter) {
+Report Call::sort(std::optional<io::MemoryResult> memory, Meter& meter,
+                  const std::function<void()>& before_name) {
   use();
   std::vector<io::Output> outputs;
   if (memory) {
     job_.output_form = {};
     outputs.emplace_back(std::move(*memory));
   } else {
-    outputs.emplace_back(options_.output.value(), io::OutputOptions{options_.direct_io});
+    outputs.emplace_back(options_.output.value(),
+                         io::OutputOptions{options_.direct_io, false, false, before_name});
   }
   PreparedSort prepared(options_, job_, reader_, std::move(outputs));
   Outcome outcome = prepared.run(&meter);

@@ -3,6 +3,7 @@
 #pragma once
 
 #include <cstdint>
+#include <functional>
 #include <optional>
 #include <string>
 #include <vector>
@@ -52,8 +53,10 @@ class Call {
   [[nodiscard]] std::uint64_t row_elements() const { return job_.row_elements; }
 
   // Sorts into `memory`, or into the output that the words name. A call sorts or checks once.
-  // Throws: Error; of kUsage for a second time.
-  Report sort(std::optional<io::MemoryResult> memory, Meter& meter);
+  // `before_name` is called before a file that is written and synced gets its name.
+  // Throws: Error; of kUsage for a second time; what `before_name` throws, and no file has changed.
+  Report sort(std::optional<io::MemoryResult> memory, Meter& meter,
+              const std::function<void()>& before_name = nullptr);
 
   // What -c finds. Throws: as sort.
   CheckOutcome check(Meter& meter);

@@ -132,15 +132,16 @@ void make_call(Call* place, const std::vector<nb::bytes>& words, const std::vect
 
 Report sort(Call& call, const std::optional<Room>& room, const nb::object& watch) {
   Report report;
-  run_watched(watch, [&](Meter& meter) {
-    report = call.sort(room ? std::optional(result_in(*room)) : std::nullopt, meter);
+  run_watched(watch, [&](Meter& meter, const LastLook& last_look) {
+    report = call.sort(room ? std::optional(result_in(*room)) : std::nullopt, meter, last_look);
   });
   return report;
 }
 
 CheckOutcome check(Call& call, const nb::object& watch) {
   CheckOutcome outcome;
-  run_watched(watch, [&](Meter& meter) { outcome = call.check(meter); });
+  run_watched(watch,
+              [&](Meter& meter, const LastLook& /*unused*/) { outcome = call.check(meter); });
   return outcome;
 }
 
@@ -151,7 +152,7 @@ void argsort(const std::vector<nb::bytes>& words, const std::string& type, bool 
   format.big_endian = big_endian;
   const NumberedKeys numbered(span_of(keys), format);
   const std::vector<std::string> texts = texts_of(words);
-  run_watched(watch, [&](Meter& meter) {
+  run_watched(watch, [&](Meter& meter, const LastLook& /*unused*/) {
     Call call(texts, {numbered.input(texts.back())});
     static_cast<void>(call.sort(numbered.result(span_of(indices)), meter));
   });

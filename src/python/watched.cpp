@@ -22,16 +22,28 @@ namespace {
 
 constexpr std::chrono::milliseconds kBetweenLooks{100};
 
+using Work = std::function<void(Meter&, const LastLook&)>;
+
 // The thread that works, and how it ends.
 class Worker {
  public:
-  Worker(const std::function<void(Meter&)>& work, Meter& meter)
-      : thread_([this, &work, &meter] { run(work, meter); }) {}
+  enum class State : std::uint8_t { kWorks, kWaitsForLook, kHasEnded };
 
-  // Returns whether it has ended.
-  bool wait() {
+  Worker(const Work& work, Meter& meter) : thread_([this, &work, &meter] { run(work, meter); }) {}
+
+  // Waits a while for another state than kWorks.
+  State wait() {
     std::unique_lock lock(mutex_);
-    return ended_.wait_for(lock, kBetweenLooks, [&] { return has_ended_; });
+    changed_.wait_for(lock, kBetweenLooks, [&] { return state_ != State::kWorks; });
+    return state_;
+  }
+
+  // There is no other look.
+  void go_on() {
+    const std::lock_guard lock(mutex_);
+    is_looked_at_ = true;
+    if (state_ == State::kWaitsForLook) state_ = State::kWorks;
+    changed_.notify_all();
   }
 
   // Requires: is called once.
@@ -41,20 +53,32 @@ class Worker {
   }
 
  private:
-  void run(const std::function<void(Meter&)>& work, Meter& meter) {
+  void run(const Work& work, Meter& meter) {
     try {
-      work(meter);
+      work(meter, [&] {
+        wait_for_look();
+        const Span throws_if_stopped(&meter, Stage::kSync);
+      });
     } catch (...) {
       failure_ = std::current_exception();
     }
     const std::lock_guard lock(mutex_);
-    has_ended_ = true;
-    ended_.notify_one();
+    state_ = State::kHasEnded;
+    changed_.notify_all();
+  }
+
+  void wait_for_look() {
+    std::unique_lock lock(mutex_);
+    if (is_looked_at_) return;
+    state_ = State::kWaitsForLook;
+    changed_.notify_all();
+    changed_.wait(lock, [&] { return is_looked_at_; });
   }
 
   std::mutex mutex_;
-  std::condition_variable ended_;
-  bool has_ended_ = false;
+  std::condition_variable changed_;
+  State state_ = State::kWorks;
+  bool is_looked_at_ = false;
   std::exception_ptr failure_;
   std::jthread thread_;
 };
@@ -67,21 +91,18 @@ void tell(const nb::object& watch, StatusTracker& tracker, const Meter& meter) {
         status.bytes_per_second, status.seconds_left, status_line(status));
 }
 
-// What ended the watching early, if anything did.
-std::exception_ptr watch_until_end(Worker& worker, const nb::object& watch, StatusTracker& tracker,
-                                   Meter& meter) {
+// Until the last look, or the end: returns which. Throws: what ended the watching early.
+Worker::State watch_work(Worker& worker, const nb::object& watch, StatusTracker& tracker,
+                         Meter& meter) {
   const nb::gil_scoped_release released;
-  while (!worker.wait()) {
+  for (;;) {
+    const Worker::State state = worker.wait();
+    if (state == Worker::State::kHasEnded) return state;
     const nb::gil_scoped_acquire held;
-    try {
-      if (PyErr_CheckSignals() != 0) throw nb::python_error();
-      tell(watch, tracker, meter);
-    } catch (...) {
-      meter.request_stop();
-      return std::current_exception();
-    }
+    if (PyErr_CheckSignals() != 0) throw nb::python_error();
+    tell(watch, tracker, meter);
+    if (state == Worker::State::kWaitsForLook) return state;
   }
-  return nullptr;
 }
 
 std::exception_ptr join_without_lock(Worker& worker) {
@@ -91,16 +112,24 @@ std::exception_ptr join_without_lock(Worker& worker) {
 
 }  // namespace
 
-void run_watched(const nb::object& watch, const std::function<void(Meter&)>& work) {
+void run_watched(const nb::object& watch, const Work& work) {
   try {
     Meter meter;
     StatusTracker tracker;
     Worker worker(work, meter);
-    const std::exception_ptr raised = watch_until_end(worker, watch, tracker, meter);
+    std::exception_ptr raised;
+    auto state = Worker::State::kWorks;
+    try {
+      state = watch_work(worker, watch, tracker, meter);
+    } catch (...) {
+      raised = std::current_exception();
+      meter.request_stop();
+    }
+    worker.go_on();
     const std::exception_ptr failure = join_without_lock(worker);
     if (raised) std::rethrow_exception(raised);
     if (failure) std::rethrow_exception(failure);
-    tell(watch, tracker, meter);
+    if (state == Worker::State::kHasEnded) tell(watch, tracker, meter);
   } catch (nb::python_error&) {
     throw;
   } catch (...) {

@@ -206,6 +206,27 @@ def test_a_callback_may_end_the_sort(tmp_path):
     assert os.listdir(tmp_path) == ["out.u64"] and (tmp_path / "out.u64").read_bytes() == b"the old one"
 
 
+@pytest.mark.parametrize("name", ["out.u64", "out.txt", "out.u64.gz", "new.npy"])
+def test_a_callback_that_fails_at_the_end_leaves_no_output(tmp_path, name):
+    """A short sort calls it only then."""
+    if name.startswith("out"):
+        (tmp_path / name).write_bytes(b"the old one")
+    before = {path.name: path.read_bytes() for path in tmp_path.iterdir()}
+    phases = []
+
+    def end(progress):
+        phases.append(progress.phase)
+        assert {path.name: path.read_bytes() for path in tmp_path.iterdir()} == before
+        if progress.phase == "sync":
+            raise LookupError
+
+    with pytest.raises(LookupError):
+        gsort.sort(numpy.arange(10, dtype="u8"), tmp_path / name, progress=end)
+    assert phases[-1] == "sync" and phases.count("sync") == 1
+    assert {path.name: path.read_bytes() for path in tmp_path.iterdir()} == before
+    assert gsort.sort(numpy.arange(10, dtype="u8"), tmp_path / name, progress=phases.append).elements == 10
+
+
 INTERRUPTED = """
     import os, signal, sys
     import gsort

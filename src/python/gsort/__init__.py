@@ -8,8 +8,8 @@
 Sources are paths, arrays (numpy.memmap, too), or lists of them. Every result is verified: count, fingerprint, order.
 Floats are in IEEE total order: -NaN, -inf, ..., -0, +0, ..., +inf, +NaN. Sizes of memory are bytes, or texts such as
 "2G" and "50%". `progress` is None (a bar in a terminal or notebook), True, False, or a function that is called with
-a Progress ten times a second and once at the end; if it raises, the sort ends. Ctrl-C ends a sort, too, and leaves no
-output. Functions may be called from several threads; they release the interpreter's lock while they work.
+a Progress ten times a second and once at the end, before an output file gets its name. If it raises, the sort ends, and
+no file has changed; an output array may have the result. Ctrl-C ends a sort, too, and leaves no output. Functions may be called from several threads; they release the interpreter's lock while they work.
 """
 
 from __future__ import annotations
