@@ -1,5 +1,6 @@
 #include "python/call.hpp"
 
+#include <algorithm>
 #include <cstdlib>
 #include <string_view>
 #include <utility>
@@ -13,10 +14,12 @@
 #include "base/error.hpp"
 #include "element/fingerprint.hpp"
 #include "form/npy.hpp"
+#include "io/system/host_facts.hpp"
 #include "options/assumed_type.hpp"
 #include "options/suffix_warning.hpp"
 #include "pipeline/check_order.hpp"
 #include "pipeline/survey.hpp"
+#include "plan/budget.hpp"
 #include "report/busiest.hpp"
 
 namespace gsort::python {
@@ -78,16 +81,25 @@ Call::Call(const std::vector<std::string>& words, std::vector<io::MemoryInput> a
       job_(job_of(options_, reader_)) {
   require_type(options_, job_);
   require_one_type(options_, job_);
-  if (const auto size = reader_.known_size()) {
-    bytes_ = checked_product(*size / job_.input_element().bytes(), job_.result_bytes());
+  if (job_.counts && job_.output_form.format != FileFormat::kNpy) {
+    job_.dtype = io::counted_dtype_of(job_.element.key, job_.dtype);
   }
+  if (const auto size = reader_.known_size()) {
+    const std::uint64_t elements = *size / job_.input_element().bytes();
+    bytes_ = checked_product(std::min(elements, job_.top.value_or(elements)), job_.result_bytes());
+  }
+}
+
+std::uint64_t Call::memory_bytes() const {
+  const io::HostFacts host = io::host_facts();
+  Machine machine;
+  machine.memory_bytes = host.memory_bytes;
+  machine.available_bytes = host.available_bytes;
+  return host_budget(options_, machine);
 }
 
 std::string Call::dtype() const {
   if (job_.numbered) return io::npy_dtype_of(job_.result_key()).descr;
-  if (job_.counts && job_.output_form.format != FileFormat::kNpy) {
-    return io::counted_dtype_of(job_.element.key, job_.dtype).descr;
-  }
   if (job_.dtype) return job_.dtype->descr;
   if (job_.element.shown_records()) return "'|V" + std::to_string(job_.element.bytes()) + "'";
   return io::npy_dtype_of(job_.element.key).descr;
@@ -107,14 +119,30 @@ void Call::use() {
 Report Call::sort(std::optional<io::MemoryResult> memory, Meter& meter,
                   const std::function<void()>& before_name) {
   use();
-  std::vector<io::Output> outputs;
   if (memory) {
     job_.output_form = {};
-    outputs.emplace_back(std::move(*memory));
-  } else {
-    outputs.emplace_back(options_.output.value(),
-                         io::OutputOptions{options_.direct_io, false, false, before_name});
+    return run(io::Output(std::move(*memory)), meter);
   }
+  const io::OutputOptions options{options_.direct_io, false, false, before_name};
+  return run(io::Output(options_.output.value(), options), meter);
+}
+
+Report Call::sort_into(int descriptor, const std::string& place, Meter& meter) {
+  use();
+  job_.output_form = {};
+  const std::string name = fmt::format("/proc/self/fd/{}", descriptor);
+  options_.output = name;
+  try {
+    return run(io::Output(name), meter);
+  } catch (const Error& error) {
+    if (error.path() != name) throw;
+    throw Error(error).path(place);
+  }
+}
+
+Report Call::run(io::Output output, Meter& meter) {
+  std::vector<io::Output> outputs;
+  outputs.push_back(std::move(output));
   PreparedSort prepared(options_, job_, reader_, std::move(outputs));
   Outcome outcome = prepared.run(&meter);
   prepared.remember_rates(outcome);

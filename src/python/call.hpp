@@ -38,9 +38,12 @@ class Call {
   Call(const std::vector<std::string>& words, std::vector<io::MemoryInput> arrays,
        const std::vector<std::string>& order = {});
 
-  // All bytes of the result if none of its elements is left out; none for text and for what is
-  // compressed.
+  // The most bytes of the result, which has fewer if keys are left out that occur again or not at
+  // all; none for text and for what is compressed.
   [[nodiscard]] std::optional<std::uint64_t> bytes() const { return bytes_; }
+
+  // The memory that the call may use: -S, or half of what is available. Throws: Error(kUsage).
+  [[nodiscard]] std::uint64_t memory_bytes() const;
 
   // The dtype of the result, as the header of a .npy file has it. Of positions whose number is not
   // known before the sort, the widest until then.
@@ -58,11 +61,15 @@ class Call {
   Report sort(std::optional<io::MemoryResult> memory, Meter& meter,
               const std::function<void()>& before_name = nullptr);
 
+  // The same into an open file of the folder `place`, from its beginning, as raw elements.
+  Report sort_into(int descriptor, const std::string& place, Meter& meter);
+
   // What -c finds. Throws: as sort.
   CheckOutcome check(Meter& meter);
 
  private:
   void use();
+  Report run(io::Output output, Meter& meter);
 
   Options options_;
   io::Reader reader_;

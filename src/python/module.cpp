@@ -138,6 +138,15 @@ Report sort(Call& call, const std::optional<Room>& room, const nb::object& watch
   return report;
 }
 
+Report sort_into(Call& call, int descriptor, const nb::bytes& place, const nb::object& watch) {
+  Report report;
+  const std::string folder = text_of(place);
+  run_watched(watch, [&](Meter& meter, const LastLook& /*unused*/) {
+    report = call.sort_into(descriptor, folder, meter);
+  });
+  return report;
+}
+
 CheckOutcome check(Call& call, const nb::object& watch) {
   CheckOutcome outcome;
   run_watched(watch,
@@ -282,10 +291,12 @@ NB_MODULE(_native, module) {
   nb::class_<Call>(module, "Call")
       .def("__init__", make_call, "words"_a, "arrays"_a, "order"_a)
       .def_prop_ro("bytes", &Call::bytes)
+      .def_prop_ro("memory_bytes", &Call::memory_bytes)
       .def_prop_ro("dtype", &Call::dtype)
       .def_prop_ro("warning", &Call::warning)
       .def_prop_ro("row_elements", &Call::row_elements)
       .def("sort", sort, "room"_a.none(), "watch"_a.none())
+      .def("sort_into", sort_into, "descriptor"_a, "place"_a, "watch"_a.none())
       .def("check", check, "watch"_a.none());
   module.def("sort_on_device", sort_device_array, "address"_a, "rows"_a, "row_keys"_a, "type"_a,
              "big_endian"_a, "descending"_a, "offsets"_a, "output"_a, "stream"_a);

@@ -142,6 +142,58 @@ def test_a_memmap_of_4_gib(tmp_path):
     require_sort_within(tmp_path, 4, 512 << 20)
 
 
+WITHIN = """
+    import resource, sys
+    import numpy, gsort
+    path, folder = sys.argv[1:3]
+    mapped, few = numpy.memmap(path, "u8", mode="r"), numpy.arange(0, 1 << 20, 2, dtype="u8")
+    with open("/proc/self/status") as file:
+        used, = (int(line.split()[1]) << 10 for line in file if line.startswith("VmData"))
+    resource.setrlimit(resource.RLIMIT_DATA, (used + (100 << 20), used + (100 << 20)))
+    options = {"memory": "16M", "threads": 1, "temporary": folder}
+"""
+
+
+def require_within_memory(tmp_path, text):
+    """Of 256 MiB, with 100 MiB of the process's own memory."""
+    sparse_file(tmp_path / "in.u64", 1 / 4)
+    done = run_python(textwrap.dedent(WITHIN) + textwrap.dedent(text), tmp_path / "in.u64", tmp_path,
+                      env={**os.environ, "MALLOC_ARENA_MAX": "1"}, timeout=600)
+    assert done.returncode == 0, done.stderr
+    assert sorted(os.listdir(tmp_path)) == ["in.u64"]
+
+
+def test_results_that_are_shorter_than_their_bound(tmp_path):
+    require_within_memory(tmp_path, """
+    distinct = gsort.unique(path, **options)
+    assert numpy.array_equal(distinct, numpy.union1d(mapped[::1 << 20], numpy.zeros(1, "u8")))
+    keys, counts = gsort.unique(mapped, counts=True, **options)
+    assert (keys == distinct).all() and counts.sum() == mapped.size
+    assert (gsort.sort(path, top=5, **options) == 0).all()
+    """)
+
+
+def test_results_that_no_memory_holds(tmp_path):
+    require_within_memory(tmp_path, """
+    for call in (lambda: gsort.sort(path, **options), lambda: gsort.argsort(mapped, **options),
+                 lambda: gsort.sort(mapped, **options), lambda: gsort.merge([mapped], **options)):
+        try:
+            call()
+        except gsort.ResourceError as error:
+            assert isinstance(error, MemoryError) and error.hint == "give a path or a memmap as output", error
+        else:
+            raise AssertionError("is there so much memory?")
+    """)
+
+
+def test_sets_of_memmaps_beyond_memory(tmp_path):
+    require_within_memory(tmp_path, """
+    assert gsort.intersect1d(mapped, few, **options).tolist() == [0]
+    assert gsort.setdiff1d(few, mapped, **options).tolist() == few[1:].tolist()
+    assert len(gsort.setdiff1d(mapped, path, **options)) == 0
+    """)
+
+
 class SlowPipe:
     """A pipe whose second half comes when somebody has seen that the sort waits for it."""
 

@@ -1,7 +1,9 @@
 """sort, merge and check of arrays, memmaps, files and lists of them, compared with NumPy."""
 
 import gzip
+import os
 import tempfile
+import threading
 
 import numpy
 import pytest
@@ -259,22 +261,20 @@ def test_text_is_not_mapped_where_its_size_is_that_of_the_numbers(tmp_path):
 def test_temporary_files_are_where_they_are_wanted(tmp_path, monkeypatch):
     keys = random_array("i4", 1_000)
     (tmp_path / "in.i32.gz").write_bytes(gzip.compress(keys.tobytes()))
-    keys.tofile(tmp_path / "in.i32")
     places = []
 
-    class Recorded(tempfile.TemporaryDirectory):
-        def __init__(self, prefix, dir):
-            places.append(dir)
-            super().__init__(prefix=prefix, dir=dir)
+    def recorded(prefix, dir, make=tempfile.TemporaryFile):
+        places.append(dir)
+        return make(prefix=prefix, dir=dir)
 
-    monkeypatch.setattr(tempfile, "TemporaryDirectory", Recorded)
+    monkeypatch.setattr(tempfile, "TemporaryFile", recorded)
     monkeypatch.setenv("TMPDIR", str(tmp_path / "tmp"))
     for name in "tmp", "wanted":
         (tmp_path / name).mkdir()
     calls = (lambda **more: gsort.sort(tmp_path / "in.i32.gz", **more),
              lambda **more: gsort.merge([gsort.sort(keys), tmp_path / "one.i32.gz"], **more),
              lambda **more: gsort.unique(tmp_path / "in.i32.gz", counts=True, **more),
-             lambda **more: gsort.setdiff1d(tmp_path / "in.i32", keys[:5], tmp_path / "out.i32", **more))
+             lambda **more: gsort.setdiff1d(tmp_path / "in.i32.gz", keys[:5], tmp_path / "out.i32", **more))
     (tmp_path / "one.i32.gz").write_bytes(gzip.compress(keys[:1].tobytes()))
     for call in calls:
         call(temporary=[tmp_path / "wanted", tmp_path])
@@ -284,6 +284,33 @@ def test_temporary_files_are_where_they_are_wanted(tmp_path, monkeypatch):
     wanted, tmp = str(tmp_path / "wanted"), str(tmp_path / "tmp")
     assert places == [wanted, tmp] * 4 + [str(tmp_path)]
     assert list((tmp_path / "tmp").iterdir()) == list((tmp_path / "wanted").iterdir()) == []
+
+
+def test_temporary_files_have_no_names(tmp_path):
+    """So that none is left, however the process ends."""
+    keys = random_array("u4", 1 << 20)
+    keys.tofile(tmp_path / "in.u32")
+    (tmp_path / "in.u32.gz").write_bytes(gzip.compress(keys.tobytes(), 1))
+    names = []
+
+    def look(_):
+        names.extend(os.listdir(tmp_path))
+
+    more = {"memory": "16M", "temporary": tmp_path, "progress": look}
+    assert_same(gsort.intersect1d(tmp_path / "in.u32", keys, **more), numpy.unique(keys))
+    assert_same(gsort.setdiff1d(tmp_path / "in.u32.gz", keys[1:], **more), numpy.setdiff1d(keys, keys[1:]))
+    assert_same(gsort.unique(tmp_path / "in.u32.gz", **more), numpy.unique(keys))
+    assert set(names) == {"in.u32", "in.u32.gz"}
+
+
+def test_fifos_into_arrays(tmp_path):
+    os.mkfifo(tmp_path / "pipe.u32")
+    keys = random_array("u4", 50_000)
+    for call in gsort.sort, gsort.unique, lambda path: gsort.setdiff1d(path, keys[:0]):
+        writer = threading.Thread(target=lambda: (tmp_path / "pipe.u32").write_bytes(keys.tobytes()), daemon=True)
+        writer.start()
+        assert numpy.isin(keys, call(tmp_path / "pipe.u32")).all()
+        writer.join()
 
 
 def test_beyond_memory(tmp_path):

@@ -7,15 +7,17 @@
 
 Sources are paths, arrays (numpy.memmap, too), or lists of them. Every result is verified: count, fingerprint, order.
 Floats are in IEEE total order: -NaN, -inf, ..., -0, +0, ..., +inf, +NaN. Sizes of memory are bytes, or texts such as
-"2G" and "50%". `progress` is None (a bar in a terminal or notebook), True, False, or a function that is called with
-a Progress ten times a second and once at the end, before an output file gets its name. If it raises, the sort ends, and
-no file has changed; an output array may have the result. Ctrl-C ends a sort, too, and leaves no output. Functions may be called from several threads; they release the interpreter's lock while they work.
+"2G" and "50%". `progress` is None (a bar in a terminal or notebook), True, False, or a function that is called with a
+Progress ten times a second and once at the end, before an output file gets its name. If it raises, the sort ends, and
+no file has changed; an output array may have the result. Ctrl-C ends a sort, too, and leaves no output. Functions may
+be called from several threads; they release the interpreter's lock while they work.
 """
 
 from __future__ import annotations
 
 import os
 import tempfile
+from contextlib import ExitStack
 from dataclasses import dataclass
 from importlib import metadata
 from typing import Any, List, Optional, Sequence, Tuple, Union
@@ -26,7 +28,7 @@ from . import _device, _native
 from ._device import segmented_argsort, segmented_sort, sort_pairs
 from ._errors import (CorruptError, DataError, DeniedFileError, DeviceError, Error, FileError, MissingFileError,
                       ResourceError, UsageError, file_errors, has_type, usage)
-from ._outputs import refuse_overlap, require_room, require_usable
+from ._outputs import new_array, refuse_overlap, require_room, require_usable
 from ._progress import Progress, Watch, Watching
 from ._sources import (Inputs, Path, Source, Sources, bytes_of, dtype_of, folders_of, is_big_endian, is_path, is_raw,
                        key_type, listed, mapped_npy, option_words, path_word, result_shape)
@@ -99,12 +101,13 @@ def _into_array(inputs: Inputs, words: List[bytes], given: Optional[numpy.ndarra
     dtype = dtype_of(call)
     if given is not None:
         require_usable(given, dtype, inputs.items)
-    if call.bytes is None:
-        return _through_file(inputs, words, given, progress, temporary)
+    is_shorter = any(word.startswith(_SHORTENING) for word in words)
+    if call.bytes is None or (given is None and is_shorter and call.bytes > call.memory_bytes):
+        return _through_file(call, inputs, given, progress, temporary)
     elements = call.bytes // dtype.itemsize
-    if given is not None and not any(word.startswith(_SHORTENING) for word in words):
+    if given is not None and not is_shorter:
         require_room(given, elements)
-    result = numpy.empty(elements, dtype) if given is None else given
+    result = new_array(elements, dtype) if given is None else given
     room = bytes_of(result)
     with Watching(progress) as watch:
         done = call.sort(room, watch)
@@ -116,13 +119,35 @@ def _into_array(inputs: Inputs, words: List[bytes], given: Optional[numpy.ndarra
     return result.reshape(result_shape(inputs, done.elements, call.row_elements))
 
 
-def _through_file(inputs: Inputs, words: List[bytes], given: Optional[numpy.ndarray], progress: Any,
+def _place_of(temporary: Any, output: Any = None) -> str:
+    """The folder for a temporary file that sort documents."""
+    beside = os.path.dirname(os.path.abspath(os.fsdecode(output))) if is_path(output) else "/var/tmp"
+    named = [os.fsdecode(path_word(folder)) for folder in folders_of(temporary)]
+    return named[0] if named else os.environ.get("TMPDIR") or beside
+
+
+def _into_temporary(call: _native.Call, inputs: Inputs, place: str, progress: Any, stack: ExitStack) -> numpy.ndarray:
+    """The result as an array that is mapped from a file without a name, which `stack` keeps open: nothing of it is left,
+    however the process ends."""
+    with file_errors("creating a file in", place):
+        file = stack.enter_context(tempfile.TemporaryFile(prefix="gsort-", dir=place))
+    with Watching(progress) as watch:
+        done = call.sort_into(file.fileno(), path_word(place), watch)
+    shape, dtype = result_shape(inputs, done.elements, call.row_elements), dtype_of(call)
+    if not done.elements:
+        return numpy.empty(shape, dtype)
+    return numpy.memmap(f"/proc/self/fd/{file.fileno()}", dtype, "r+", shape=shape)
+
+
+def _through_file(call: _native.Call, inputs: Inputs, given: Optional[numpy.ndarray], progress: Any,
                   temporary: Any) -> numpy.ndarray:
-    """For inputs whose size nobody knows: text, and what is compressed."""
-    with _temporary_folder(temporary) as folder:
-        array = _into_file(inputs, words, os.path.join(folder, "sorted.npy"), progress).memmap()
+    """For results whose size nobody knows, or that may be much shorter than what memory holds."""
+    with ExitStack() as stack:
+        array = _into_temporary(call, inputs, _place_of(temporary), progress, stack)
         if given is None:
-            return numpy.array(array)
+            result = new_array(array.shape, array.dtype)
+            result[...] = array
+            return result
         require_room(given, array.size)
         flat = given.reshape(-1)
         flat[:array.size] = array.reshape(-1)
@@ -274,7 +299,7 @@ def _indices(array: numpy.ndarray, words: List[bytes], output: Any, progress: An
     """Of numbers in NumPy's order."""
     keys = numpy.ascontiguousarray(array)
     dtype = numpy.dtype(numpy.uint32 if keys.size <= 1 << 32 else numpy.uint64)
-    indices = numpy.empty(keys.size, dtype) if output is None else output
+    indices = new_array(keys.size, dtype) if output is None else output
     require_usable(indices, dtype, [array])
     require_room(indices, keys.size)
     if indices.size > keys.size:
@@ -286,34 +311,28 @@ def _indices(array: numpy.ndarray, words: List[bytes], output: Any, progress: An
     return indices
 
 
-def _sorted_distinct(source: Sources, folder: str, options: dict) -> Any:
-    """A source as sorted, distinct keys: an array, or a file in `folder` if it is files."""
-    inputs = Inputs(source, options.get("dtype"))
-    if not inputs.are_files:
-        return sort(source, unique=True, **options)
-    path = os.path.join(folder, f"{len(os.listdir(folder))}.npy")
-    sort(source, path, unique=True, **options)
-    return path
+def _sorted_distinct(source: Sources, dtype: Any, words: List[bytes], place: str, progress: Any,
+                     stack: ExitStack) -> numpy.ndarray:
+    """A source as sorted, distinct keys: in memory if they take little of it."""
+    inputs = Inputs(source, dtype)
+    call = inputs.call([*words, b"--unique"])
+    if call.bytes is None or call.bytes > call.memory_bytes // 4:
+        return _into_temporary(call, inputs, place, progress, stack).reshape(-1)
+    return _into_array(inputs, [*words, b"--unique"], None, progress, None)
 
 
-def _temporary_folder(temporary: Any, output: Any = None) -> "tempfile.TemporaryDirectory[str]":
-    """A folder for a sorted source or result, in the place that sort documents."""
-    beside = os.path.dirname(os.path.abspath(os.fsdecode(output))) if is_path(output) else "/var/tmp"
-    named = [os.fsdecode(path_word(folder)) for folder in folders_of(temporary)]
-    place = named[0] if named else os.environ.get("TMPDIR") or beside
-    with file_errors("creating a folder in", place):
-        return tempfile.TemporaryDirectory(prefix="gsort-", dir=place)
-
-
-def _compared(operation: bytes, a: Any, b: Any, output: Output, assume_sorted: bool, options: dict) -> Any:
+def _compared(operation: bytes, a: Any, b: Any, output: Output, assume_sorted: bool, dtype: Any, progress: Any,
+              temporary: Any, **options: Any) -> Any:
     if isinstance(output, numpy.ndarray):
         refuse_overlap(output, [*listed(a), *listed(b)])
-    with _temporary_folder(options.get("temporary"), output) as folder:
-        sides = [a, b] if assume_sorted else [_sorted_distinct(side, folder, options) for side in (a, b)]
-        inputs = Inputs(sides, options.get("dtype") if assume_sorted else None)
-        rest = {name: value for name, value in options.items() if name not in ("dtype", "progress")}
-        return _run(inputs, [*option_words(**rest), b"--merge", operation], output, options.get("progress"),
-                    options.get("temporary"))
+    place = _place_of(temporary, output)
+    words = option_words(temporary=place if temporary is None else temporary, **options)
+    with ExitStack() as stack:
+        sides = [a, b]
+        if not assume_sorted:
+            sides = [_sorted_distinct(side, dtype, words, place, progress, stack) for side in sides]
+        inputs = Inputs(sides, dtype if assume_sorted else None)
+        return _run(inputs, [*words, b"--merge", operation], output, progress, temporary)
 
 
 def intersect1d(a: Sources, b: Sources, output: Output = None, *, assume_sorted: bool = False, dtype: Any = None,
@@ -322,12 +341,13 @@ def intersect1d(a: Sources, b: Sources, output: Output = None, *, assume_sorted:
     """The distinct keys that are in both sources, sorted, as numpy.intersect1d. Keys are equal if their bits are.
 
     Args:
-        assume_sorted: both are sorted already, and are read once.
+        assume_sorted: both are sorted already, and are read once. Otherwise each is sorted into a copy: in memory if it
+            has at most a quarter of `memory`, else in a temporary file.
 
     Returns, raises: as sort.
     """
-    options = {"dtype": dtype, "memory": memory, "threads": threads, "temporary": temporary, "progress": progress}
-    return _compared(b"--intersect", a, b, output, assume_sorted, options)
+    return _compared(b"--intersect", a, b, output, assume_sorted, dtype, progress, temporary, memory=memory,
+                     threads=threads)
 
 
 def setdiff1d(a: Sources, b: Sources, output: Output = None, *, assume_sorted: bool = False, dtype: Any = None,
@@ -337,8 +357,8 @@ def setdiff1d(a: Sources, b: Sources, output: Output = None, *, assume_sorted: b
 
     Args, returns, raises: as intersect1d.
     """
-    options = {"dtype": dtype, "memory": memory, "threads": threads, "temporary": temporary, "progress": progress}
-    return _compared(b"--subtract", a, b, output, assume_sorted, options)
+    return _compared(b"--subtract", a, b, output, assume_sorted, dtype, progress, temporary, memory=memory,
+                     threads=threads)
 
 
 def _begins_of_groups(keys: numpy.ndarray) -> numpy.ndarray:

@@ -28,11 +28,13 @@ class Outcome:
 
 class Call:
     bytes: Optional[int]
+    memory_bytes: int
     dtype: str
     row_elements: int
     warning: str
     def __init__(self, words: Sequence[builtins.bytes], arrays: Sequence[Array], order: Sequence[builtins.bytes]) -> None: ...
     def sort(self, room: Optional[numpy.ndarray], watch: Optional[Callable[..., Any]]) -> Report: ...
+    def sort_into(self, descriptor: int, place: builtins.bytes, watch: Optional[Callable[..., Any]]) -> Report: ...
     def check(self, watch: Optional[Callable[..., Any]]) -> Outcome: ...
 
 def argsort(words: Sequence[bytes], type: str, big_endian: bool, keys: numpy.ndarray, indices: numpy.ndarray,

@@ -1,13 +1,22 @@
-"""Arrays that take a result: of the right dtype, writable, and no part of a source, which an error would lose."""
+"""Arrays that take a result: new ones, and those of the caller, which must be of the right dtype, writable, and no part
+of a source, which an error would lose."""
 
 from __future__ import annotations
 
 import os
-from typing import Any, Iterable, List, NamedTuple, Optional, Tuple
+from typing import Any, Iterable, List, NamedTuple, Optional, Tuple, Union
 
 import numpy
 
-from ._errors import usage
+from ._errors import ResourceError, usage
+
+
+def new_array(shape: Union[int, Tuple[int, ...]], dtype: numpy.dtype) -> numpy.ndarray:
+    try:
+        return numpy.empty(shape, dtype)
+    except (MemoryError, ValueError) as error:  # ValueError: more bytes than there are addresses
+        hint = "give a path or a memmap as output"
+        raise ResourceError(f"reserving memory for the result: {error}\n  {hint}", str(error), None, hint) from None
 
 
 class _Stretch(NamedTuple):

@@ -197,10 +197,6 @@ class Inputs:
         self.operands.append(name)
 
     @property
-    def are_files(self) -> bool:
-        return not self.arrays
-
-    @property
     def of_texts(self) -> bool:
         """Whether the elements are texts, as far as arrays and .npy files say it."""
         files = [mapped_npy(os.fsdecode(item)) for item in self.items if is_path(item)
