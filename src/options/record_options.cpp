@@ -34,14 +34,15 @@ void require_files_of_records(const Options& options, bool arrays_hold_them) {
   if (!options.argsort) require("this output", output_form(options).format);
 }
 
-// "a, b" of the fields that have an order.
-std::string names_of(const StoredRecords& records) {
+// A hint: which fields have an order.
+std::string hint_for_fields(const StoredRecords& records, std::string_view what_to_do = "") {
   std::string names;
   for (const StoredField& field : records.fields) {
     if (field.keys.empty() || field.name.empty()) continue;
     names += (names.empty() ? "" : ", ") + field.name;
   }
-  return names.empty() ? "none" : names;
+  if (names.empty()) return "no field has one: only fields of numbers, times and texts have";
+  return fmt::format("{}these can be sorted by: {}", what_to_do, names);
 }
 
 // A text is compared as many keys: one for each character (U), or for 32 bytes (S).
@@ -80,7 +81,7 @@ void add_all_fields(RecordFormat& format, const StoredRecords& records, const Op
     if (field.keys.empty()) {
       throw Error(ErrorKind::kUsage, "sorting by all fields",
                   fmt::format("field '{}' has no order of its own", field.name))
-          .hint("name fields with --key; these can be sorted by: " + names_of(records));
+          .hint(hint_for_fields(records, "name fields with --key; "));
     }
     require_room(format, field);
     for (KeyField key : field.keys) {
@@ -124,7 +125,7 @@ bool add_named_key(RecordFormat& format, const StoredRecords& records, std::stri
       return names_its_type(key);
     }
     throw bad_key(key, "is not a field of the records",
-                  "these can be sorted by: " + names_of(records) + "; or give OFFSET[:TYPE][r]");
+                  hint_for_fields(records) + "; or give OFFSET[:TYPE][r]");
   }
   if (field->keys.empty()) {
     throw bad_key(key, "has no order of its own",
@@ -143,7 +144,7 @@ void add_ordered_field(RecordFormat& format, const StoredRecords& records, std::
   if (field == nullptr || field->keys.empty()) {
     throw bad_key(name,
                   field == nullptr ? "is not a field of the records" : "has no order of its own",
-                  "these can be sorted by: " + names_of(records));
+                  hint_for_fields(records));
   }
   add_field(format, *field, name, reversed != options.key.descending);
 }

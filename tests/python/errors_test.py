@@ -1,15 +1,19 @@
 """Errors are exceptions of the kind that Python's users expect, with the program's words, and lose nothing."""
 
 import errno
+import gzip
+import inspect
 import os
 import pickle
+import re
 import subprocess
+from pathlib import Path
 
 import numpy
 import pytest
 
 import gsort
-from gsort._errors import error_of
+from gsort._errors import error_of, for_python
 
 NUMBERS = numpy.array([3, 1, 2], "u4")
 
@@ -237,3 +241,90 @@ def test_an_output_whose_suffix_says_another_type(tmp_path, monkeypatch):
         assert (gsort.sort("q.u16.gz", dtype="u4") == [1, 2, 3]).all()
     gsort.argsort(NUMBERS, "q.i8")
     gsort.sort(NUMBERS.view("f4"), "q.f32")
+
+
+NESTED = numpy.zeros(3, [("a", [("c", "i4")])])
+LONG_TEXTS = numpy.array([b"b" * 2000, b"a" * 2000])
+HINTS = [
+    (lambda: gsort.sort("damaged.u64.gz"), "test the file with 'gzip -t'"),
+    (lambda: gsort.sort("plain.u64.gz"), "give it a name without that suffix to read the bytes as they are"),
+    (lambda: gsort.sort("twice.u32.gz.gz"), "decompress it once: 'gzip -dc twice.u32.gz.gz > twice.u32.gz'"),
+    (lambda: gsort.merge(["in.u32.gz"] * 999, memory="5M"), "give memory 1M or more, or decompress such "
+     "inputs first: 'gzip -dc in.u32.gz > FILE'"),
+    (lambda: gsort.sort("odd.u64"), "likely elements have another size (dtype), or a header comes first; else "
+     "the file is not complete"),
+    (lambda: gsort.sort("bad.npy"), "is it a whole .npy file?"),
+    (lambda: gsort.sort("objects.npy", dtype="S4"), "save it with a dtype of numbers, times, texts or records"),
+    (lambda: gsort.sort("f.txt", dtype="i4"), "likely i32 is the wrong type: dtype f8 sorts such numbers"),
+    (lambda: gsort.sort(RECORDS, "o.txt"), "give the output another suffix: .npy, or one of raw bytes, as .bin"),
+    (lambda: gsort.sort(NUMBERS, "o.gz.gz"), "name it with one of them"),
+    (lambda: gsort.unique(NUMBERS, "o.npy.gz"), "give an output that is not compressed"),
+    (lambda: gsort.sort(NUMBERS, ""), "help(gsort.sort) explains the arguments"),
+    (lambda: gsort.sort(NESTED), "no field has one: only fields of numbers, times and texts have"),
+    (lambda: gsort.sort(NESTED, order="a"), "no field has one: only fields of numbers, times and texts have"),
+    (lambda: gsort.sort(numpy.zeros(3, [("a", "c8"), ("b", "u1")])), "name fields with order; these can be sorted by: b"),
+    (lambda: gsort.sort(LONG_TEXTS), "sort it as records, by what decides: order='head' of array.view([('head', 'S1024'), "
+     "('rest', f'V{array.itemsize - 1024}')])"),
+    (lambda: gsort.sort(numpy.zeros(3, ",".join(["u1"] * 99))), "name those that decide with order; a text makes one key "
+     "for each character (U), or for 32 bytes (S)"),
+    (lambda: gsort.sort(NUMBERS, memory=1), "use at least 1M"),
+    (lambda: gsort.sort(numpy.zeros((2, 2), RECORDS.dtype), engine="cuda"), "arrays of records are sorted on the CPU; leave "
+     "out engine"),
+    (lambda: gsort.sort("fifo.u32", "fifo.u32"), "give another output, or copy the input to a file first"),
+    (lambda: gsort.argsort("in.u32", "in.u32"), "give the positions a file of their own as output"),
+    (lambda: gsort.sort([NUMBERS, NUMBERS.astype("i4")]), "its header says so; the type comes from dtype, a suffix, or the "
+     "input before"),
+    (lambda: gsort.sort(NUMBERS, threads=0), "give a whole number from 1 to 4096"),
+    (lambda: gsort.sort(NUMBERS, temporary="none"), "give an existing folder with temporary"),
+    (lambda: gsort.check(["in.u32", "in.u32"]), "check one file at a time"),
+    (lambda: gsort.merge("in.u32"), "gsort.sort sorts them"),
+    (lambda: gsort.intersect1d("in.u32", NUMBERS, assume_sorted=True), "gsort.sort sorts them")]
+OPTION = re.compile(r"(?<![\w-])(--[a-z]|-[A-Za-z](?!\w))")
+QUOTED = re.compile(r"(?<!\w)'[^']*'(?!\w)")
+
+
+@pytest.fixture
+def files(tmp_path, monkeypatch):
+    monkeypatch.chdir(tmp_path)
+    NUMBERS.tofile("in.u32")
+    Path("in.u32.gz").write_bytes(gzip.compress(NUMBERS.tobytes()))
+    Path("twice.u32.gz.gz").write_bytes(gzip.compress(gzip.compress(NUMBERS.tobytes())))
+    Path("damaged.u64.gz").write_bytes(bytes([31, 139, 8, 0]) + bytes(30))
+    Path("plain.u64.gz").write_bytes(b"text that is not compressed")
+    Path("odd.u64").write_bytes(bytes(20))
+    Path("bad.npy").write_bytes(b"no array")
+    numpy.save("objects.npy", numpy.array([1, "a"], object))
+    Path("f.txt").write_text("1.5\n")
+    os.mkfifo("fifo.u32")
+
+
+@pytest.mark.parametrize("number", range(len(HINTS)))
+def test_hints_can_be_followed(number, files):
+    call, expected = HINTS[number]
+    error = raised(gsort.Error, call)
+    assert re.sub(r"\d+M", "1M", error.hint) == expected
+    assert not OPTION.search(QUOTED.sub("", str(error))), error
+
+
+def test_the_hint_for_long_texts():
+    array = LONG_TEXTS
+    view, = re.findall(r"array.view.*", raised(gsort.Error, lambda: gsort.sort(array)).hint)
+    assert (gsort.sort(eval(view), order="head").view(array.dtype) == array[::-1]).all()
+
+
+def test_no_hint_of_the_program_has_an_option():
+    """Or the name of an argument that no function has."""
+    sources = Path(__file__).resolve().parents[2]
+    texts = {text for folder in ("src", "io", "gpu") for path in (sources / folder).rglob("*.cpp")
+             if not path.name.endswith(("_rows.cpp", "option_table.cpp"))  # help texts
+             for text in re.findall(r'"((?:[^"\\\n]|\\.)*)"', path.read_text())}
+    with_options = [text for text in texts if OPTION.search(text)]
+    assert len(with_options) > 100
+    arguments = {name for function in gsort.__all__ if function.islower()
+                 for name in inspect.signature(getattr(gsort, function)).parameters}
+    for text in with_options:
+        hint = QUOTED.sub("", for_python(text, is_hint=True))
+        assert not OPTION.search(hint), (text, hint)
+        assert set(re.findall(r"\b([a-z_]+)=", hint)) <= arguments, (text, hint)
+    assert for_python("leave out --skip; --frobnicate=2 helps, or use --engine=cpu", is_hint=True) == 'use engine="cpu"'
+    assert for_python("test 'it -t' in -t/-S, or give -S", "-t/-S", True) == "test 'it -t' in -t/-S, or give memory"

@@ -6,7 +6,7 @@ import errno
 import os
 import re
 from contextlib import contextmanager
-from typing import Iterator, Optional, Tuple, Type
+from typing import Any, Iterator, List, Optional, Tuple, Type
 
 
 class Error(Exception):
@@ -89,37 +89,61 @@ def _class_of(kind: str, number: int, path: Optional[str]) -> Type[Error]:
     return _OF_KINDS.get(kind, FileError)
 
 
-# Options of the program as the arguments that they are here.
-_ARGUMENTS = [(re.compile(r"(?<![\w-])" + f"(?:{option})" + r"(?![\w-])"), argument) for option, argument in (
+# What the program says about its options, as what is said here about arguments. The first ones are whole phrases.
+_ARGUMENTS: List[Tuple["re.Pattern[str]", Any]] = [(re.compile(pattern), words) for pattern, words in (
     (r"gsort -h shows the common options, gsort --help all", "help(gsort.sort) explains the arguments"),
-    (r"the header of the input", "the array"),
-    (r"memory with -S", "memory"),
-    (r"less with -S", "less memory"),
-    (r"-S|--buffer-size", "memory"),
-    (r"-T|--temporary-directory", "temporary"),
-    (r"--gpu-memory", "gpu_memory"),
-    (r"--parallel", "threads"),
-    (r"--engine[ =](cpu|cuda|auto)", r'engine="\1"'),
-    (r"--engine", "engine"),
-    (r"--key=OFFSET:TYPE or -t", "dtype"),
-    (r"(?:-t|--type) ([uif])8", r"dtype \g<1>1"),
-    (r"(?:-t|--type) ([uif])16", r"dtype \g<1>2"),
-    (r"(?:-t|--type) ([uif])32", r"dtype \g<1>4"),
-    (r"(?:-t|--type) ([uif])64", r"dtype \g<1>8"),
+    (r"(, or )?use --decompress=none to read the bytes as they are",
+     lambda found: "" if found[1] else "give it a name without that suffix to read the bytes as they are"),
+    (r"; or sort the bytes of .* with --decompress=\w+", ""),
+    (r"give --decompress=zstd or --decompress=none", "decompress it first"),
+    (r", or --compress=none", ""),
+    (r", or add --compress=\w+", ""),
+    (r"( is --format right\?)? --format=bin reads raw keys", ""),
+    (r"--format=npy:bin writes them as raw bytes", "give the output another suffix: .npy, or one of raw bytes, as .bin"),
+    (r"name a file that is not compressed with -o, or write raw keys: .*", "give an output that is not compressed"),
+    (r"use: (\w+ -dc.*) \| gsort .*", r"decompress it first: \1 > FILE"),
+    (r"(decompress (?:it|such inputs) (?:once|first): )(\w+ -dc.*)", r"\1'\2'"),
+    (r"--key=0:bytes32,32:bytes32 and so on compares what decides",
+     "sort it as records, by what decides: order='head' of array.view([('head', 'S1024'), "
+     "('rest', f'V{array.itemsize - 1024}')])"),
+    (r"choose other devices with --device", "choose other devices with CUDA_VISIBLE_DEVICES"),
+    (r"leave it out of --device", "leave it out of CUDA_VISIBLE_DEVICES"),
     (r"--format=text reads", "a file named .txt holds"),
     (r"save array\.ravel\(\)", "give array.ravel()"),
     (r"--merge needs sorted inputs; without it gsort sorts them", "gsort.sort sorts them"),
     (r"\(-t, --record\), or a header comes first \(--skip\)", "(dtype), or a header comes first"),
+    (r"--batch-elements \(the rows of the array\)", "the rows of an array"),
+    (r"--batch-elements with --record", "rows of records"),
+    (r"use fewer cores with --parallel", "give fewer threads"),
+    (r"name another output with -o", "give another output"),
+    (r"the header of the input", "the array"),
+    (r"memory with -S", "memory"),
+    (r"less with -S", "less memory"),
+    (r"less with --gpu-memory", "less gpu_memory"),
+    (r"with -o", "as output"),
+    (r"^options ", ""),
+    (r"^option '--([\w-]+)'", r"--\1"),
+    (r"^operand ", "source "),
+    (r"--engine[ =](cpu|cuda|auto)", r'engine="\1"'),
+    (r"--key=OFFSET:TYPE or -t", "dtype"),
+    (r"(?:-t|--type) ([uif])(8|16|32|64)\b", lambda found: f"dtype {found[1]}{int(found[2]) // 8}"),
+)] + [(re.compile(rf"(?<![\w-])(?:{option})(?![\w-])"), words) for option, words in (
+    (r"-S|--buffer-size", "memory"),
+    (r"-T|--temporary-directory", "temporary"),
+    (r"--gpu-memory", "gpu_memory"),
+    (r"--parallel", "threads"),
     (r"-t|--type|--endian", "dtype"),
     (r"--key", "order"),
-    (r"--batch-elements \(the rows of the array\)", "the rows of an array"),
-    (r"--(top|unique|argsort)", r"\1"),
-    (r"--count", "counts"),
-    (r"with -o", "as output"),
     (r"--reverse", "descending"),
+    (r"--count", "counts"),
+    (r"--(top|unique|argsort|engine|output)", r"\1"),
     (r"--(merge|check)", r"gsort.\1"),
     (r"--intersect", "gsort.intersect1d"),
     (r"--subtract", "gsort.setdiff1d"))]
+
+_KEPT = re.compile(r"(?<!\w)(?<!option )'[^']*'(?!\w)")  # values, and commands of a shell
+_OPTION = re.compile(r"(?<![\w-])(?:--[a-z]|-[A-Za-z](?!\w))")
+_BETWEEN_CLAUSES = re.compile(r"(; |, or )")
 
 
 def with_arguments(text: str) -> str:
@@ -128,19 +152,39 @@ def with_arguments(text: str) -> str:
     return text
 
 
-def _for_python(text: str, path: Optional[str]) -> str:
-    """A text of the program in Python's terms, but for the name of a file in it."""
-    if not path:
-        return with_arguments(text)
-    return path.join(with_arguments(part) for part in text.split(path))
+def _without_options(text: str) -> str:
+    """Only the clauses that say nothing about options that are no arguments here."""
+    parts = ["", *_BETWEEN_CLAUSES.split(text)]  # each clause behind what is in front of it
+    clauses = [part for part in zip(parts[::2], parts[1::2]) if not _OPTION.search(_KEPT.sub("", part[1]))]
+    return "".join(clause if not index else between + clause for index, (between, clause) in enumerate(clauses))
+
+
+def for_python(text: str, path: Optional[str] = None, is_hint: bool = False) -> str:
+    """A text of the program in Python's terms, but for the name of a file and what is quoted in it."""
+    places: List[str] = []
+
+    def keep(found: "re.Match[str]") -> str:
+        places.append(found[0])
+        return f"\0{len(places) - 1}\0"
+
+    text = _KEPT.sub(keep, re.sub(re.escape(path), keep, text) if path else text)
+    text = with_arguments(text)
+    if is_hint:
+        text = _without_options(text)
+    for number in reversed(range(len(places))):
+        text = text.replace(f"\0{number}\0", places[number])
+    return text
 
 
 def error_of(kind: str, message: bytes, reason: bytes, path: bytes, hint: bytes, offset: Optional[int],
              number: int) -> Error:
     """The exception for an error of the native module."""
     name = os.fsdecode(path) or None
-    text = [_for_python(part.decode(errors="replace"), name) for part in (message, reason, hint)]
-    return _class_of(kind, number, name)(text[0], text[1], name, text[2], offset, number or None)
+    said, why, way_out = (part.decode(errors="replace") for part in (message, reason, hint))
+    said, why = for_python(said.partition("\n  ")[0], name), for_python(why, name)
+    way_out = for_python(way_out, name, is_hint=True)
+    said += f"\n  {way_out}" if way_out else ""
+    return _class_of(kind, number, name)(said, why, name, way_out, offset, number or None)
 
 
 def usage(what: str, why: str, hint: str = "") -> UsageError:
@@ -166,5 +210,6 @@ def file_errors(operation: str, path: str) -> Iterator[None]:
         message = f"{operation} {path}: {why}" + (f"\n  {hint}" if hint else "")
         raise _class_of("output", error.errno or 0, path)(message, why, path, hint, None, error.errno) from None
     except (ValueError, EOFError) as error:
-        hint = "is it a whole .npy file?"
+        hint = "save it with a dtype of numbers, times, texts or records" if "Python objects" in str(error) \
+            else "is it a whole .npy file?"
         raise DataError(f"{operation} {path}: {error}\n  {hint}", str(error), path, hint) from None
