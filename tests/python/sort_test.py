@@ -78,6 +78,24 @@ def test_records():
     assert gsort.check(stable, order="value") and not gsort.check(array, order="value")
 
 
+def test_records_whose_fields_are_out_of_order_or_overlap(tmp_path):
+    array = numpy.zeros(500, [("a", "i4"), ("b", "f4"), ("c", "S3")])
+    random = numpy.random.default_rng(1)
+    array["a"], array["b"], array["c"] = random.permutation(500), random.integers(0, 9, 500), b"text"
+    expected = numpy.sort(array, order=["b", "a"])
+    for source in array[["b", "a"]], array[["b", "a"]][::-2]:
+        result = gsort.sort(source)
+        assert result.dtype == [("b", "f4"), ("a", "i4")]
+        assert (result == expected[["b", "a"]][numpy.isin(expected["a"], source["a"])]).all()
+    assert (gsort.argsort(array[["b", "a"]]) == numpy.argsort(array, order=["b", "a"], kind="stable")).all()
+    assert (gsort.sort(array[["b", "a"]], tmp_path / "out.npy").memmap()["a"] == expected["a"]).all()
+    overlapping = numpy.dtype({"names": ["low", "all"], "formats": ["u1", "<u2"], "offsets": [0, 0]})
+    numbers = (random.permutation(500) * 99).astype("<u2")
+    assert (gsort.sort(numbers.view(overlapping), order="all")["all"] == numpy.sort(numbers)).all()
+    numbers.tofile(tmp_path / "in")
+    assert (gsort.sort(tmp_path / "in", dtype=overlapping)["low"] == numpy.sort(numbers.view("u1")[::2])).all()
+
+
 def test_fields_whose_names_look_like_options():
     array = numpy.zeros(50, [("a", "i4"), ("ar", "i4"), ("-b", "i4"), ("b", "i4"), ("c,d", "i4")])
     random = numpy.random.default_rng(1)

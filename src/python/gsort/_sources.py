@@ -144,6 +144,16 @@ def _mapped(path: Path, dtype: numpy.dtype) -> numpy.ndarray:
         return numpy.memmap(name, dtype, mode="r") if size else numpy.empty(0, dtype)
 
 
+def _in_order(array: numpy.ndarray) -> numpy.ndarray:
+    """Records whose fields no header can describe, as they overlap or are not in the order of their offsets, as a copy."""
+    try:
+        numpy.lib.format.dtype_to_descr(array.dtype)
+    except ValueError:
+        from numpy.lib.recfunctions import repack_fields
+        return array.astype(repack_fields(array.dtype, recurse=True))
+    return array
+
+
 def _warn(line: str) -> None:
     """With the program's line, at the line that calls this package."""
     frame, level = sys._getframe(), 1
@@ -160,7 +170,7 @@ class Inputs:
         self.items = listed(source)
         self.words: List[bytes] = []
         self.operands: List[bytes] = []
-        self._held: List[numpy.ndarray] = []
+        self.held: List[numpy.ndarray] = []
         self.arrays: List[_native.Array] = []
         self._has_warned = False
         wanted = None if dtype is None else _wanted_dtype(dtype)
@@ -189,11 +199,11 @@ class Inputs:
         if not has_elements(array.dtype):
             raise usage("sort", f"an array of dtype {array.dtype} cannot be sorted",
                         "give one of numbers, times, texts or records")
-        array = numpy.ascontiguousarray(array)
+        array = numpy.ascontiguousarray(_in_order(array))
         name = b"<array>" if len(self.items) == 1 else b"<array %d>" % (len(self.operands) + 1)
         shown = array if array.size else array.reshape(-1)
         self.arrays.append(_native.Array(name, _dictionary(shown), bytes_of(array), *_file_of(array)))
-        self._held.append(array)
+        self.held.append(array)
         self.operands.append(name)
 
     @property
@@ -201,11 +211,11 @@ class Inputs:
         """Whether the elements are texts, as far as arrays and .npy files say it."""
         files = [mapped_npy(os.fsdecode(item)) for item in self.items if is_path(item)
                  and os.fsdecode(item).endswith(".npy") and os.path.isfile(item)]
-        return any(array.dtype.kind in "SU" for array in [*self._held, *files])
+        return any(array.dtype.kind in "SU" for array in [*self.held, *files])
 
     @property
     def only_array(self) -> Optional[numpy.ndarray]:
-        return self._held[0] if len(self._held) == len(self.items) == 1 else None
+        return self.held[0] if len(self.held) == len(self.items) == 1 else None
 
     def call(self, words: Sequence[bytes]) -> _native.Call:
         """`words` are options, as option_words makes them."""
