@@ -161,7 +161,10 @@ RECORDS = numpy.zeros(3, [("a", "i4"), ("b", "i4")])
     (lambda: gsort.sort(NUMBERS, numpy.frombuffer(bytes(12), "u4")), "output: the array is read-only\n"),
     (lambda: gsort.sort(numpy.zeros(1_000, "u4"), numpy.zeros(999, "u4")),
      "output: the array holds 999 elements, the result has 1,000\n"),
-    (lambda: gsort.argsort(NUMBERS, numpy.zeros(4, "u4")), "output: the array holds 4 elements, the result has 3\n")])
+    (lambda: gsort.argsort(NUMBERS, numpy.zeros(2, "u4")), "output: the array holds 2 elements, the result has 3\n"),
+    (lambda: gsort.intersect1d(RECORDS, RECORDS), "gsort.intersect1d and an array of records: cannot be combined\n"),
+    (lambda: gsort.setdiff1d(numpy.array(["a"]), numpy.array([b"a"])), "sources: <U1 and |S1 have no order together\n"),
+    (lambda: gsort.setdiff1d(numpy.array(["a"]), NUMBERS), "sources: <U1 and uint32 have no order together\n")])
 def test_messages_are_in_terms_of_arguments(call, expected):
     error = raised(gsort.Error, call)
     assert expected in f"{error}", str(error)
@@ -174,6 +177,8 @@ def test_messages_are_in_terms_of_arguments(call, expected):
     lambda: gsort.intersect1d(NUMBERS, NUMBERS, temporary=[]), lambda: gsort.sort(NUMBERS, memory="\udcff"),
     lambda: gsort.sort(NUMBERS, memory=[1]), lambda: gsort.sort(NUMBERS, threads="many"),
     lambda: gsort.sort("\ud800"), lambda: gsort.argsort(NUMBERS, [1]), lambda: gsort.argsort(["\ud800"]),
+    lambda: gsort.sort(NUMBERS, descending="no"), lambda: gsort.check(NUMBERS, unique=0),
+    lambda: gsort.unique(NUMBERS, counts="no"), lambda: gsort.setdiff1d(NUMBERS, NUMBERS, assume_sorted=1),
     lambda: gsort.sort(NUMBERS, progress=3), lambda: gsort.sort(NUMBERS, progress="yes"),
     lambda: gsort.sort(numpy.ones(3, "u4"), numpy.ma.zeros(3, "u4"))])
 def test_arguments_of_wrong_types(call):

@@ -88,6 +88,9 @@ def test_argsort_refuses_what_has_no_such_order():
     for wrong in numpy.empty(3, "i8"), numpy.empty(2, "u4"), numpy.empty(6, "u4")[::2]:
         with pytest.raises(ValueError, match="output"):
             gsort.argsort(numpy.zeros(3), wrong)
+    for room in numpy.empty(5, "u4"), numpy.empty((2, 3), "u4"):
+        for source in numpy.array([3, 1, 2]), [numpy.array([3, 1, 2])]:
+            assert_same(gsort.argsort(source, room), numpy.array([1, 2, 0], "u4"))
 
 
 @pytest.mark.parametrize("dtype", IN_SETS, ids=str)
@@ -146,6 +149,44 @@ def test_sets_of_files(tmp_path):
     assert_same(keys, numpy.unique(a))
     assert counts.sum() == a.size
     assert len(list(tmp_path.iterdir())) == 3
+
+
+@pytest.mark.parametrize("dtypes", [("<u2", ">u2"), (">i4", "<i4"), ("<f8", ">f8"), ("<U2", ">U2"), (">U1", "<U2")])
+def test_sets_of_different_byte_orders(tmp_path, dtypes):
+    a, b = ((numpy.arange(1_000) // divisor % 97).astype("u1").astype(dtype) for divisor, dtype in zip((2, 3), dtypes))
+    b = b[b != a[6]]
+    for second in b, [b, b[:5]]:
+        assert_same(gsort.intersect1d(a, second), numpy.intersect1d(a, b).astype(gsort.intersect1d(a, second).dtype))
+        assert gsort.setdiff1d(a, second).tolist() == numpy.setdiff1d(a, b).tolist() != []
+    assert gsort.intersect1d(a, b).dtype.newbyteorder("=") == numpy.intersect1d(a, b).dtype
+    assert gsort.intersect1d(a, b).dtype.byteorder == a.dtype.byteorder
+    assert_same(gsort.setdiff1d(gsort.sort(a), gsort.sort(b), assume_sorted=True), gsort.setdiff1d(a, b))
+    numpy.save(tmp_path / "b.npy", b)
+    assert_same(gsort.setdiff1d(a, tmp_path / "b.npy"), gsort.setdiff1d(a, b))
+    with pytest.raises(gsort.DataError):
+        gsort.intersect1d(a[::-1], b, assume_sorted=True)
+
+
+@pytest.mark.parametrize("dtypes", [("S1", "S1"), ("S1", "S3"), ("S3", "S1"), ("<U1", "<U2")])
+@given(data=strategies.data())
+def test_sets_of_texts_equal_those_of_numpy(dtypes, data):
+    a, b = (data.draw(arrays_of(dtype)) for dtype in dtypes)
+    b = numpy.concatenate([a[::2].astype(b.dtype), b])
+    assert_same(gsort.intersect1d(a, b), numpy.intersect1d(a, b))
+    assert_same(gsort.setdiff1d(a, b), numpy.setdiff1d(a, b))
+
+
+def test_sets_of_many_texts(tmp_path):
+    a, b = (numpy.char.encode(random_array("u4", 200_000, seed).astype("U")) for seed in (1, 2))
+    b[::3] = a[::3]
+    for function in gsort.intersect1d, gsort.setdiff1d:
+        expected = getattr(numpy, function.__name__)(a, b)
+        assert_same(function(a, b, memory="6M", temporary=tmp_path), expected)
+        summary = function(a, b, tmp_path / "out.npy")
+        assert_same(numpy.array(summary.memmap()), expected)
+        room = numpy.empty(len(expected) + 1, a.dtype)
+        assert_same(function(gsort.sort(a), gsort.sort(b), room, assume_sorted=True), expected)
+    assert [path.name for path in tmp_path.iterdir()] == ["out.npy"]
 
 
 def test_sets_of_what_is_sorted():

@@ -157,6 +157,7 @@ def test_into_an_array(tmp_path):
     mapped.flush()
     assert_same(numpy.load(tmp_path / "out.npy"), numpy.sort(array)[::-1])
     assert_same(gsort.sort(array, result, top=5), numpy.sort(array)[:5])
+    assert_same(gsort.sort(array, numpy.empty(70_005, "u4"), descending=numpy.True_), numpy.sort(array)[::-1])
     for wrong in result.astype("i4"), result[:10], result[::2], array:
         with pytest.raises(ValueError):
             gsort.sort(array, wrong)

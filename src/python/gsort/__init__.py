@@ -20,7 +20,7 @@ import tempfile
 from contextlib import ExitStack
 from dataclasses import dataclass
 from importlib import metadata
-from typing import Any, List, Optional, Sequence, Tuple, Union
+from typing import Any, Callable, List, Optional, Sequence, Tuple, Union
 
 import numpy
 
@@ -30,8 +30,8 @@ from ._errors import (CorruptError, DataError, DeniedFileError, DeviceError, Err
                       ResourceError, UsageError, file_errors, has_type, usage)
 from ._outputs import new_array, refuse_overlap, require_room, require_usable
 from ._progress import Progress, Watch, Watching
-from ._sources import (Inputs, Path, Source, Sources, bytes_of, dtype_of, folders_of, is_big_endian, is_path, is_raw,
-                       key_type, listed, mapped_npy, option_words, path_word, result_shape)
+from ._sources import (Inputs, Path, Source, Sources, as_bool, bytes_of, dtype_of, folders_of, is_big_endian, is_path,
+                       is_raw, key_type, listed, mapped_npy, option_words, path_word, result_shape)
 
 __version__ = metadata.version("gsort-external")
 __all__ = ["argsort", "check", "intersect1d", "merge", "segmented_argsort", "segmented_sort", "setdiff1d", "sort",
@@ -259,7 +259,7 @@ def argsort(source: Any, output: Output = None, *, dtype: Any = None, order: Uni
 
     Args:
         source: as for sort; the elements of a list count as one sequence.
-        output: a path; an array for the indices, also a writable memmap; None for a new one.
+        output: a path; an array for the indices, also a writable memmap, which may be longer; None for a new one.
         dtype, order: as for sort.
         memory: the most host memory to work in, beside the arrays; None: half of what is available.
 
@@ -303,22 +303,49 @@ def _indices(array: numpy.ndarray, words: List[bytes], output: Any, progress: An
     require_usable(indices, dtype, [array])
     require_room(indices, keys.size)
     if indices.size > keys.size:
-        raise usage("output", f"the array holds {indices.size:,} elements, the result has {keys.size:,}",
-                    f"give output[:{keys.size}]")
+        indices = indices.reshape(-1)[:keys.size]
     with Watching(progress) as watch:
         _native.argsort([*words, b"--", b"<array>"], str(key_type(keys.dtype)), is_big_endian(keys.dtype),
                         bytes_of(keys), bytes_of(indices), watch)
     return indices
 
 
-def _sorted_distinct(source: Sources, dtype: Any, words: List[bytes], place: str, progress: Any,
-                     stack: ExitStack) -> numpy.ndarray:
-    """A source as sorted, distinct keys: in memory if they take little of it."""
-    inputs = Inputs(source, dtype)
-    call = inputs.call([*words, b"--unique"])
+def _copied(inputs: Inputs, words: List[bytes], place: str, progress: Any, stack: ExitStack) -> numpy.ndarray:
+    """The result in an array: in memory if it takes little of it, else mapped from a temporary file."""
+    call = inputs.call(words)
     if call.bytes is None or call.bytes > call.memory_bytes // 4:
         return _into_temporary(call, inputs, place, progress, stack).reshape(-1)
-    return _into_array(inputs, [*words, b"--unique"], None, progress, None)
+    return _into_array(inputs, words, None, progress, None)
+
+
+def _picked(keys: numpy.ndarray, pairs: bool) -> numpy.ndarray:
+    """Of sorted keys that each occur once or twice, those that occur twice, or those that do not; looked for in pieces."""
+    bits = keys.view(f"V{keys.dtype.itemsize}")
+    picked = [keys[:0]]
+    for begin in range(0, keys.size, _CHUNK):
+        end = min(begin + _CHUNK, keys.size)
+        first, last = max(begin, 1), min(end, keys.size - 1)
+        repeats = numpy.zeros(end - begin + 1, bool)  # the key before it
+        repeats[first - begin:last - begin + 1] = bits[first:last + 1] == bits[first - 1:last]
+        picked.append(keys[begin:end][repeats[1:] if pairs else ~(repeats[1:] | repeats[:-1])])
+    return numpy.concatenate(picked, dtype=keys.dtype)
+
+
+def _compared_texts(sides: List[numpy.ndarray], pairs: bool, merge: Callable[..., numpy.ndarray]) -> numpy.ndarray:
+    """What both sides have, or the first alone: of sorted, distinct texts, which the program merges, but does not compare."""
+    first = sides[0].dtype
+    if first.kind != sides[1].dtype.kind:
+        raise usage("sources", f"{first} and {sides[1].dtype} have no order together", "give sources of one kind")
+    wide = numpy.result_type(*sides).newbyteorder(first.byteorder)
+    sides = [side.astype(wide, copy=False) for side in sides]
+    common = _picked(merge(sides), True)
+    return common if pairs else _picked(merge([sides[0], common]), False).astype(first, copy=False)
+
+
+def _in_byte_order(array: numpy.ndarray, dtype: numpy.dtype) -> numpy.ndarray:
+    """An array that nobody else has, in the byte order of `dtype`."""
+    other = array.dtype.newbyteorder()
+    return array.byteswap(inplace=True).view(other) if array.dtype != dtype and other == dtype else array
 
 
 def _compared(operation: bytes, a: Any, b: Any, output: Output, assume_sorted: bool, dtype: Any, progress: Any,
@@ -327,18 +354,26 @@ def _compared(operation: bytes, a: Any, b: Any, output: Output, assume_sorted: b
         refuse_overlap(output, [*listed(a), *listed(b)])
     place = _place_of(temporary, output)
     words = option_words(temporary=place if temporary is None else temporary, **options)
+    inputs = [Inputs(side, dtype) for side in (a, b)]
+    of_texts = any(one.of_texts for one in inputs)
+    if as_bool("assume_sorted", assume_sorted) and not of_texts and len({array.dtype for one in inputs for array in one.held}) < 2:
+        return _run(Inputs([a, b], dtype), [*words, b"--merge", operation], output, progress, temporary)
+    distinct = [*words, b"--unique"] + [b"--merge"] * bool(assume_sorted)
     with ExitStack() as stack:
-        sides = [a, b]
-        if not assume_sorted:
-            sides = [_sorted_distinct(side, dtype, words, place, progress, stack) for side in sides]
-        inputs = Inputs(sides, dtype if assume_sorted else None)
-        return _run(inputs, [*words, b"--merge", operation], output, progress, temporary)
+        first, second = (_copied(one, distinct, place, progress, stack) for one in inputs)
+        sides = [first, _in_byte_order(second, first.dtype)]
+        if not of_texts:
+            return _run(Inputs(sides), [*words, b"--merge", operation], output, progress, temporary)
+        common = _compared_texts(sides, operation == b"--intersect", lambda sides: _copied(
+            Inputs(sides), [*words, b"--merge"], place, progress, stack))
+    return common if output is None else _run(Inputs(common), [*words, b"--merge"], output, progress, temporary)
 
 
 def intersect1d(a: Sources, b: Sources, output: Output = None, *, assume_sorted: bool = False, dtype: Any = None,
                 memory: Size = None, threads: Optional[int] = None, temporary: Any = None,
                 progress: Union[bool, Watch, None] = None) -> Any:
-    """The distinct keys that are in both sources, sorted, as numpy.intersect1d. Keys are equal if their bits are.
+    """The distinct keys that are in both sources, sorted, as numpy.intersect1d. Keys are equal if their bits are; sources
+    may have different byte orders, and the result has that of `a`. Records are not compared, but texts are.
 
     Args:
         assume_sorted: both are sorted already, and are read once. Otherwise each is sorted into a copy: in memory if it
@@ -386,7 +421,7 @@ def unique(source: Sources, output: Output = None, *, counts: bool = False, dtyp
     """
     options = {"memory": memory, "gpu_memory": gpu_memory, "threads": threads, "engine": engine,
                "temporary": temporary}
-    if not counts:
+    if not as_bool("counts", counts):
         return sort(source, output, unique=True, dtype=dtype, progress=progress, **options)
     if output is not None and not is_path(output):
         raise usage("output", "counts come as a pair of new arrays", "leave out output, or give a path")

@@ -16,7 +16,7 @@ import numpy
 
 from . import _native
 from ._errors import usage
-from ._sources import is_big_endian, key_type
+from ._sources import as_bool, is_big_endian, key_type
 
 _CUDA, _CUDA_MANAGED = 2, 13  # of DLPack's devices
 _READ_ONLY = 1  # of DLPack's flags
@@ -174,6 +174,7 @@ class DeviceArray:
             raise usage(name, f"an array of dtype {self.dtype} and {len(self.shape)} dimensions", _TYPES)
         row = self.shape[-1]
         rows = self.size // row if row else 0
+        descending = as_bool("descending", descending)
         if offsets is not None:
             rows, row = offsets.size - 1, self.size
         return (self.address, rows, row, found, is_big_endian(self.dtype), descending,

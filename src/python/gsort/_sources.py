@@ -228,12 +228,18 @@ class Inputs:
         return call
 
 
+def as_bool(name: str, value: Any) -> bool:
+    if not isinstance(value, (bool, numpy.bool_)):
+        raise has_type(name, value, "give True or False")
+    return bool(value)
+
+
 def option_words(*, order: Any = None, descending: bool = False, unique: bool = False, top: Optional[int] = None,
                  memory: Union[int, str, None] = None, gpu_memory: Union[int, str, None] = None,
                  threads: Optional[int] = None, engine: str = "auto", temporary: Any = None) -> List[bytes]:
     """The options of a command line. Sizes are bytes, or texts such as "2G" and "50%"."""
     words = [_word("engine", engine)]
-    words += [b"--reverse"] * bool(descending) + [b"--unique"] * bool(unique)
+    words += [b"--reverse"] * as_bool("descending", descending) + [b"--unique"] * as_bool("unique", unique)
     for name, size in (("buffer-size", memory), ("gpu-memory", gpu_memory)):
         if size is not None:
             words.append(_word(name, size if isinstance(size, str) else f"{size}B"))
