@@ -6,6 +6,7 @@ import errno
 import multiprocessing
 import os
 import pathlib
+import re
 import signal
 import subprocess
 import sys
@@ -397,8 +398,11 @@ def test_a_notebook():
     pytest.importorskip("ipykernel")
     cells = ["import numpy, gsort", "numbers = numpy.random.default_rng(1).integers(0, 9, 10**5)",
              "assert (gsort.sort(numbers) == numpy.sort(numbers)).all()",
-             "from gsort._progress import _in_notebook; assert _in_notebook()",
-             "gsort.check(gsort.sort(numbers))"]
+             "gsort._progress._QUIET_SECONDS = 0; result = gsort.sort(numbers)",  # as if it took long
+             "result = gsort.sort(numbers, progress=False)",
+             "gsort.check(gsort.sort(numbers), progress=False)"]
     notebook = nbformat.v4.new_notebook(cells=[nbformat.v4.new_code_cell(cell) for cell in cells])
     nbclient.NotebookClient(notebook, timeout=60, kernel_name="python3").execute()
-    assert "in_order=True" in notebook.cells[-1].outputs[0]["data"]["text/plain"]
+    bar, no_bar = ("".join(output["text"] for output in notebook.cells[cell].outputs) for cell in (3, 4))
+    assert re.search(r"gsort \|[# ]{20}\| \w+", bar) and bar.endswith(" \r") and no_bar == ""
+    assert "in_order=True" in notebook.cells[-1].outputs[-1]["data"]["text/plain"]
