@@ -61,7 +61,13 @@ void require_type(const Options& options, const Job& job) {
 
 // A type that nobody has given explicitly is a guess.
 void require_one_type(const Options& options, const Job& job) {
-  if (options.type_source == TypeSource::kOption) return;
+  if (options.type_source == TypeSource::kOption) {
+    if (!job.input_element().shown_records()) return;
+    throw Error(ErrorKind::kUsage, "reading",
+                fmt::format("holds records or texts, not {}", name_of(options.key.type)))
+        .path(options.inputs.front())
+        .hint("leave out dtype; order names the fields to sort by");
+  }
   const auto input = input_of_other_type(options, job);
   if (!input) return;
   throw Error(ErrorKind::kUsage, "reading",

@@ -260,6 +260,7 @@ HINTS = [
      "the file is not complete"),
     (lambda: gsort.sort("bad.npy"), "is it a whole .npy file?"),
     (lambda: gsort.sort("objects.npy", dtype="S4"), "save it with a dtype of numbers, times, texts or records"),
+    (lambda: gsort.sort("records.npy", dtype="i4"), "leave out dtype; order names the fields to sort by"),
     (lambda: gsort.sort("f.txt", dtype="i4"), "likely i32 is the wrong type: dtype f8 sorts such numbers"),
     (lambda: gsort.sort(RECORDS, "o.txt"), "give the output another suffix: .npy, or one of raw bytes, as .bin"),
     (lambda: gsort.sort(NUMBERS, "o.gz.gz"), "name it with one of them"),
@@ -299,6 +300,7 @@ def files(tmp_path, monkeypatch):
     Path("odd.u64").write_bytes(bytes(20))
     Path("bad.npy").write_bytes(b"no array")
     numpy.save("objects.npy", numpy.array([1, "a"], object))
+    numpy.save("records.npy", RECORDS)
     Path("f.txt").write_text("1.5\n")
     os.mkfifo("fifo.u32")
 
