@@ -184,6 +184,13 @@ def test_results_that_no_memory_holds(tmp_path):
             assert isinstance(error, MemoryError) and error.hint == "give a path or a memmap as output", error
         else:
             raise AssertionError("is there so much memory?")
+    for call in lambda: gsort.check(mapped[::2]), lambda: gsort.argsort(mapped[::2], **options):
+        try:
+            call()
+        except gsort.ResourceError as error:
+            assert error.hint.startswith("give an array that is contiguous"), error
+        else:
+            raise AssertionError("is there so much memory?")
     """)
 
 

@@ -30,8 +30,8 @@ from ._errors import (CorruptError, DataError, DeniedFileError, DeviceError, Err
                       ResourceError, UsageError, file_errors, has_type, usage)
 from ._outputs import new_array, refuse_overlap, require_room, require_usable
 from ._progress import Progress, Watch, Watching
-from ._sources import (Inputs, Path, Source, Sources, as_bool, bytes_of, dtype_of, folders_of, is_big_endian, is_path,
-                       is_raw, key_type, listed, mapped_npy, option_words, path_word, result_shape)
+from ._sources import (Inputs, Path, Source, Sources, as_bool, bytes_of, contiguous, dtype_of, folders_of, is_big_endian,
+                       is_path, is_raw, key_type, listed, mapped_npy, option_words, path_word, result_shape)
 
 __version__ = metadata.version("gsort-external")
 __all__ = ["argsort", "check", "intersect1d", "merge", "segmented_argsort", "segmented_sort", "setdiff1d", "sort",
@@ -297,7 +297,7 @@ def _positions(inputs: Inputs, words: List[bytes], output: Output, progress: Any
 
 def _indices(array: numpy.ndarray, words: List[bytes], output: Any, progress: Any) -> numpy.ndarray:
     """Of numbers in NumPy's order."""
-    keys = numpy.ascontiguousarray(array)
+    keys = contiguous(array)
     dtype = numpy.dtype(numpy.uint32 if keys.size <= 1 << 32 else numpy.uint64)
     indices = new_array(keys.size, dtype) if output is None else output
     require_usable(indices, dtype, [array])
@@ -356,7 +356,8 @@ def _compared(operation: bytes, a: Any, b: Any, output: Output, assume_sorted: b
     words = option_words(temporary=place if temporary is None else temporary, **options)
     inputs = [Inputs(side, dtype) for side in (a, b)]
     of_texts = any(one.of_texts for one in inputs)
-    if as_bool("assume_sorted", assume_sorted) and not of_texts and len({array.dtype for one in inputs for array in one.held}) < 2:
+    dtypes = {array.dtype for one in inputs for array in one.held}
+    if as_bool("assume_sorted", assume_sorted) and not of_texts and len(dtypes) < 2:
         return _run(Inputs([a, b], dtype), [*words, b"--merge", operation], output, progress, temporary)
     distinct = [*words, b"--unique"] + [b"--merge"] * bool(assume_sorted)
     with ExitStack() as stack:

@@ -4,19 +4,26 @@ of a source, which an error would lose."""
 from __future__ import annotations
 
 import os
-from typing import Any, Iterable, List, NamedTuple, Optional, Tuple, Union
+from contextlib import contextmanager
+from typing import Any, Iterable, Iterator, List, NamedTuple, Optional, Tuple, Union
 
 import numpy
 
 from ._errors import ResourceError, usage
 
 
-def new_array(shape: Union[int, Tuple[int, ...]], dtype: numpy.dtype) -> numpy.ndarray:
+@contextmanager
+def reserving(what: str, hint: str) -> Iterator[None]:
+    """NumPy's errors for too little memory, as errors of this package."""
     try:
-        return numpy.empty(shape, dtype)
+        yield
     except (MemoryError, ValueError) as error:  # ValueError: more bytes than there are addresses
-        hint = "give a path or a memmap as output"
-        raise ResourceError(f"reserving memory for the result: {error}\n  {hint}", str(error), None, hint) from None
+        raise ResourceError(f"reserving memory for {what}: {error}\n  {hint}", str(error), None, hint) from None
+
+
+def new_array(shape: Union[int, Tuple[int, ...]], dtype: numpy.dtype) -> numpy.ndarray:
+    with reserving("the result", "give a path or a memmap as output"):
+        return numpy.empty(shape, dtype)
 
 
 class _Stretch(NamedTuple):

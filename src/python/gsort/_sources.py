@@ -11,7 +11,7 @@ import numpy
 
 from . import _native
 from ._errors import UsageError, file_errors, has_type, usage, with_arguments
-from ._outputs import mapped_at
+from ._outputs import mapped_at, reserving
 
 Path = Union[str, bytes, "os.PathLike[str]", "os.PathLike[bytes]"]
 Source = Union[Path, numpy.ndarray]
@@ -154,6 +154,11 @@ def _in_order(array: numpy.ndarray) -> numpy.ndarray:
     return array
 
 
+def contiguous(array: numpy.ndarray) -> numpy.ndarray:
+    with reserving("a copy of a source", "give an array that is contiguous, as a file or a memmap"):
+        return numpy.ascontiguousarray(_in_order(array))
+
+
 def _warn(line: str) -> None:
     """With the program's line, at the line that calls this package."""
     frame, level = sys._getframe(), 1
@@ -199,7 +204,7 @@ class Inputs:
         if not has_elements(array.dtype):
             raise usage("sort", f"an array of dtype {array.dtype} cannot be sorted",
                         "give one of numbers, times, texts or records")
-        array = numpy.ascontiguousarray(_in_order(array))
+        array = contiguous(array)
         name = b"<array>" if len(self.items) == 1 else b"<array %d>" % (len(self.operands) + 1)
         shown = array if array.size else array.reshape(-1)
         self.arrays.append(_native.Array(name, _dictionary(shown), bytes_of(array), *_file_of(array)))
@@ -223,7 +228,7 @@ class Inputs:
         options = [word for word in words if not word.startswith(_ORDER)]
         call = _native.Call([*self.words, *options, b"--", *self.operands], self.arrays, fields)
         if call.warning and not self._has_warned:
-            self._has_warned = True  # text and compressed files are called twice
+            self._has_warned = True  # the sources of sets may be opened twice
             _warn(call.warning)
         return call
 
