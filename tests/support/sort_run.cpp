@@ -129,7 +129,10 @@ Plan plan_for(const SortRequest& request, io::Reader& reader, const std::vector<
     options.buffer_size = "1G";
     // A pipe may bring anything, and is planned for with that in mind.
     options.gpu_memory = request.from_pipe ? "48M" : request.gpu_memory;
-    for (unsigned device = 0; device < request.devices; ++device) add_gpu(machine);
+    for (unsigned device = 0; device < request.devices; ++device) {
+      add_gpu(machine);
+      machine.gpus.back().link_bytes_per_second = device == 0 ? 10e9 : 1e9;  // not alike
+    }
     for (const int ordinal : lost) machine = without_device(std::move(machine), ordinal, "lost");
     options.devices.all = true;
     if (machine.gpus.empty()) options.engine = EngineChoice::kCpu;

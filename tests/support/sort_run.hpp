@@ -26,7 +26,7 @@ struct SortRequest {
   // by its plan.
   std::optional<std::string> gpu_memory;
   unsigned devices = 1;
-  bool shares_chunk = false;  // the devices hold a chunk together, however little it is
+  bool shares_chunk = false;  // what fits one device, all hold together; what does not, never
   unsigned threads = 2;
   std::optional<unsigned> batch_size;
   bool from_pipe = false;  // of several inputs the last
