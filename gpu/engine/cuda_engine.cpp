@@ -48,7 +48,10 @@ class CudaEngine final : public Engine {
   [[nodiscard]] std::vector<std::unique_ptr<ChunkLane>> make_chunk_lanes() override {
     const std::uint64_t need =
         CudaFootprint::chunk_host_bytes(CudaFootprint::readers(shape_.threads), shape_.block_bytes);
-    if (shape_.shares_chunk) return shared_lane(need);
+    if (shape_.shares_chunk) {
+      require_memory_for(ordinals_.size(), need);
+      return shared_lane(need);
+    }
     return make_lanes<ChunkLane>(shape_.chunk_lanes, need, [&](int ordinal, ByteSpan pinned) {
       use_device(ordinal);
       return std::make_unique<CudaChunkLane>(shape_, ordinal, pinned);
@@ -80,16 +83,19 @@ class CudaEngine final : public Engine {
   std::vector<std::unique_ptr<Lane>> make_lanes(unsigned count, std::uint64_t need,
                                                 const Make& make) const {
     std::vector<std::unique_ptr<Lane>> lanes;
-    if (count * need > memory_.size()) {
-      throw Error(ErrorKind::kUsage, "making a lane of the CUDA engine",
-                  "the memory given is too small for the shape");
-    }
+    require_memory_for(count, need);
     for (unsigned lane = 0; lane < count; ++lane) {
       const std::size_t device = lane % ordinals_.size();
       const std::uint64_t place = lanes_before(device, count) + lane / ordinals_.size();
       lanes.push_back(make(ordinals_[device], memory_.subspan(place * need, need)));
     }
     return lanes;
+  }
+
+  void require_memory_for(std::uint64_t lanes, std::uint64_t need) const {
+    if (lanes * need <= memory_.size()) return;
+    throw Error(ErrorKind::kUsage, "making a lane of the CUDA engine",
+                "the memory given is too small for the shape");
   }
 
   [[nodiscard]] std::vector<std::unique_ptr<ChunkLane>> shared_lane(std::uint64_t need) const {

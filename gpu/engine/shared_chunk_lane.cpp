@@ -63,6 +63,42 @@ struct Share {
   std::vector<Event> copied;  // for each block: its last copy to this device has been done
 };
 
+// Takes the pieces of one device. The sink behind it may hold back those of the later devices until
+// all of the earlier ones have come; so these count as threads that will put from the beginning on,
+// not only when their first one comes. After a failure of any device, nothing is put any more.
+class ShareSink final : public PieceSink {
+ public:
+  ShareSink(PieceSink& next, std::atomic<bool>& has_failed) : next_(next), has_failed_(has_failed) {
+    next_.enter();
+  }
+  ShareSink(const ShareSink&) = delete;
+  ShareSink& operator=(const ShareSink&) = delete;
+  ~ShareSink() override {
+    if (!has_come_ && !has_left_) next_.leave();
+  }
+
+  void put(std::uint64_t position, ConstByteSpan keys) override {
+    if (!has_failed_) next_.put(position, keys);
+  }
+  void abandon() noexcept override {
+    has_failed_ = true;
+    next_.abandon();
+  }
+  void enter() noexcept override {
+    if (has_come_.exchange(true)) next_.enter();
+  }
+  void leave() noexcept override {
+    has_left_ = true;
+    next_.leave();
+  }
+
+ private:
+  PieceSink& next_;
+  std::atomic<bool>& has_failed_;
+  std::atomic<bool> has_come_ = false;
+  std::atomic<bool> has_left_ = false;
+};
+
 template <class Key>
 class SharedChunkLane final : public ChunkLane {
  public:
@@ -143,21 +179,21 @@ class SharedChunkLane final : public ChunkLane {
     sort_shares<Key>(shares, map_, form == KeyForm::kRaw ? map_ : KeyMap<Key>{});
   }
 
-  // To a sink that takes pieces in order, threads of a later device may come first. They wait for
-  // those of the others, which come as long as the caller's thread is there.
   void emit(PieceSink& sink) override {
-    const PuttingThread putting(sink);
+    std::atomic<bool> has_failed = false;
     std::vector<std::uint64_t> positions = {0};
+    std::deque<ShareSink> sinks;
     for (std::size_t device = 0; device < shares_.size(); ++device) {
       positions.push_back(positions.back() + count_on(device));
+      sinks.emplace_back(sink, has_failed);
     }
     run_workers(static_cast<unsigned>(shares_.size()), [&](unsigned device) {
       Share& share = *shares_[device];
       const DeviceScope scope(share.ordinal);
       const std::uint64_t count = positions[device + 1] - positions[device];
-      if (count == 0) return;
+      if (count == 0) return sinks[device].leave();
       share.copier.copy({share.keys.template as<std::byte>(), count, {}}, sizeof(Key),
-                        positions[device], share.stream, sink);
+                        positions[device], share.stream, sinks[device]);
     });
   }
 

@@ -40,7 +40,7 @@ std::string range_of(KeyType type) {
       const float most = Limits::max().value();
       const float limit = most + (most - Value{Limits::max().bits - 1U}.value()) / 2;
       return fmt::format(
-          "{0} holds numbers from -{1} to {1} (those between -{2} and {2} are rounded)",
+          "{0} holds numbers from -{1} to {1}; numbers beyond, but below {2}, are rounded to these",
           name_of(type), most, limit);
     } else {
       return fmt::format("{} holds numbers from {} to {}", name_of(type), Limits::lowest(),

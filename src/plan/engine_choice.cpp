@@ -27,7 +27,7 @@ struct DeviceFacts {
   std::uint64_t bytes = 0;                  // of the input
   std::vector<std::uint64_t> device_bytes;  // of the devices, the most first
   std::uint64_t host_bytes = 0;             // for runs in host memory
-  std::vector<bool> fits;                   // as one chunk that so many devices hold: 1, 2, ...
+  bool fits_one = false;                    // as one chunk
   bool keeps_runs = true;                   // in memory
   double read_rate = 0;                     // of the input, bytes a second
   std::vector<double> link_rates;           // of the devices, bytes a second
@@ -73,15 +73,9 @@ DeviceFacts device_facts(const Job& job, const Machine& machine) {
   }
   const std::uint64_t best = facts.device_bytes.front();
   facts.host_bytes = cuda_sizes().host_tier_bytes(host_budget(job.resources, machine), facts.bytes);
-  const std::uint64_t elements = facts.bytes / element.bytes;
-  facts.fits.push_back(facts.bytes <= best &&
-                       cuda_sizes().chunk_lane(element, elements, 1, 0).device <= best);
-  const std::vector<double> links = links_of(std::span<const GpuFacts>(machine.gpus));
-  for (unsigned count = 2; count <= facts.device_bytes.size(); ++count) {
-    const auto share = cuda_sizes().share_device_bytes(element, elements, element.bytes, count);
-    facts.fits.push_back(share && *share <= facts.device_bytes[count - 1] &&
-                         are_alike(std::span(links).first(count)));
-  }
+  facts.fits_one =
+      facts.bytes <= best &&
+      cuda_sizes().chunk_lane(element, facts.bytes / element.bytes, 1, 0).device <= best;
   facts.keeps_runs = !job.resumable;
   facts.read_rate = machine.input_is_cached ? Rates::kUsualCachedRead * cores : disk_read;
   facts.link_rates = link_rates(machine);
@@ -105,11 +99,11 @@ double tier_bytes(const DeviceFacts& facts, std::size_t devices) {
 double predicted_seconds(const DeviceFacts& facts, std::size_t devices) {
   const auto bytes = static_cast<double>(facts.bytes);
   const double start = Rates::kFurtherCudaStart * static_cast<double>(devices);
-  if (facts.fits[0]) return start;
+  if (facts.fits_one) return start;
   const auto end = facts.link_rates.begin() + static_cast<std::ptrdiff_t>(devices);
   const double links = std::accumulate(facts.link_rates.begin(), end, 0.0);
   const double copy = bytes / std::min(facts.read_rate, links);
-  if (facts.fits[devices - 1] || !facts.keeps_runs) return start + copy;
+  if (!facts.keeps_runs) return start + copy;
   constexpr double kFull = 0.85;  // of the buffers that stay in memory
   const double kept = (tier_bytes(facts, devices) + static_cast<double>(facts.host_bytes)) * kFull;
   return start + copy + std::max(bytes - kept, 0.0) * facts.spill_seconds;

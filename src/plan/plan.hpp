@@ -172,8 +172,9 @@ struct Plan {
   }
 
   // The ordinal of the device that a lane is on; none: it is the CPU engine's.
+  // None of a lane that all devices share.
   [[nodiscard]] std::optional<int> device_of_lane(std::size_t lane) const {
-    if (devices.empty()) return std::nullopt;
+    if (devices.empty() || chunk.is_shared) return std::nullopt;
     return devices[lane % devices.size()].ordinal;
   }
 

@@ -63,6 +63,7 @@ nlohmann::ordered_json plan_object(const Plan& plan, const Machine& machine) {
   json["block_bytes"] = plan.chunk.block_bytes;
   json["chunk_elements"] = plan.chunk.chunk_elements;
   json["chunk_lanes"] = plan.chunk.lanes;
+  json["chunk_is_shared"] = plan.chunk.is_shared;
   json["runs"] = plan.run.count;
   json["runs_to_resume"] = plan.resumed.runs;
   json["elements_to_resume"] = plan.resumed.elements;

@@ -91,16 +91,22 @@ std::uint64_t bytes_of_device(const Outcome& outcome, int ordinal, Stage stage) 
   return sum;
 }
 
-// "gsort: device 1 (NAME): 1.5 GiB read, 1.4 GiB merged": what each of several did.
+// "gsort: device 1 (NAME): 1.5 GiB read, 1.4 GiB merged", or "1.5 GiB copied in" of a chunk that
+// all share: what each of several did.
 std::string device_lines(const Outcome& outcome, const Plan& plan) {
   std::map<int, std::string> names;
   for (const DevicePlan& device : plan.devices) names.emplace(device.ordinal, device.name);
   if (names.size() < 2) return "";
   std::string text;
   for (const auto& [ordinal, name] : names) {
-    text += fmt::format("gsort: device {} ({}): {} read, {} merged\n", ordinal, printable(name),
-                        format_bytes(bytes_of_device(outcome, ordinal, Stage::kRead)),
-                        format_bytes(bytes_of_device(outcome, ordinal, Stage::kMerge)));
+    const auto bytes = [&, device = ordinal](Stage stage) {
+      return format_bytes(bytes_of_device(outcome, device, stage));
+    };
+    text += fmt::format(
+        "gsort: device {} ({}): {}\n", ordinal, printable(name),
+        plan.chunk.is_shared
+            ? bytes(Stage::kCopyIn) + " copied in"
+            : fmt::format("{} read, {} merged", bytes(Stage::kRead), bytes(Stage::kMerge)));
   }
   return text;
 }

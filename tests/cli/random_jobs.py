@@ -31,7 +31,6 @@ UNPACKERS = {".gz": gzip.decompress, ".bz2": bz2.decompress, ".xz": lzma.decompr
 PACKERS = {"": bytes, ".gz": gzip.compress, ".bz2": bz2.compress, ".xz": lzma.compress}
 
 
-
 @dataclass
 class Key:
     """A key of a record, or the whole of an element."""

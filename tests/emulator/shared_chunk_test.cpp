@@ -90,7 +90,7 @@ TEST_P(SharedChunk, MayHaveBlocksOfAnySizeAndGoIntoAPipe) {
   }
 }
 
-TEST_P(SharedChunk, GivesDistinctKeysAndTheFirstOnes) {
+TEST_P(SharedChunk, GivesDistinctKeys) {
   SortRequest request = shared_request(GetParam(), kU32, 50'000);
   const Bytes sorted = test::sorted_copy(request.input, kU32);
   request.unique = true;

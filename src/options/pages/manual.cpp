@@ -155,7 +155,8 @@ If a stream needs more, gsort stops with an error that names a sufficient
 From a pipe, raw keys need
 .B \-S
 of at least 3M to 7M, depending on type and output, and up to 26M if the output
-is compressed; the error gives the least size that works.
+is compressed at the usual level (high levels of xz and zstd need much more);
+the error gives the least size that works.
 .PP
 Compared with numpy.sort, NaNs with their sign bit set come first, and \-0 comes
 before +0.

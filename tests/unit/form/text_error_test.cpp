@@ -37,11 +37,11 @@ TEST(TextError, TellsWhatDoesNotFitFromWhatIsNoNumber) {
             "i8 holds numbers from -128 to 127; -t takes another type");
   EXPECT_EQ(
       bad_line("f", 1, "65520", KeyType::kF16).hint(),
-      "f16 holds numbers from -65504 to 65504 (those between -65520 and 65520 are rounded); -t "
-      "takes another type");
+      "f16 holds numbers from -65504 to 65504; numbers beyond, but below 65520, are rounded to "
+      "these; -t takes another type");
   EXPECT_EQ(bad_line("f", 1, "-1e39", KeyType::kBF16).hint(),
-            "bf16 holds numbers from -3.3895314e+38 to 3.3895314e+38 (those between "
-            "-3.3961775e+38 and 3.3961775e+38 are rounded); -t takes another type");
+            "bf16 holds numbers from -3.3895314e+38 to 3.3895314e+38; numbers beyond, but below "
+            "3.3961775e+38, are rounded to these; -t takes another type");
 }
 
 TEST(TextError, NamesTheTypeThatHoldsFractions) {

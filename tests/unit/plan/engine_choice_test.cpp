@@ -134,6 +134,35 @@ std::size_t chosen(const Machine& machine, Options options = asking_for(EngineCh
   return choose_devices(make_job(options), machine).size();
 }
 
+TEST(SharedChunkPlan, IsForWhatOneDeviceCannotHold) {
+  Options options = test::options_for(KeyType::kU64);
+  options.engine = EngineChoice::kCuda;
+  options.devices.all = true;
+  const auto plan_of = [&](std::uint64_t bytes) {
+    return test::plan_of(options, machine_with_gpus(bytes, 3));
+  };
+  const Plan one = plan_of(30 * kGiB);
+  EXPECT_TRUE(one.is<OneChunk>());
+  EXPECT_EQ(one.devices.size(), 1U);
+  EXPECT_FALSE(one.chunk.is_shared);
+  const Plan shared = plan_of(90 * kGiB);
+  EXPECT_TRUE(shared.is<OneChunk>());
+  EXPECT_EQ(shared.devices.size(), 3U);
+  EXPECT_TRUE(shared.chunk.is_shared);
+  EXPECT_EQ(shared.temporary_bytes, 0U);
+  EXPECT_TRUE(plan_of(150 * kGiB).is<Spill>()) << "each needs as much again to sort";
+  for (const KeyType type : {KeyType::kU128, KeyType::kI128}) {
+    options.key.type = type;
+    EXPECT_TRUE(plan_of(90 * kGiB).is<Spill>());
+  }
+  options.key.type = KeyType::kU64;
+  Machine unlike = machine_with_gpus(90 * kGiB, 3);
+  for (GpuFacts& gpu : unlike.gpus) gpu.link_bytes_per_second = 64e9;
+  EXPECT_TRUE(test::plan_of(options, unlike).is<OneChunk>());
+  unlike.gpus[1].link_bytes_per_second = 32e9;
+  EXPECT_TRUE(test::plan_of(options, unlike).is<Spill>());
+}
+
 TEST(ChooseDevices, TakesOneForWhatFitsOne) {
   Machine machine = machine_with_gpus(30 * kGiB, 8);
   EXPECT_EQ(chosen(machine), 1U);
