@@ -14,6 +14,8 @@ import pytest
 
 import gsort
 from gsort._errors import error_of, for_python
+from gsort._outputs import new_array
+from gsort._sources import _warn
 
 NUMBERS = numpy.array([3, 1, 2], "u4")
 
@@ -244,8 +246,23 @@ def test_an_output_whose_suffix_says_another_type(tmp_path, monkeypatch):
         gsort.intersect1d(NUMBERS, NUMBERS, "q.u16.gz")
     with pytest.warns(UserWarning, match="^q.u16.gz is read as u32 .type from dtype., but its suffix says u16$"):
         assert (gsort.sort("q.u16.gz", dtype="u4") == [1, 2, 3]).all()
+    for why in "keys with their counts", "u32 (type from the array)":
+        line = f"d -t x/o.u64 will hold {why}, but its suffix says u64"
+        with pytest.warns(UserWarning, match=f"^{re.escape(line)}$"):
+            _warn(f"gsort: {line}\n")
     gsort.argsort(NUMBERS, "q.i8")
     gsort.sort(NUMBERS.view("f4"), "q.f32")
+
+
+def test_only_too_little_memory_is_said_to_be_that(monkeypatch):
+    def fail(_):
+        raise ValueError("why")
+
+    monkeypatch.setattr(numpy, "ascontiguousarray", fail)
+    with pytest.raises(ValueError, match="^why$"):
+        gsort.sort(NUMBERS)
+    with pytest.raises(gsort.ResourceError):
+        new_array(1 << 62, NUMBERS.dtype)
 
 
 NESTED = numpy.zeros(3, [("a", [("c", "i4")])])

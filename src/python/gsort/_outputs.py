@@ -5,7 +5,7 @@ from __future__ import annotations
 
 import os
 from contextlib import contextmanager
-from typing import Any, Iterable, Iterator, List, NamedTuple, Optional, Tuple, Union
+from typing import Any, Iterable, Iterator, List, NamedTuple, Optional, Tuple, Type, Union
 
 import numpy
 
@@ -13,16 +13,17 @@ from ._errors import ResourceError, usage
 
 
 @contextmanager
-def reserving(what: str, hint: str) -> Iterator[None]:
+def reserving(what: str, hint: str, errors: Tuple[Type[Exception], ...] = (MemoryError,)) -> Iterator[None]:
     """NumPy's errors for too little memory, as errors of this package."""
     try:
         yield
-    except (MemoryError, ValueError) as error:  # ValueError: more bytes than there are addresses
+    except errors as error:
         raise ResourceError(f"reserving memory for {what}: {error}\n  {hint}", str(error), None, hint) from None
 
 
 def new_array(shape: Union[int, Tuple[int, ...]], dtype: numpy.dtype) -> numpy.ndarray:
-    with reserving("the result", "give a path or a memmap as output"):
+    errors = MemoryError, ValueError  # ValueError: more bytes than there are addresses
+    with reserving("the result", "give a path or a memmap as output", errors):
         return numpy.empty(shape, dtype)
 
 

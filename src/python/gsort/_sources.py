@@ -164,8 +164,9 @@ def _warn(line: str) -> None:
     frame, level = sys._getframe(), 1
     while frame.f_back is not None and frame.f_globals.get("__name__", "").partition(".")[0] == "gsort":
         frame, level = frame.f_back, level + 1
-    name, source, why = line.replace("gsort: ", "", 1).rstrip().rpartition(" (type from ")
-    warnings.warn(name + source + with_arguments(why), UserWarning, level)
+    text = line.replace("gsort: ", "", 1).rstrip()
+    name, source, why = text.rpartition(" (type from ")
+    warnings.warn(name + source + with_arguments(why) if source else text, UserWarning, level)
 
 
 class Inputs:
