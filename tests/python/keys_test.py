@@ -1,5 +1,7 @@
 """argsort, unique, intersect1d and setdiff1d, compared with NumPy."""
 
+import gzip
+
 import numpy
 import pytest
 from hypothesis import given, strategies
@@ -163,6 +165,13 @@ def test_sets_of_different_byte_orders(tmp_path, dtypes):
     assert_same(gsort.setdiff1d(gsort.sort(a), gsort.sort(b), assume_sorted=True), gsort.setdiff1d(a, b))
     numpy.save(tmp_path / "b.npy", b)
     assert_same(gsort.setdiff1d(a, tmp_path / "b.npy"), gsort.setdiff1d(a, b))
+    numpy.save(tmp_path / "a.npy", gsort.sort(a))
+    numpy.save(tmp_path / "b.npy", gsort.sort(b))
+    with gzip.open(tmp_path / "b.npy.gz", "wb") as file:
+        numpy.save(file, gsort.sort(b))
+    for first, second in ("a.npy", "b.npy"), ("a.npy", "b.npy.gz"):
+        for side in tmp_path / first, numpy.load(tmp_path / first):
+            assert_same(gsort.intersect1d(side, tmp_path / second, assume_sorted=True), gsort.intersect1d(a, b))
     with pytest.raises(gsort.DataError):
         gsort.intersect1d(a[::-1], b, assume_sorted=True)
 
@@ -187,11 +196,28 @@ def test_sets_of_many_texts(tmp_path):
         room = numpy.empty(len(expected) + 1, a.dtype)
         assert_same(function(gsort.sort(a), gsort.sort(b), room, assume_sorted=True), expected)
     assert [path.name for path in tmp_path.iterdir()] == ["out.npy"]
+    for narrow, wide in (a, b.astype("S16")), (b, a.astype("S16")):
+        expected = numpy.intersect1d(narrow, wide)
+        assert_same(gsort.intersect1d(narrow, wide, memory="6M", temporary=tmp_path), expected)
+        assert_same(gsort.setdiff1d(wide, narrow, tmp_path / "out.npy", memory="6M").memmap(), numpy.setdiff1d(wide, narrow))
+
+
+def test_sets_of_texts_in_compressed_files(tmp_path):
+    a, b = numpy.array([b"b", b"a", b"c"]), numpy.array([b"cc", b"c", b"b"])
+    for name, array in ("a.npy.gz", a), ("b.npy.gz", b), ("sorted.npy.gz", numpy.sort(b)):
+        with gzip.open(tmp_path / name, "wb") as file:
+            numpy.save(file, array)
+    assert gsort.intersect1d(tmp_path / "a.npy.gz", tmp_path / "b.npy.gz").tolist() == [b"b", b"c"]
+    assert gsort.setdiff1d(tmp_path / "a.npy.gz", tmp_path / "b.npy.gz").tolist() == [b"a"]
+    assert gsort.setdiff1d(tmp_path / "sorted.npy.gz", numpy.sort(a), assume_sorted=True).tolist() == [b"cc"]
+    assert gsort.unique(tmp_path / "a.npy.gz", counts=True)[1].tolist() == [1, 1, 1]
 
 
 def test_sets_of_what_is_sorted():
     a, b = numpy.arange(0, 100, 2), numpy.arange(0, 100, 3)
     assert_same(gsort.intersect1d(a, b, assume_sorted=True), numpy.intersect1d(a, b))
+    assert_same(gsort.intersect1d([a, a], b, assume_sorted=True), numpy.intersect1d(a, b))
+    assert_same(gsort.setdiff1d(a[:10:2], [b[::3]], assume_sorted=True), numpy.setdiff1d(a[:10:2], b[::3]))
     with pytest.raises(ValueError, match="not sorted|out of order|comes before"):
         gsort.setdiff1d(a[::-1], b, assume_sorted=True)
 

@@ -202,6 +202,34 @@ def test_sets_of_memmaps_beyond_memory(tmp_path):
     """)
 
 
+def test_sets_of_texts_beyond_memory(tmp_path):
+    require_within_memory(tmp_path, """
+    import os
+    sides = []
+    for width in 24, 32:  # 120 and 160 MiB
+        side = numpy.memmap(f"{folder}/{width}", f"S{width}", "w+", shape=5 << 20)
+        for begin in range(0, side.size, 1 << 18):
+            text = side[begin:begin + (1 << 18)].view("u1").reshape(-1, width)
+            text[:] = ord("x")
+            text[:, :4] = numpy.arange(begin, begin + (1 << 18)).astype(">u4").view("u1").reshape(-1, 4)
+            text[:, 24:] = 0
+        side.flush()
+        sides.append(side)
+    output = f"{folder}/out.npy"
+    assert gsort.intersect1d(*sides, output, **options).elements == sides[0].size
+    sides[1] = sides[1][:1000]
+    assert gsort.setdiff1d(*sides, output, **options).elements == sides[0].size - 1000
+    try:
+        gsort.setdiff1d(*sides, **options)
+    except gsort.ResourceError as error:
+        assert error.hint == "give a path or a memmap as output", error
+    else:
+        raise AssertionError("is there so much memory?")
+    for name in "24", "32", "out.npy":
+        os.remove(f"{folder}/{name}")
+    """)
+
+
 class SlowPipe:
     """A pipe whose second half comes when somebody has seen that the sort waits for it."""
 

@@ -20,7 +20,7 @@ import tempfile
 from contextlib import ExitStack
 from dataclasses import dataclass
 from importlib import metadata
-from typing import Any, Callable, List, Optional, Sequence, Tuple, Union
+from typing import IO, Any, Callable, Iterable, Iterator, List, Optional, Sequence, Tuple, Union
 
 import numpy
 
@@ -31,7 +31,7 @@ from ._errors import (CorruptError, DataError, DeniedFileError, DeviceError, Err
 from ._outputs import new_array, refuse_overlap, require_room, require_usable
 from ._progress import Progress, Watch, Watching
 from ._sources import (Inputs, Path, Source, Sources, as_bool, bytes_of, contiguous, dtype_of, folders_of, is_big_endian,
-                       is_path, is_raw, key_type, listed, mapped_npy, option_words, path_word, result_shape)
+                       is_path, is_raw, is_text, key_type, listed, mapped_npy, option_words, path_word, result_shape)
 
 __version__ = metadata.version("gsort-external")
 __all__ = ["argsort", "check", "intersect1d", "merge", "segmented_argsort", "segmented_sort", "setdiff1d", "sort",
@@ -129,14 +129,34 @@ def _place_of(temporary: Any, output: Any = None) -> str:
 def _into_temporary(call: _native.Call, inputs: Inputs, place: str, progress: Any, stack: ExitStack) -> numpy.ndarray:
     """The result as an array that is mapped from a file without a name, which `stack` keeps open: nothing of it is left,
     however the process ends."""
-    with file_errors("creating a file in", place):
-        file = stack.enter_context(tempfile.TemporaryFile(prefix="gsort-", dir=place))
+    file = _nameless(place, stack)
     with Watching(progress) as watch:
         done = call.sort_into(file.fileno(), path_word(place), watch)
     shape, dtype = result_shape(inputs, done.elements, call.row_elements), dtype_of(call)
-    if not done.elements:
-        return numpy.empty(shape, dtype)
+    return _mapped_from(file, shape, dtype) if done.elements else numpy.empty(shape, dtype)
+
+
+def _nameless(place: str, stack: ExitStack) -> IO[bytes]:
+    with file_errors("creating a file in", place):
+        return stack.enter_context(tempfile.TemporaryFile(prefix="gsort-", dir=place))
+
+
+def _mapped_from(file: IO[bytes], shape: Tuple[int, ...], dtype: numpy.dtype) -> numpy.ndarray:
     return numpy.memmap(f"/proc/self/fd/{file.fileno()}", dtype, "r+", shape=shape)
+
+
+def _gathered(pieces: Iterable[numpy.ndarray], dtype: numpy.dtype, most: int, place: str,
+              stack: ExitStack) -> numpy.ndarray:
+    """Pieces, of `most` elements in all, as one array: in memory if it is short, else as _into_temporary."""
+    if most * dtype.itemsize <= _CHUNK:
+        return numpy.concatenate([numpy.empty(0, dtype), *pieces], dtype=dtype)
+    file, elements = _nameless(place, stack), 0
+    with file_errors("writing a file in", place):
+        for piece in pieces:
+            file.write(bytes_of(piece.astype(dtype, copy=False)))
+            elements += piece.size
+        file.flush()
+    return _mapped_from(file, (elements,), dtype) if elements else numpy.empty(0, dtype)
 
 
 def _through_file(call: _native.Call, inputs: Inputs, given: Optional[numpy.ndarray], progress: Any,
@@ -318,28 +338,33 @@ def _copied(inputs: Inputs, words: List[bytes], place: str, progress: Any, stack
     return _into_array(inputs, words, None, progress, None)
 
 
-def _picked(keys: numpy.ndarray, pairs: bool) -> numpy.ndarray:
-    """Of sorted keys that each occur once or twice, those that occur twice, or those that do not; looked for in pieces."""
+def _pieces(keys: numpy.ndarray, dtype: numpy.dtype) -> Iterator[Tuple[int, int]]:
+    """Where pieces begin and end that take little memory, also as elements of `dtype`."""
+    step = max(_CHUNK // dtype.itemsize, 1)
+    return ((begin, min(begin + step, keys.size)) for begin in range(0, keys.size, step))
+
+
+def _picked(keys: numpy.ndarray, pairs: bool) -> Iterator[numpy.ndarray]:
+    """Of sorted keys that each occur once or twice, those that occur twice, or those that do not; in pieces."""
     bits = keys.view(f"V{keys.dtype.itemsize}")
-    picked = [keys[:0]]
-    for begin in range(0, keys.size, _CHUNK):
-        end = min(begin + _CHUNK, keys.size)
+    for begin, end in _pieces(keys, keys.dtype):
         first, last = max(begin, 1), min(end, keys.size - 1)
         repeats = numpy.zeros(end - begin + 1, bool)  # the key before it
         repeats[first - begin:last - begin + 1] = bits[first:last + 1] == bits[first - 1:last]
-        picked.append(keys[begin:end][repeats[1:] if pairs else ~(repeats[1:] | repeats[:-1])])
-    return numpy.concatenate(picked, dtype=keys.dtype)
+        yield keys[begin:end][repeats[1:] if pairs else ~(repeats[1:] | repeats[:-1])]
 
 
-def _compared_texts(sides: List[numpy.ndarray], pairs: bool, merge: Callable[..., numpy.ndarray]) -> numpy.ndarray:
+def _compared_texts(sides: List[numpy.ndarray], pairs: bool, merge: Callable[..., numpy.ndarray],
+                    gather: Callable[..., numpy.ndarray]) -> numpy.ndarray:
     """What both sides have, or the first alone: of sorted, distinct texts, which the program merges, but does not compare."""
     first = sides[0].dtype
     if first.kind != sides[1].dtype.kind:
         raise usage("sources", f"{first} and {sides[1].dtype} have no order together", "give sources of one kind")
-    wide = numpy.result_type(*sides).newbyteorder(first.byteorder)
-    sides = [side.astype(wide, copy=False) for side in sides]
-    common = _picked(merge(sides), True)
-    return common if pairs else _picked(merge([sides[0], common]), False).astype(first, copy=False)
+    wide = numpy.result_type(first, sides[1].dtype).newbyteorder(first.byteorder)
+    sides = [side if side.dtype == wide else gather((side[begin:end] for begin, end in _pieces(side, wide)), wide, side.size)
+             for side in sides]
+    common = gather(_picked(merge(sides), True), wide, min(side.size for side in sides))
+    return common if pairs else gather(_picked(merge([sides[0], common]), False), first, sides[0].size)
 
 
 def _in_byte_order(array: numpy.ndarray, dtype: numpy.dtype) -> numpy.ndarray:
@@ -355,19 +380,22 @@ def _compared(operation: bytes, a: Any, b: Any, output: Output, assume_sorted: b
     place = _place_of(temporary, output)
     words = option_words(temporary=place if temporary is None else temporary, **options)
     inputs = [Inputs(side, dtype) for side in (a, b)]
-    of_texts = any(one.of_texts for one in inputs)
-    dtypes = {array.dtype for one in inputs for array in one.held}
-    if as_bool("assume_sorted", assume_sorted) and not of_texts and len(dtypes) < 2:
-        return _run(Inputs([a, b], dtype), [*words, b"--merge", operation], output, progress, temporary)
+    if as_bool("assume_sorted", assume_sorted) and all(len(one.items) == 1 for one in inputs):
+        dtypes = {known for one in inputs for known in one.known_dtypes}
+        if len(dtypes) < 2 and not any(is_text(known) for known in dtypes):
+            both = [one.held[0] if one.held else one.items[0] for one in inputs]
+            return _run(Inputs(both, dtype), [*words, b"--merge", operation], output, progress, temporary)
     distinct = [*words, b"--unique"] + [b"--merge"] * bool(assume_sorted)
     with ExitStack() as stack:
         first, second = (_copied(one, distinct, place, progress, stack) for one in inputs)
         sides = [first, _in_byte_order(second, first.dtype)]
-        if not of_texts:
-            return _run(Inputs(sides), [*words, b"--merge", operation], output, progress, temporary)
-        common = _compared_texts(sides, operation == b"--intersect", lambda sides: _copied(
-            Inputs(sides), [*words, b"--merge"], place, progress, stack))
-    return common if output is None else _run(Inputs(common), [*words, b"--merge"], output, progress, temporary)
+        merging = [*words, b"--merge"]
+        if not any(is_text(side.dtype) for side in sides):
+            return _run(Inputs(sides), [*merging, operation], output, progress, temporary)
+        texts = _compared_texts(sides, operation == b"--intersect",
+                                lambda sides: _copied(Inputs(sides), merging, place, progress, stack),
+                                lambda *pieces: _gathered(*pieces, place, stack))
+        return _run(Inputs(texts), merging, output, progress, temporary)
 
 
 def intersect1d(a: Sources, b: Sources, output: Output = None, *, assume_sorted: bool = False, dtype: Any = None,
@@ -427,7 +455,7 @@ def unique(source: Sources, output: Output = None, *, counts: bool = False, dtyp
     if output is not None and not is_path(output):
         raise usage("output", "counts come as a pair of new arrays", "leave out output, or give a path")
     inputs = Inputs(source, dtype)
-    if output is None and inputs.of_texts:
+    if output is None and any(is_text(known) for known in inputs.known_dtypes):
         return _counted_texts(sort(source, progress=progress, **options))
     words = option_words(unique=True, **options)
     result = _run(inputs, [*words, b"--count"], output, progress, temporary)

@@ -30,6 +30,10 @@ def is_raw(name: str) -> bool:
     return not name.endswith((".txt", ".npy", *_COMPRESSED))
 
 
+def _is_npy(name: str) -> bool:
+    return name.endswith((".npy", *(f".npy{suffix}" for suffix in _COMPRESSED)))
+
+
 def path_word(path: Path) -> bytes:
     """A name as an operand: "-" is a file of that name, not standard input."""
     try:
@@ -116,6 +120,10 @@ def _wanted_dtype(dtype: Any) -> numpy.dtype:
         raise usage("dtype", f"elements of {dtype!r} have no fixed size, or are objects",
                     "give a dtype with a size, as 'S8'")
     return wanted
+
+
+def is_text(dtype: numpy.dtype) -> bool:
+    return dtype.kind in "SU"
 
 
 def mapped_npy(name: str) -> numpy.ndarray:
@@ -213,11 +221,10 @@ class Inputs:
         self.operands.append(name)
 
     @property
-    def of_texts(self) -> bool:
-        """Whether the elements are texts, as far as arrays and .npy files say it."""
-        files = [mapped_npy(os.fsdecode(item)) for item in self.items if is_path(item)
-                 and os.fsdecode(item).endswith(".npy") and os.path.isfile(item)]
-        return any(array.dtype.kind in "SU" for array in [*self.held, *files])
+    def known_dtypes(self) -> List[numpy.dtype]:
+        """Of the elements, as far as arrays and .npy files, also compressed ones, say it."""
+        files = [item for item in self.items if is_path(item) and _is_npy(os.fsdecode(item)) and os.path.isfile(item)]
+        return [array.dtype for array in self.held] + [dtype_of(Inputs(file).call([b"--engine=cpu"])) for file in files]
 
     @property
     def only_array(self) -> Optional[numpy.ndarray]:
