@@ -9,8 +9,8 @@ Sources are paths, arrays (numpy.memmap, too), or lists of them. Every result is
 Floats are in IEEE total order: -NaN, -inf, ..., -0, +0, ..., +inf, +NaN. Sizes of memory are bytes, or texts such as
 "2G" and "50%". `progress` is None (a bar in a terminal or notebook), True, False, or a function that is called with a
 Progress ten times a second and once at the end, before an output file gets its name. If it raises, the sort ends, and
-no file has changed; an output array may have the result. Ctrl-C ends a sort, too, and leaves no output. Functions may
-be called from several threads; they release the interpreter's lock while they work.
+no regular file has changed; a pipe or an output array may have the result. Ctrl-C ends a sort, too, and leaves no
+output. Functions may be called from several threads; they release the interpreter's lock while they work.
 """
 
 from __future__ import annotations
@@ -54,7 +54,7 @@ class Summary:
     bytes: int               # of them
     seconds: float
     bound: Optional[float]   # seconds if nothing had waited; None: too short to tell
-    fingerprint: str         # of the elements read, as `gsort --fingerprint` prints it
+    fingerprint: str         # of the elements read, as `gsort --fingerprint` prints it; of sets of texts, of the result
     engine: str              # "cpu" or "cuda"
     spilled_bytes: int       # written to temporary folders
 
@@ -406,7 +406,8 @@ def intersect1d(a: Sources, b: Sources, output: Output = None, *, assume_sorted:
 
     Args:
         assume_sorted: both are sorted already, and are read once. Otherwise each is sorted into a copy: in memory if it
-            has at most a quarter of `memory`, else in a temporary file.
+            has at most a quarter of `memory`, else in a temporary file. With assume_sorted, texts, lists of several
+            sources, and sides of two byte orders are copied, too, but merged rather than sorted.
 
     Returns, raises: as sort.
     """
