@@ -202,6 +202,14 @@ def test_sets_of_many_texts(tmp_path):
         assert_same(gsort.setdiff1d(wide, narrow, tmp_path / "out.npy", memory="6M").memmap(), numpy.setdiff1d(wide, narrow))
 
 
+def test_a_raw_file_is_not_in_the_byte_order_of_an_array(tmp_path):
+    array = numpy.arange(1000, dtype="<u8")
+    array[::3].tofile(tmp_path / "in.u64")
+    for is_sorted in False, True:
+        found = gsort.intersect1d(array.astype(">u8"), tmp_path / "in.u64", assume_sorted=is_sorted)
+        assert_same(found, array[::3].astype(">u8"))
+
+
 def test_sets_of_texts_in_compressed_files(tmp_path):
     a, b = numpy.array([b"b", b"a", b"c"]), numpy.array([b"cc", b"c", b"b"])
     for name, array in ("a.npy.gz", a), ("b.npy.gz", b), ("sorted.npy.gz", numpy.sort(b)):

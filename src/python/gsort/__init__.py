@@ -381,8 +381,9 @@ def _compared(operation: bytes, a: Any, b: Any, output: Output, assume_sorted: b
     words = option_words(temporary=place if temporary is None else temporary, **options)
     inputs = [Inputs(side, dtype) for side in (a, b)]
     if as_bool("assume_sorted", assume_sorted) and all(len(one.items) == 1 for one in inputs):
-        dtypes = {known for one in inputs for known in one.known_dtypes}
-        if len(dtypes) < 2 and not any(is_text(known) for known in dtypes):
+        known = [each for one in inputs for each in one.known_dtypes]
+        is_mixed = len(set(known)) > 1 or (len(known) == 1 and dtype is None and is_big_endian(known[0]))  # raw: little
+        if not is_mixed and not any(is_text(each) for each in known):
             both = [one.held[0] if one.held else one.items[0] for one in inputs]
             return _run(Inputs(both, dtype), [*words, b"--merge", operation], output, progress, temporary)
     distinct = [*words, b"--unique"] + [b"--merge"] * bool(assume_sorted)
