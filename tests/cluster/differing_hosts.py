@@ -55,7 +55,7 @@ def other_files(bed: Bed) -> None:
     require_refusal(bed, "folders of the output", bed.start_otherwise("rm scratch/in.u64", *SMALL, "in.u64", "-o", "scratch/out"),
                     "scratch", "(rank ")
     bed.hosts.on("h2", "mount -o remount,ro,bind scratch")
-    require_refusal(bed, "a folder for runs", bed.start(3, *SMALL, "in.u64"), "h2 (rank 1)")
+    require_refusal(bed, "a folder for runs", bed.start(3, "-S", "256M", "in.u64"), "h2 (rank 1)")
 
 
 def other_memory(bed: Bed) -> None:
