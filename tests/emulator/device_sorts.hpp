@@ -4,6 +4,7 @@
 
 #include <cstdint>
 #include <memory>
+#include <optional>
 #include <utility>
 #include <vector>
 
@@ -12,6 +13,7 @@
 #include "base/units.hpp"
 #include "devices.hpp"
 #include "engine/cpu/cpu_engine.hpp"
+#include "gpu/cuda/cuda_check.hpp"
 #include "gpu/engine/gpu.hpp"
 #include "support/sort_run.hpp"
 #include "support/sorted_copy.hpp"
@@ -58,6 +60,33 @@ inline SortResult sort_on_devices(const SortRequest& request, std::uint64_t leas
   }
   EXPECT_TRUE(result.error || result.outcome.runs >= least_runs);
   return result;
+}
+
+// Calls sort() with a call of each kind that fails, and then with all calls from it on, of device
+// `ordinal` alone if there is one: the first call, and then each that comes a share of so many
+// later. Returns how many of these calls came.
+template <class Sort>
+int with_faults(std::optional<int> ordinal, std::uint64_t share, const Sort& sort) {
+  int met = 0;
+  for (std::size_t kind = 0; kind < gpu::kCudaCallKinds; ++kind) {
+    const auto call = static_cast<gpu::CudaCall>(kind);
+    const cudaError_t failure =
+        call == gpu::CudaCall::kMemory ? cudaErrorMemoryAllocation : cudaErrorLaunchFailure;
+    for (const bool from_then_on : {false, true}) {
+      bool hit = true;
+      for (std::uint64_t nth = 1; hit; nth += 1 + nth / share) {
+        SCOPED_TRACE(testing::Message() << "kind " << kind << ", call " << nth << " fails"
+                                        << (from_then_on ? " on" : ""));
+        gpu::inject_cuda_fault({call, nth, failure, from_then_on, ordinal});
+        sort();
+        hit = gpu::cuda_fault_was_met();
+        gpu::clear_cuda_fault();
+        met += hit ? 1 : 0;
+        if (testing::Test::HasFailure()) return met;
+      }
+    }
+  }
+  return met;
 }
 
 }  // namespace gsort::test

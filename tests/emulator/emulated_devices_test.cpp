@@ -240,25 +240,8 @@ TEST(EmulatedDevice, IsNamedWhereACallFails) {
   make_chunks_short(request, 1'000);
   request.device_buffers = 3;
   const Bytes whole = test::sorted_copy(request.input, kU32);
-  int met = 0;
-  for (std::size_t kind = 0; kind < gpu::kCudaCallKinds; ++kind) {
-    const auto call = static_cast<gpu::CudaCall>(kind);
-    const cudaError_t failure =
-        call == gpu::CudaCall::kMemory ? cudaErrorMemoryAllocation : cudaErrorLaunchFailure;
-    for (const bool from_then_on : {false, true}) {
-      bool hit = true;
-      for (std::uint64_t nth = 1; hit; nth += 1 + nth / 2) {
-        SCOPED_TRACE(testing::Message() << "kind " << kind << ", call " << nth << " fails"
-                                        << (from_then_on ? " on" : ""));
-        gpu::inject_cuda_fault({call, nth, failure, from_then_on});
-        expect_right_or_named(request, whole);
-        hit = gpu::cuda_fault_was_met();
-        gpu::clear_cuda_fault();
-        met += hit ? 1 : 0;
-        if (testing::Test::HasFailure()) return;
-      }
-    }
-  }
+  const int met =
+      test::with_faults(std::nullopt, 2, [&] { expect_right_or_named(request, whole); });
   EXPECT_GT(met, 60);
 }
 

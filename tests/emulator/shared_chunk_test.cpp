@@ -106,34 +106,18 @@ INSTANTIATE_TEST_SUITE_P(Devices, SharedChunk, testing::Values(2U, 3U, 4U));
 TEST(SharedChunkOnAFailedDevice, IsAnErrorThatNamesIt) {
   const SortRequest request = shared_request(3, kU32, 12'000);
   const Bytes whole = test::sorted_copy(request.input, kU32);
-  int met = 0;
-  for (std::size_t kind = 0; kind < gpu::kCudaCallKinds; ++kind) {
-    const auto call = static_cast<gpu::CudaCall>(kind);
-    const cudaError_t failure =
-        call == gpu::CudaCall::kMemory ? cudaErrorMemoryAllocation : cudaErrorLaunchFailure;
-    for (const bool from_then_on : {false, true}) {
-      bool hit = true;
-      for (std::uint64_t nth = 1; hit; nth += 1 + nth / 4) {
-        SCOPED_TRACE(testing::Message() << "kind " << kind << ", call " << nth << " of device 1"
-                                        << (from_then_on ? " on" : ""));
-        gpu::inject_cuda_fault({call, nth, failure, from_then_on, 1});
-        const SortResult result = sort_on_devices(request, 0);
-        hit = gpu::cuda_fault_was_met();
-        gpu::clear_cuda_fault();
-        met += hit ? 1 : 0;
-        if (!result.error) {
-          EXPECT_TRUE(result.output == whole);
-        } else {
-          const std::string words = result.error->what();
-          EXPECT_TRUE(words.find(" on device 1") != std::string::npos ||
-                      words.find("pinning host memory") != std::string::npos)
-              << words;
-          EXPECT_TRUE(result.output == request.old_output) << words;
-        }
-        if (testing::Test::HasFailure()) return;
-      }
+  const int met = test::with_faults(1, 4, [&] {
+    const SortResult result = sort_on_devices(request, 0);
+    if (!result.error) {
+      EXPECT_TRUE(result.output == whole);
+      return;
     }
-  }
+    const std::string words = result.error->what();
+    EXPECT_TRUE(words.find(" on device 1") != std::string::npos ||
+                words.find("pinning host memory") != std::string::npos)
+        << words;
+    EXPECT_TRUE(result.output == request.old_output) << words;
+  });
   EXPECT_GT(met, 30);
 }
 

@@ -65,10 +65,10 @@ TYPED_TEST(ShareFootprint, HoldsWhatASortOfSharesNeeds) {
   for_counts(kMostBytes / sizeof(TypeParam), [](std::uint64_t count) {
     const std::uint64_t bytes = count * sizeof(TypeParam);
     for (std::uint32_t devices = 2; devices <= CudaFootprint::kMostSharers; ++devices) {
-      ASSERT_LE(CudaFootprint::allocated_bytes(bytes) +
-                    CudaFootprint::allocated_bytes(
-                        sort_shares_scratch_bytes<TypeParam>(count, devices)),
-                CudaFootprint::share_device_bytes(bytes))
+      ASSERT_LE(
+          CudaFootprint::allocated_bytes(bytes) +
+              CudaFootprint::allocated_bytes(sort_shares_scratch_bytes<TypeParam>(count, devices)),
+          CudaFootprint::share_device_bytes(bytes))
           << count << " of " << devices;
     }
   });
