@@ -7,10 +7,10 @@
 
 Sources are paths, arrays (numpy.memmap, too), or lists of them. Every result is verified: count, fingerprint, order.
 Floats are in IEEE total order: -NaN, -inf, ..., -0, +0, ..., +inf, +NaN. Sizes of memory are bytes, or texts such as
-"2G" and "50%". `progress` is None (a bar in a terminal or notebook), True, False, or a function that is called with a
-Progress ten times a second and once at the end, before an output file gets its name. If it raises, the sort ends, and
-no regular file has changed; a pipe or an output array may have the result. Ctrl-C ends a sort, too, and leaves no
-output. Functions may be called from several threads; they release the interpreter's lock while they work.
+"2G" and "50%". `progress` is None (a bar in a terminal or notebook), True, False, or a function. gsort calls it with a
+Progress ten times a second, and once at the end, before an output file gets its name. If it raises, the sort ends and
+no regular file has changed, but a pipe or an output array may already have the result. Ctrl-C ends a sort, too, and
+leaves no output. Functions may be called from several threads; they release the interpreter's lock while they work.
 """
 
 from __future__ import annotations
@@ -54,7 +54,7 @@ class Summary:
     bytes: int               # of them
     seconds: float
     bound: Optional[float]   # seconds if nothing had waited; None: too short to tell
-    fingerprint: str         # of the elements read, as `gsort --fingerprint` prints it; of sets of texts, of the result
+    fingerprint: str         # of the elements read, as `gsort --fingerprint` prints it; sets of texts: of the result
     engine: str              # "cpu" or "cuda"
     spilled_bytes: int       # written to temporary folders
 
@@ -120,15 +120,15 @@ def _into_array(inputs: Inputs, words: List[bytes], given: Optional[numpy.ndarra
 
 
 def _place_of(temporary: Any, output: Any = None) -> str:
-    """The folder for a temporary file that sort documents."""
+    """The folder for a temporary file, as the docstring of sort says."""
     beside = os.path.dirname(os.path.abspath(os.fsdecode(output))) if is_path(output) else "/var/tmp"
     named = [os.fsdecode(path_word(folder)) for folder in folders_of(temporary)]
     return named[0] if named else os.environ.get("TMPDIR") or beside
 
 
 def _into_temporary(call: _native.Call, inputs: Inputs, place: str, progress: Any, stack: ExitStack) -> numpy.ndarray:
-    """The result as an array that is mapped from a file without a name, which `stack` keeps open: nothing of it is left,
-    however the process ends."""
+    """The result as an array, mapped from a file without a name. `stack` keeps the file open. However the process ends,
+    no file is left."""
     file = _nameless(place, stack)
     with Watching(progress) as watch:
         done = call.sort_into(file.fileno(), path_word(place), watch)
@@ -147,7 +147,7 @@ def _mapped_from(file: IO[bytes], shape: Tuple[int, ...], dtype: numpy.dtype) ->
 
 def _gathered(pieces: Iterable[numpy.ndarray], dtype: numpy.dtype, most: int, place: str,
               stack: ExitStack) -> numpy.ndarray:
-    """Pieces, of `most` elements in all, as one array: in memory if it is short, else as _into_temporary."""
+    """Joins pieces of at most `most` elements in all to one array: in memory if small, else as _into_temporary."""
     if most * dtype.itemsize <= _CHUNK:
         return numpy.concatenate([numpy.empty(0, dtype), *pieces], dtype=dtype)
     file, elements = _nameless(place, stack), 0
@@ -161,7 +161,7 @@ def _gathered(pieces: Iterable[numpy.ndarray], dtype: numpy.dtype, most: int, pl
 
 def _through_file(call: _native.Call, inputs: Inputs, given: Optional[numpy.ndarray], progress: Any,
                   temporary: Any) -> numpy.ndarray:
-    """For results whose size nobody knows, or that may be much shorter than what memory holds."""
+    """For results whose size is unknown, or whose largest possible size exceeds the memory."""
     with ExitStack() as stack:
         array = _into_temporary(call, inputs, _place_of(temporary), progress, stack)
         if given is None:
@@ -196,9 +196,9 @@ def sort(source: Sources, output: Output = None, *, dtype: Any = None, order: Un
             array of that library; of the other arguments, only descending and stream are used.
         output: a path (the file appears whole or not at all, and may be a source); an array, also a writable memmap,
             that receives the result; None for a new array.
-        dtype: the NumPy dtype of the elements of raw files; without it, the suffix gives the type (dump.u64), and files
-            of other suffixes are an error. A suffix that says another type than dtype, or the output's suffix another
-            type than the result has, is a UserWarning.
+        dtype: the NumPy dtype of the elements of raw files. Without it, the suffix gives the type (dump.u64), and files
+            whose suffixes name different types are an error. If the suffix of a source differs from dtype, or that of
+            output from the type of the result, a UserWarning says so.
         order: the field of records to sort by, or several; "-name" sorts a field in descending order, unless a field
             has this name; None sorts by all fields.
         descending: the greatest first; records with equal fields stay in the order of the source.
@@ -279,7 +279,7 @@ def argsort(source: Any, output: Output = None, *, dtype: Any = None, order: Uni
 
     Args:
         source: as for sort; the elements of a list count as one sequence.
-        output: a path; an array for the indices, also a writable memmap, which may be longer; None for a new one.
+        output: a path; an array for the indices, also a writable memmap, which may be longer; None for a new array.
         dtype, order: as for sort.
         memory: the most host memory to work in, beside the arrays; None: half of what is available.
 
@@ -331,7 +331,7 @@ def _indices(array: numpy.ndarray, words: List[bytes], output: Any, progress: An
 
 
 def _copied(inputs: Inputs, words: List[bytes], place: str, progress: Any, stack: ExitStack) -> numpy.ndarray:
-    """The result in an array: in memory if it takes little of it, else mapped from a temporary file."""
+    """The result as an array: in memory if it needs at most a quarter of it, else mapped from a temporary file."""
     call = inputs.call(words)
     if call.bytes is None or call.bytes > call.memory_bytes // 4:
         return _into_temporary(call, inputs, place, progress, stack).reshape(-1)
@@ -339,13 +339,13 @@ def _copied(inputs: Inputs, words: List[bytes], place: str, progress: Any, stack
 
 
 def _pieces(keys: numpy.ndarray, dtype: numpy.dtype) -> Iterator[Tuple[int, int]]:
-    """Where pieces begin and end that take little memory, also as elements of `dtype`."""
+    """Yields where each piece of `keys` begins and ends. A piece takes little memory, also as elements of `dtype`."""
     step = max(_CHUNK // dtype.itemsize, 1)
     return ((begin, min(begin + step, keys.size)) for begin in range(0, keys.size, step))
 
 
 def _picked(keys: numpy.ndarray, pairs: bool) -> Iterator[numpy.ndarray]:
-    """Of sorted keys that each occur once or twice, those that occur twice, or those that do not; in pieces."""
+    """Of sorted keys that occur at most twice, yields those that occur twice, or those that occur once; in pieces."""
     bits = keys.view(f"V{keys.dtype.itemsize}")
     for begin, end in _pieces(keys, keys.dtype):
         first, last = max(begin, 1), min(end, keys.size - 1)
@@ -356,7 +356,7 @@ def _picked(keys: numpy.ndarray, pairs: bool) -> Iterator[numpy.ndarray]:
 
 def _compared_texts(sides: List[numpy.ndarray], pairs: bool, merge: Callable[..., numpy.ndarray],
                     gather: Callable[..., numpy.ndarray]) -> numpy.ndarray:
-    """What both sides have, or the first alone: of sorted, distinct texts, which the program merges, but does not compare."""
+    """The texts of both sides, or of the first alone. Sides are sorted and distinct; the program only merges them."""
     first = sides[0].dtype
     if first.kind != sides[1].dtype.kind:
         raise usage("sources", f"{first} and {sides[1].dtype} have no order together", "give sources of one kind")
@@ -368,7 +368,7 @@ def _compared_texts(sides: List[numpy.ndarray], pairs: bool, merge: Callable[...
 
 
 def _in_byte_order(array: numpy.ndarray, dtype: numpy.dtype) -> numpy.ndarray:
-    """An array that nobody else has, in the byte order of `dtype`."""
+    """The array in the byte order of `dtype`. Its elements may be changed: nobody else uses it."""
     other = array.dtype.newbyteorder()
     return array.byteswap(inplace=True).view(other) if array.dtype != dtype and other == dtype else array
 
@@ -402,13 +402,13 @@ def _compared(operation: bytes, a: Any, b: Any, output: Output, assume_sorted: b
 def intersect1d(a: Sources, b: Sources, output: Output = None, *, assume_sorted: bool = False, dtype: Any = None,
                 memory: Size = None, threads: Optional[int] = None, temporary: Any = None,
                 progress: Union[bool, Watch, None] = None) -> Any:
-    """The distinct keys that are in both sources, sorted, as numpy.intersect1d. Keys are equal if their bits are; sources
-    may have different byte orders, and the result has that of `a`. Records are not compared, but texts are.
+    """The distinct keys that are in both sources, sorted, as numpy.intersect1d. Keys are equal if their bits are; the
+    sources may have different byte orders, and the result has that of `a`. Texts are compared, too, but not records.
 
     Args:
-        assume_sorted: both are sorted already, and are read once. Otherwise each is sorted into a copy: in memory if it
-            has at most a quarter of `memory`, else in a temporary file. With assume_sorted, texts, lists of several
-            sources, and sides of two byte orders are copied, too, but merged rather than sorted.
+        assume_sorted: both sources are sorted already, and are read once. Without it, each source is sorted into a
+            copy: in memory if the copy takes at most a quarter of `memory`, else in a temporary file. With it, texts,
+            lists of several sources, and sources of different byte orders are copied, too, but only merged.
 
     Returns, raises: as sort.
     """

@@ -89,7 +89,7 @@ def _class_of(kind: str, number: int, path: Optional[str]) -> Type[Error]:
     return _OF_KINDS.get(kind, FileError)
 
 
-# What the program says about its options, as what is said here about arguments. The first ones are whole phrases.
+# What the program says about its options, and what this package says about arguments instead. Whole phrases come first.
 _ARGUMENTS: List[Tuple["re.Pattern[str]", Any]] = [(re.compile(pattern), words) for pattern, words in (
     (r"gsort -h shows the common options, gsort --help all", "help(gsort.sort) explains the arguments"),
     (r"(, or )?use --decompress=none to read the bytes as they are",
@@ -153,14 +153,14 @@ def with_arguments(text: str) -> str:
 
 
 def _without_options(text: str) -> str:
-    """Only the clauses that say nothing about options that are no arguments here."""
+    """The text without the clauses that name options for which this package has no argument."""
     parts = ["", *_BETWEEN_CLAUSES.split(text)]  # each clause behind what is in front of it
     clauses = [part for part in zip(parts[::2], parts[1::2]) if not _OPTION.search(_KEPT.sub("", part[1]))]
     return "".join(clause if not index else between + clause for index, (between, clause) in enumerate(clauses))
 
 
 def for_python(text: str, path: Optional[str] = None, is_hint: bool = False) -> str:
-    """A text of the program in Python's terms, but for the name of a file and what is quoted in it."""
+    """A text of the program in Python's terms. The name of a file and quoted parts stay as they are."""
     places: List[str] = []
 
     def keep(found: "re.Match[str]") -> str:

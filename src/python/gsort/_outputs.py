@@ -1,5 +1,5 @@
-"""Arrays that take a result: new ones, and those of the caller, which must be of the right dtype, writable, and no part
-of a source, which an error would lose."""
+"""Arrays that take a result: new ones, and those of the caller. An array of the caller must have the right dtype and be
+writable. It must not overlap a source, because an error would destroy the source."""
 
 from __future__ import annotations
 
@@ -14,7 +14,7 @@ from ._errors import ResourceError, usage
 
 @contextmanager
 def reserving(what: str, hint: str, errors: Tuple[Type[Exception], ...] = (MemoryError,)) -> Iterator[None]:
-    """NumPy's errors for too little memory, as errors of this package."""
+    """Turns NumPy's errors for too little memory into errors of this package."""
     try:
         yield
     except errors as error:

@@ -153,7 +153,7 @@ def _mapped(path: Path, dtype: numpy.dtype) -> numpy.ndarray:
 
 
 def _in_order(array: numpy.ndarray) -> numpy.ndarray:
-    """Records whose fields no header can describe, as they overlap or are not in the order of their offsets, as a copy."""
+    """A packed copy of records that no header can describe: fields overlap, or are not in order of their offsets."""
     try:
         numpy.lib.format.dtype_to_descr(array.dtype)
     except ValueError:
@@ -168,7 +168,7 @@ def contiguous(array: numpy.ndarray) -> numpy.ndarray:
 
 
 def _warn(line: str) -> None:
-    """With the program's line, at the line that calls this package."""
+    """Issues the program's line as a warning about the line of code that calls this package."""
     frame, level = sys._getframe(), 1
     while frame.f_back is not None and frame.f_globals.get("__name__", "").partition(".")[0] == "gsort":
         frame, level = frame.f_back, level + 1
@@ -222,7 +222,7 @@ class Inputs:
 
     @property
     def known_dtypes(self) -> List[numpy.dtype]:
-        """Of the elements, as far as arrays and .npy files, also compressed ones, say it."""
+        """The dtypes that arrays and .npy files (also compressed ones) give; raw files and text give none."""
         files = [item for item in self.items if is_path(item) and _is_npy(os.fsdecode(item)) and os.path.isfile(item)]
         return [array.dtype for array in self.held] + [dtype_of(Inputs(file).call([b"--engine=cpu"])) for file in files]
 
