@@ -234,7 +234,7 @@ constexpr auto kFurtherRows = std::to_array<OptionSpec>({
      .help = "a status line (auto)",
      .more = "auto: at a terminal, after the first second. always: also elsewhere, one line per "
              "second, the last of which says done; nothing if the sort takes less than a second. "
-             "json: the same as JSON, one object per line, of which the last one always comes. "
+             "json: the same as JSON, one object per line; the last object is always printed. "
              "SIGUSR1 always prints a line.",
      .apply = [](Options& o,
                  Text v) { o.progress = parse_choice(v, kProgressModes, "--progress"); }},

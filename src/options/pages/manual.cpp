@@ -152,11 +152,13 @@ if that is less) and at most 136 MiB; the inputs of
 share it.
 If a stream needs more, gsort stops with an error that names a sufficient
 .BR \-S .
-From a pipe, raw keys need
+From a pipe, raw keys of 4 or more bytes need
 .B \-S
 of at least 3M to 7M, depending on type and output, and up to 26M if the output
-is compressed at the usual level (high levels of xz and zstd need much more);
-the error gives the least size that works.
+is compressed at the usual level; high levels of xz and zstd need much more.
+If
+.B \-S
+is too small, the error gives the least size that works.
 .PP
 Compared with numpy.sort, NaNs with their sign bit set come first, and \-0 comes
 before +0.
