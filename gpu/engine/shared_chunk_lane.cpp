@@ -22,7 +22,7 @@ namespace {
 
 constexpr const char* kCopyingIn = "copying keys to the device";
 
-// What one device has of the chunk.
+// The part of the chunk that one device holds.
 struct Share {
   Share(const EngineShape& shape, int number, ByteSpan pinned, std::uint64_t devices,
         std::size_t key_bytes, std::size_t needed_scratch_bytes)
@@ -59,13 +59,14 @@ struct Share {
   DeviceMemory keys;
   std::size_t scratch_bytes;
   DeviceMemory scratch;
-  PieceCopier copier;         // in the memory of blocks, too, as of any chunk lane
-  std::vector<Event> copied;  // for each block: its last copy to this device has been done
+  PieceCopier copier;         // also uses the memory of blocks, as in any chunk lane
+  std::vector<Event> copied;  // for each block: its last copy to this device is complete
 };
 
-// Takes the pieces of one device. The sink behind it may hold back those of the later devices until
-// all of the earlier ones have come; so these count as threads that will put from the beginning on,
-// not only when their first one comes. After a failure of any device, nothing is put any more.
+// Takes the pieces of one device and puts them into the sink of the lane. That sink may hold back
+// the pieces of later devices until all those of earlier devices have come. Therefore each device
+// counts as a thread that will put from the beginning, not only from its first piece. After a
+// failure of any device, no further piece is put.
 class ShareSink final : public PieceSink {
  public:
   ShareSink(PieceSink& next, std::atomic<bool>& has_failed) : next_(next), has_failed_(has_failed) {
@@ -203,7 +204,7 @@ class SharedChunkLane final : public ChunkLane {
     std::vector<bool> in_flight;  // to each device
   };
 
-  // Of the keys added, those that a device has: stripe i is on device i % devices.
+  // How many of the added keys a device has. Stripe i is on device i % devices.
   [[nodiscard]] std::uint64_t count_on(std::size_t device) const {
     const std::uint64_t whole = count_ / stripe_elements_;
     const std::uint64_t rest = whole % shares_.size();
@@ -218,7 +219,7 @@ class SharedChunkLane final : public ChunkLane {
     throw Error(ErrorKind::kUsage, "adding a block to a chunk", "it is not one of the lane's");
   }
 
-  // Keys of one stripe.
+  // Copies keys of one stripe to its device.
   void copy_in(std::size_t number, const Key* from, std::uint64_t position, std::uint64_t count) {
     const std::uint64_t stripe = position / stripe_elements_;
     const std::size_t device = stripe % shares_.size();

@@ -61,8 +61,8 @@ template <class Key>
 template <class Key>
 void sort_shares(std::span<const DeviceShare<Key>> shares, const KeyMap<Key>& map);
 
-// The same for keys that are to be left in another form: `load_map` orders them, and `store_map`
-// makes what is left of the ordered form.
+// The same, but the result may have another form: `load_map` turns keys into ordered keys, and
+// `store_map` turns these into the keys that the shares then hold.
 template <class Key>
 void sort_shares(std::span<const DeviceShare<Key>> shares, const KeyMap<Key>& load_map,
                  const KeyMap<Key>& store_map);

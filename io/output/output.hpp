@@ -32,8 +32,8 @@ struct OutputOptions {
   // A regular file has a hidden name from the start, by which other processes write to it, too:
   // see output_share.hpp. Nobody then writes around the page cache.
   bool is_shared = false;
-  // Called by commit() of a regular file when all of it is on the disk, but not yet its name. What
-  // it throws ends commit(), and nothing has changed.
+  // For a regular file, commit() calls it after all data is on the disk and before the file gets
+  // its name. What it throws ends commit(); no file has changed then.
   std::function<void()> before_name = nullptr;
 };
 

@@ -17,8 +17,8 @@ void refuse_files_of_resume(const FileNames& names);
 // sort would wait for itself. Requires: none of them is opened yet.
 void refuse_streams_in_place(const FileNames& names);
 
-// Throws: Error(kUsage) when an input that its own result is to replace is something else than a
-// file: a device might be read for ever.
+// For an input that its own result is to replace. Throws: Error(kUsage) if it is a device or a
+// pipe: a device might be read without end. Missing files and folders pass; opening them says more.
 void require_replaceable(const std::string& input);
 
 // Throws: Error(kUsage) when an input of a sort of each file in place has two names, or is given

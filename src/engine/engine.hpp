@@ -166,7 +166,7 @@ class MergeLane {
 
   // Merges input(), which holds slice_counts[0] keys, then slice_counts[1] keys, and so on, each
   // ascending; puts the result into `sink`, positions counted from `position`. Returns when all of
-  // it has been put; input() may then hold anything.
+  // it has been put; the content of input() is undefined then.
   virtual void merge(std::span<const std::uint64_t> slice_counts, std::uint64_t position,
                      KeyForm form, PieceSink& sink) = 0;
 
@@ -210,8 +210,8 @@ struct EngineShape {
   std::uint64_t block_bytes = 0;        // one acquire_block buffer
   std::uint64_t chunk_elements = 0;     // the most keys of a chunk
   unsigned chunk_lanes = 1;
-  // All of the engine's devices hold a chunk together: then there is one chunk lane, in the memory
-  // of chunk_lanes, one for each device.
+  // All devices of the engine hold one chunk together. There is then one chunk lane. It uses the
+  // memory of chunk_lanes lanes, one for each device.
   bool shares_chunk = false;
   std::uint64_t device_bytes = 0;  // bound for all device memory of the engine
   Meter* meter = nullptr;          // outlives the engine; null: nobody measures

@@ -116,14 +116,14 @@ struct CpuMergeFootprint {
 // The memory of one lane of the CUDA engine. On the device, for a chunk: the keys, and a second
 // array with a little for samples and cuts beside it. For a part: the slices, the result, and what
 // a merge in several passes needs beside them. On the host, pinned: a block buffer for each thread
-// that reads a chunk, or the slices of a part, and piece buffers on the way out. What has come in
-// gives its room to more pieces: one for each thread that proves and puts them.
+// that reads a chunk, or the slices of a part, and piece buffers on the way out, one for each
+// thread that proves and puts pieces. On the way out, pieces may use the memory of the input, too.
 struct CudaFootprint {
-  static constexpr unsigned kMostReaders = 32;            // more of them read no faster
+  static constexpr unsigned kMostReaders = 32;            // more threads read no faster
   static constexpr std::uint64_t kPieceBytes = 8 * kMiB;  // one copy from the device, one put
-  static constexpr unsigned kLeastPutters = 4;            // threads that put pieces, for each lane
+  static constexpr unsigned kLeastPutters = 4;            // threads of each lane that put pieces
   static constexpr unsigned kMostPutters = 16;
-  static constexpr unsigned kMostPuttersOfSeveral = 8;  // where several lanes overlap
+  static constexpr unsigned kMostPuttersOfSeveral = 8;  // if several lanes work at once
   static constexpr std::uint64_t kDevicePageBytes = 2 * kMiB;
 
   // What the device has less of when an array is allocated: whole pages.
@@ -140,7 +140,8 @@ struct CudaFootprint {
   [[nodiscard]] static constexpr unsigned readers(unsigned threads) {
     return std::min(threads, kMostReaders);
   }
-  // How many putters of at most `most` have work, and room in the memory of a lane.
+  // The number of putters of a lane: at most `most`, and as many as there are threads, and piece
+  // buffers in lane_bytes; but at least kLeastPutters.
   [[nodiscard]] static constexpr unsigned putters(unsigned threads, unsigned most,
                                                   std::uint64_t lane_bytes) {
     const std::uint64_t of_use =
@@ -151,21 +152,20 @@ struct CudaFootprint {
                                                                 std::uint64_t block_bytes) {
     return readers * block_bytes + kLeastPutters * kPieceBytes;
   }
-  // A chunk that several devices hold together: of its stripes, the devices get one after the
-  // other.
+  // For a chunk that several devices hold together: its stripes go to the devices in turn.
   [[nodiscard]] static constexpr std::uint64_t stripe_elements(std::uint64_t chunk_elements,
                                                                std::uint64_t block_elements,
                                                                std::uint64_t devices) {
     return std::clamp<std::uint64_t>(chunk_elements / (8 * devices), 1, block_elements);
   }
-  // The most that one of them has.
+  // The most elements that one device holds.
   [[nodiscard]] static constexpr std::uint64_t share_elements(std::uint64_t chunk_elements,
                                                               std::uint64_t block_elements,
                                                               std::uint64_t devices) {
     const std::uint64_t stripe = stripe_elements(chunk_elements, block_elements, devices);
     return div_up(div_up(chunk_elements, stripe), devices) * stripe;
   }
-  // Of each device, for at most kMostSharers of them; held to it by a test.
+  // The memory of each device, for at most kMostSharers devices. A test checks it.
   static constexpr unsigned kMostSharers = 8;
   [[nodiscard]] static constexpr std::uint64_t share_device_bytes(std::uint64_t share_bytes) {
     return allocated_bytes(share_bytes) +

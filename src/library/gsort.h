@@ -83,8 +83,8 @@ gsort_status gsort_sort(const char* const* inputs, size_t count, const char* out
 gsort_status gsort_merge(const char* const* inputs, size_t count, const char* output,
                          const char* const* options, gsort_report* report);
 
-/* Checks the order of one file, as gsort -c does. Options and report are those of gsort_sort, and
- * --expect; --each is an error here, too.
+/* Checks the order of one file, as gsort -c does. Options and report are those of gsort_sort;
+ * --expect applies. As there, --each is an error.
  * Returns GSORT_DONE if it is in order; GSORT_REFUTED if not, and gsort_error_message() says where;
  * or GSORT_ERROR. */
 gsort_status gsort_check(const char* input, const char* const* options, gsort_report* report);

@@ -33,7 +33,7 @@ std::string type_words(const Job& job) {
                      describe(job.type_source));
 }
 
-// Of lines of text, and of a pipe whose end is not known, positions of either width are right.
+// For text output, and if the input's size is not known, positions of either width are right.
 std::string warning_of_positions(const Job& job, const std::string& output, KeyType named) {
   const KeyType widest = job.result_key().type;
   const bool either = job.index_may_shrink || job.output_form.format == FileFormat::kText;

@@ -1,4 +1,4 @@
-// Suffixes that say another type than what is read from a second input, or written.
+// Suffixes that name another type than the one that is read or written.
 #pragma once
 
 #include <optional>
@@ -9,15 +9,15 @@
 
 namespace gsort {
 
-// The first input whose suffix says another type, also if -t overrules it. Records have no type.
+// The first input whose suffix names another type, also if -t overrules it. Records have no type.
 [[nodiscard]] std::optional<std::string> input_of_other_type(const Options& options,
                                                              const Job& job);
 
 // The line for standard error about such an input.
 [[nodiscard]] std::string input_warning(const Job& job, const std::string& input);
 
-// One line for standard error; empty if no suffix says another type, or if -t overrules what the
-// inputs' suffixes say. Records have no type; positions have one, and keys with counts never do.
+// One line for standard error; empty if no suffix names another type, or if -t overrules those of
+// the inputs. Records have no type; positions have one; keys with counts differ from every type.
 [[nodiscard]] std::string suffix_warning(const Options& options, const Job& job);
 
 }  // namespace gsort

@@ -39,7 +39,7 @@ void require_asked_engine(const Resources& resources, const Machine& machine);
 // memory of the first: all devices get equal shares, which must fit the smallest.
 [[nodiscard]] std::span<const GpuFacts> choose_devices(const Job& job, const Machine& machine);
 
-// Rates of the links of devices; 0 where they are not known.
+// The rate of each device's link; 0 if it is not known.
 template <class Device>
 [[nodiscard]] std::vector<double> links_of(std::span<const Device> devices) {
   std::vector<double> links;
@@ -47,7 +47,8 @@ template <class Device>
   return links;
 }
 
-// Whether devices with such links can have equal shares of a chunk: none keeps the others waiting.
+// Whether links are about equally fast, so that devices can hold equal shares of a chunk and none
+// keeps the others waiting.
 [[nodiscard]] bool are_alike(std::span<const double> links);
 
 struct EngineDecision {

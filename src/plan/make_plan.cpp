@@ -25,8 +25,9 @@
 namespace gsort {
 namespace {
 
-// A pipe may bring anything; sizes that depend on the whole are chosen for this many times the
-// memory, or less where that has no room, and stay right, if not best, beyond it.
+// The amount of data from a pipe is not known. Sizes that depend on it are chosen for the first of
+// these multiples of the memory that fits. If more data comes, the sort stays correct, but may be
+// slower.
 constexpr std::array<std::uint64_t, 3> kPipeGuessFactors = {1024, 256, 64};
 
 std::uint64_t pipe_guess(const SizeQuestion& q, std::uint64_t factor) {
@@ -134,7 +135,7 @@ bool choose_threads(Plan& plan, const PlanWith& plan_with) {
   return best.has_value();
 }
 
-// The same with plan_with(Plan, the factor of the guess at a pipe): the largest guess that fits.
+// The same with plan_with(Plan, factor of kPipeGuessFactors); the largest factor that fits.
 template <class PlanWith>
 bool choose_threads_and_guess(Plan& plan, const PlanWith& plan_with) {
   const std::size_t guesses = plan.is<UnknownSize>() ? kPipeGuessFactors.size() : 1;

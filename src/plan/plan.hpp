@@ -92,7 +92,7 @@ struct ChunkPlan {
   std::uint64_t block_bytes = 0;     // one read
   std::uint64_t chunk_elements = 0;  // the most a chunk holds
   unsigned lanes = 1;                // spread over the devices in turn
-  bool is_shared = false;            // by all devices: a lane of each holds a share of one chunk
+  bool is_shared = false;            // all devices hold one chunk, a lane of each its share
   unsigned readers = 1;              // threads that read and add blocks
   unsigned spillers = 1;             // chunks that are put into runs at the same time
   std::uint64_t arena_bytes = 0;     // host memory of all lanes
@@ -171,8 +171,8 @@ struct Plan {
     return sum;
   }
 
-  // The ordinal of the device that a lane is on; none: it is the CPU engine's.
-  // None of a lane that all devices share.
+  // The ordinal of the device that a lane is on; none for a lane of the CPU engine, and for one
+  // that all devices share.
   [[nodiscard]] std::optional<int> device_of_lane(std::size_t lane) const {
     if (devices.empty() || chunk.is_shared) return std::nullopt;
     return devices[lane % devices.size()].ordinal;

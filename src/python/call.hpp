@@ -34,12 +34,12 @@ class Call {
   // Opens the inputs. `words` are those of a command line behind the program's name; of the
   // environment only GSORT_CACHE and TMPDIR count. Operands that are names of `arrays` are these,
   // and `order` are the fields to sort by: NAME, or -NAME for descending order.
-  // Throws: Error, also where nobody has given the type of raw keys, or suffixes say several.
+  // Throws: Error, also if the type of raw keys is not given, or if suffixes name several types.
   Call(const std::vector<std::string>& words, std::vector<io::MemoryInput> arrays,
        const std::vector<std::string>& order = {});
 
-  // The most bytes of the result, which has fewer if keys are left out that occur again or not at
-  // all; none for text and for what is compressed.
+  // The most bytes that the result can have; it has fewer if keys are dropped, as with unique. None
+  // for text and compressed inputs.
   [[nodiscard]] std::optional<std::uint64_t> bytes() const { return bytes_; }
 
   // The memory that the call may use: -S, or half of what is available. Throws: Error(kUsage).
@@ -49,19 +49,19 @@ class Call {
   // known before the sort, the widest until then.
   [[nodiscard]] std::string dtype() const;
 
-  // The line about a suffix that says another type than the one that was given; or empty.
+  // The warning about a suffix that names another type than that of the data; may be empty.
   [[nodiscard]] std::string warning() const;
 
   // Of a row of an array of two dimensions, as its header has it; 0: there are no rows.
   [[nodiscard]] std::uint64_t row_elements() const { return job_.row_elements; }
 
   // Sorts into `memory`, or into the output that the words name. A call sorts or checks once.
-  // `before_name` is called before a file that is written and synced gets its name.
-  // Throws: Error; of kUsage for a second time; what `before_name` throws, and no file has changed.
+  // `before_name` is called after a file is written and synced, and before it gets its name.
+  // Throws: Error, of kUsage for a second call; what `before_name` throws, with no file changed.
   Report sort(std::optional<io::MemoryResult> memory, Meter& meter,
               const std::function<void()>& before_name = nullptr);
 
-  // The same into an open file of the folder `place`, from its beginning, as raw elements.
+  // The same into an open file in the folder `place`: raw elements, from its beginning.
   Report sort_into(int descriptor, const std::string& place, Meter& meter);
 
   // What -c finds. Throws: as sort.

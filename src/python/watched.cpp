@@ -31,14 +31,14 @@ class Worker {
 
   Worker(const Work& work, Meter& meter) : thread_([this, &work, &meter] { run(work, meter); }) {}
 
-  // Waits a while for another state than kWorks.
+  // Waits at most kBetweenLooks for another state than kWorks.
   State wait() {
     std::unique_lock lock(mutex_);
     changed_.wait_for(lock, kBetweenLooks, [&] { return state_ != State::kWorks; });
     return state_;
   }
 
-  // There is no other look.
+  // Lets the work continue after its last look.
   void go_on() {
     const std::lock_guard lock(mutex_);
     is_looked_at_ = true;
@@ -91,7 +91,7 @@ void tell(const nb::object& watch, StatusTracker& tracker, const Meter& meter) {
         status.bytes_per_second, status.seconds_left, status_line(status));
 }
 
-// Until the last look, or the end: returns which. Throws: what ended the watching early.
+// Watches until the last look or the end, and returns which. Throws: what ended watching early.
 Worker::State watch_work(Worker& worker, const nb::object& watch, StatusTracker& tracker,
                          Meter& meter) {
   const nb::gil_scoped_release released;

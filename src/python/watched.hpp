@@ -10,8 +10,8 @@
 
 namespace gsort::python {
 
-// To be called by the work, at most once, before it does what cannot be taken back. Returns when
-// `watch` has been called for the last time. Throws: Error(kStopped).
+// The work calls it at most once, before it does what cannot be undone. Returns when `watch` has
+// been called for the last time. Throws: Error(kStopped).
 using LastLook = std::function<void()>;
 
 // Runs `work(meter, last_look)`. Meanwhile, ten times a second, looks for signals and calls

@@ -28,8 +28,8 @@ namespace gsort {
 [[nodiscard]] std::string sort_lines(const Outcome& outcome, const Plan& plan, int verbosity,
                                      bool at_terminal);
 
-// The same lines with the name of a file, for a job of several files: "gsort: FILE: keys: i32",
-// "FILE: sorted 8 GiB".
+// The same lines, each with the name of the file, for a job of several files:
+// "gsort: FILE: keys: i32", "FILE: sorted 8 GiB".
 [[nodiscard]] std::string lines_about(const std::string& file, std::string_view lines);
 
 // What -c prints: count, order, fingerprint, distinct; or where the order ends.
