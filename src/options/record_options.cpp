@@ -41,7 +41,8 @@ std::string hint_for_fields(const StoredRecords& records, std::string_view what_
     if (field.keys.empty() || field.name.empty()) continue;
     names += (names.empty() ? "" : ", ") + field.name;
   }
-  if (names.empty()) return "no field has one: only fields of numbers, times and texts have";
+  if (names.empty())
+    return "no field has an order: only fields of numbers, times and texts have one";
   return fmt::format("{}these can be sorted by: {}", what_to_do, names);
 }
 

@@ -283,8 +283,8 @@ HINTS = [
     (lambda: gsort.sort(NUMBERS, "o.gz.gz"), "name it with one of them"),
     (lambda: gsort.unique(NUMBERS, "o.npy.gz"), "give an output that is not compressed"),
     (lambda: gsort.sort(NUMBERS, ""), "help(gsort.sort) explains the arguments"),
-    (lambda: gsort.sort(NESTED), "no field has one: only fields of numbers, times and texts have"),
-    (lambda: gsort.sort(NESTED, order="a"), "no field has one: only fields of numbers, times and texts have"),
+    (lambda: gsort.sort(NESTED), "no field has an order: only fields of numbers, times and texts have one"),
+    (lambda: gsort.sort(NESTED, order="a"), "no field has an order: only fields of numbers, times and texts have one"),
     (lambda: gsort.sort(numpy.zeros(3, [("a", "c8"), ("b", "u1")])), "name fields with order; these can be sorted by: b"),
     (lambda: gsort.sort(LONG_TEXTS), "sort it as records, by what decides: order='head' of array.view([('head', 'S1024'), "
      "('rest', f'V{array.itemsize - 1024}')])"),
