@@ -250,7 +250,8 @@ def test_an_output_whose_suffix_says_another_type(tmp_path, monkeypatch):
         line = f"d -t x/o.u64 will hold {why}, but its suffix says u64"
         with pytest.warns(UserWarning, match=f"^{re.escape(line)}$"):
             _warn(f"gsort: {line}\n")
-    gsort.argsort(NUMBERS, "q.i8")
+    with pytest.warns(UserWarning, match="^q.i8 will hold positions as u32, but its suffix says i8$"):
+        gsort.argsort(NUMBERS, "q.i8")
     gsort.sort(NUMBERS.view("f4"), "q.f32")
 
 

@@ -72,7 +72,7 @@ def test_argsort_of_files(tmp_path):
     output = numpy.empty(array.size, ">u4")
     assert gsort.argsort(tmp_path / "in.npy", output) is output and (output == expected).all()
     with pytest.raises(ValueError, match="positions over the elements"):
-        gsort.argsort(tmp_path / "in.u64", tmp_path / "in.u64")
+        gsort.argsort(tmp_path / "in.npy", tmp_path / "in.npy")
 
 
 def test_argsort_of_text(tmp_path):
