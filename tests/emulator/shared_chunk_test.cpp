@@ -12,6 +12,7 @@
 #include "device_sorts.hpp"
 #include "devices.hpp"
 #include "gpu/cuda/cuda_check.hpp"
+#include "support/engine_wrap.hpp"
 #include "support/sort_run.hpp"
 #include "support/sorted_copy.hpp"
 
@@ -119,6 +120,30 @@ TEST(SharedChunkOnAFailedDevice, IsAnErrorThatNamesIt) {
     EXPECT_TRUE(result.output == request.old_output) << words;
   });
   EXPECT_GT(met, 30);
+}
+
+// Pieces of the later devices wait for those of the earlier ones: none may wait for a piece that
+// never comes. Each device puts one piece.
+TEST(SharedChunkOfAnEngine, ThatLeavesAPieceOutEndsTheSort) {
+  for (const bool to_pipe : {false, true}) {
+    for (const std::uint64_t left_out : {0U, 1U, 2U}) {
+      SCOPED_TRACE(testing::Message() << "piece " << left_out << (to_pipe ? ", to a pipe" : ""));
+      SortRequest request = shared_request(3, kU32, 12'000);
+      request.to_pipe = to_pipe;
+      if (!to_pipe) request.output_format = FileFormat::kText;
+      test::EngineHooks hooks;
+      hooks.on_put = [left_out](bool, std::vector<test::PutPiece>& put) {
+        if (put[0].position * 3 / 12'000 == left_out) put.clear();
+      };
+      request.make_engine = [make = request.make_engine, hooks](
+                                const Plan& plan, const EngineShape& shape, ByteSpan memory) {
+        return test::wrap_engine(make(plan, shape, memory), hooks, sizeof(std::uint32_t));
+      };
+      const SortResult result = sort_in_folder(request);
+      ASSERT_TRUE(result.error.has_value()) << "nobody noticed";
+      EXPECT_EQ(result.error->kind(), ErrorKind::kCorrupt) << result.error->what();
+    }
+  }
 }
 
 // With --engine=auto, the others sort again from the beginning.

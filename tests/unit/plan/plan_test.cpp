@@ -181,6 +181,11 @@ TEST(MakePlan, MergesSeveralRunsOfAPipeInSixteenMebibytes) {
       }
     }
   }
+  Options records = options_for(KeyType::kU32, "16M");
+  records.records = RecordFormat{.bytes = 2, .keys = {{.offset = 1, .bytes = 1, .type = {}}}};
+  const Plan plan = test::plan_of(records, invented_machine({}, 2, 8 * kGiB));
+  test::expect_sound(plan, records);
+  EXPECT_GE(plan.run.fan_in, 2U);
 }
 
 TEST(MakePlan, KnowsNothingOfThePipeButIsSound) {

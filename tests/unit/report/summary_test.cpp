@@ -146,6 +146,13 @@ TEST(PhaseLines, SayWhatEachOfSeveralDevicesDid) {
                        "gsort: device 6 (another): 3 MiB read, 2 MiB merged\n"),
             std::string::npos)
       << lines;
+  plan.chunk.is_shared = true;
+  outcome.phases[0].devices[0].stages[Stage::kCopyIn].bytes = 5 * kMiB;
+  const std::string shared = phase_lines(outcome, plan, false);
+  EXPECT_NE(shared.find("gsort: device 4 (one GPU): 5 MiB copied in\n"
+                        "gsort: device 6 (another): 0 B copied in\n"),
+            std::string::npos)
+      << shared;
 }
 
 TEST(SortLines, SayWhichDevicesWereLostUnlessQuiet) {
