@@ -103,7 +103,7 @@ gpu::Devices find_chosen_devices(const Job& job, Machine& machine, const Usable&
     gpu::Devices started = gpu::start_devices(ordinals);
     if (!started.absent_reason.empty()) found.absent_reason = started.absent_reason;
     for (gpu::Device& device : started.devices) {
-      with_room += device.free_bytes >= device.total_bytes / 2 ? 1 : 0;
+      if (device.free_bytes >= device.total_bytes / 2) ++with_room;
       found.devices.push_back(std::move(device));
     }
   }

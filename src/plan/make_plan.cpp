@@ -43,7 +43,9 @@ SizeQuestion question_for(const Plan& plan, std::uint64_t pipe_factor = kPipeGue
   q.keeps_tier = !plan.job.resumable;
   q.fixed_block_elements = plan.resumed.block_elements;
   q.most_fan_in = plan.job.resources.batch_size.value_or(0);
-  q.links_are_alike = are_alike(links_of(std::span<const DevicePlan>(plan.devices)));
+  // A sort that can be resumed keeps runs.
+  q.may_share =
+      !plan.job.resumable && are_alike(links_of(std::span<const DevicePlan>(plan.devices)));
   return q;
 }
 

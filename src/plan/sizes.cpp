@@ -139,7 +139,7 @@ ChunkPlan shared_chunk(const SizeQuestion& q) {
       q.engine->share_device_bytes(q.element, q.elements, chunk.block_bytes, q.devices);
   const std::uint64_t arena =
       q.devices * q.engine->chunk_lane(q.element, 0, chunk.readers, chunk.block_bytes).arena;
-  if (!q.links_are_alike || !share || *share > q.device_bytes || arena > q.host_bytes) return chunk;
+  if (!q.may_share || !share || *share > q.device_bytes || arena > q.host_bytes) return chunk;
   chunk.is_shared = true;
   chunk.chunk_elements = q.elements;
   chunk.arena_bytes = arena;

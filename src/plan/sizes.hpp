@@ -26,7 +26,7 @@ struct SizeQuestion {
   bool staged_output = false;              // the output is a stream: lanes collect their parts
   std::uint64_t host_bytes = 0;            // for buffers
   unsigned devices = 1;                    // over which lanes are spread
-  bool links_are_alike = false;            // the devices can hold one chunk together
+  bool may_share = false;                  // the devices may hold one chunk together
   std::uint64_t device_bytes = 0;          // of each device
   std::uint64_t most_arena_bytes = 0;      // what has been reserved already; 0: nothing yet
   std::uint32_t most_fan_in = 0;           // --batch-size; 0: no bound

@@ -411,7 +411,7 @@ def sigusr1_asks_for_a_status_line(place):
     process.stdin = None
     status, _ = finish(process)
     return report(status_is_0=status == 0, the_line_says_how_far_it_is=bool(
-        re.fullmatch(r"gsort: reading: [\d.]+ (.i)?B, [\d.]+ .?B/s\n", line)))
+        re.fullmatch(r"gsort: reading: [\d.]+ (.i)?B, [\d.]+ (.i)?B/s\n", line)))
 
 
 def sort_on_terminal(place, *arguments, ends_once, **variables) -> str:

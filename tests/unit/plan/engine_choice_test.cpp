@@ -156,6 +156,9 @@ TEST(SharedChunkPlan, IsForWhatOneDeviceCannotHold) {
     EXPECT_TRUE(plan_of(90 * kGiB).is<Spill>());
   }
   options.key.type = KeyType::kU64;
+  options.resume = "/kept";
+  EXPECT_TRUE(plan_of(90 * kGiB).is<Spill>()) << "which leaves runs for a second try";
+  options.resume.reset();
   Machine unlike = machine_with_gpus(90 * kGiB, 3);
   for (GpuFacts& gpu : unlike.gpus) gpu.link_bytes_per_second = 64e9;
   EXPECT_TRUE(test::plan_of(options, unlike).is<OneChunk>());
