@@ -1,5 +1,5 @@
 // Finds out what the output is: descriptor, stream, or regular file, following symbolic links; the
-// kinds themselves are in output_regular.cpp and output_stream.cpp.
+// kinds themselves are in output_regular.cpp, output_stream.cpp and output_memory.cpp.
 #include "io/output/output.hpp"
 
 #include <array>
@@ -161,6 +161,9 @@ Output::~Output() = default;
 
 bool Output::is_stream() const {
   return impl_->is_stream();
+}
+bool Output::is_null() const {
+  return impl_->is_null();
 }
 const std::string& Output::path() const {
   return impl_->path();

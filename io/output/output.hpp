@@ -1,5 +1,5 @@
 // Output: where the sorted bytes go. A regular file appears whole under its name, or not at all;
-// pipes, FIFOs and devices are written through, in order.
+// pipes, FIFOs and devices are written through, in order; the null device takes any order.
 //
 // The life of a regular output: an unnamed file in the target's folder (O_TMPFILE; where that is
 // refused a hidden name, created exclusively), written at any offsets by any threads, then
@@ -64,8 +64,11 @@ class Output {
   ~Output();  // without commit(): as if the output had never been opened (what a stream took is
               // gone)
 
-  // Whether bytes must be written in order, and cannot be taken back.
+  // Whether it is a pipe or a device: bytes must be written in order, and cannot be taken back.
   [[nodiscard]] bool is_stream() const;
+
+  // Whether it is the null device, a stream that takes bytes in any order.
+  [[nodiscard]] bool is_null() const;
 
   // What messages call it: the path as given, or "standard output".
   [[nodiscard]] const std::string& path() const;
@@ -80,11 +83,11 @@ class Output {
   // Throws: Error(kResource) naming what is needed and what is free.
   void prepare(std::uint64_t bytes, const WriteWindows& windows = {});
 
-  // Writes `bytes` at `offset`, where nothing was written before. Thread-safe. On a stream a call
-  // waits until everything before `offset` has been written, so threads must start ranges in order
-  // of offset. What is written around the page cache may fail later: then a later call throws, or
-  // commit(). Throws: Error(kOutput) naming the path and the offset. On a stream every later and
-  // waiting call then throws, too.
+  // Writes `bytes` at `offset`, where nothing was written before. Thread-safe. On a stream, unless
+  // it is null, a call waits until everything before `offset` has been written, so threads must
+  // start ranges in order of offset. What is written around the page cache may fail later: then a
+  // later call throws, or commit(). Throws: Error(kOutput) naming the path and the offset. On a
+  // stream every later and waiting call then throws, too.
   void write_at(std::uint64_t offset, ConstByteSpan bytes);
 
   // Of a regular file: its hidden path, empty while it has none. Of a shared one: what other

@@ -1,5 +1,5 @@
 // The kinds of Output behind output.hpp: a regular file that appears at commit, a stream that is
-// written through, memory of the caller.
+// written through, the null device, memory of the caller.
 #pragma once
 
 #include <condition_variable>
@@ -21,6 +21,7 @@ class Output::Impl {
  public:
   virtual ~Impl() = default;
   [[nodiscard]] virtual bool is_stream() const = 0;
+  [[nodiscard]] virtual bool is_null() const { return false; }
   [[nodiscard]] virtual const std::string& path() const = 0;
   [[nodiscard]] virtual const std::string& folder() const = 0;
   virtual void prepare(std::uint64_t bytes, const WriteWindows& windows) = 0;
@@ -53,7 +54,9 @@ struct OutputTarget {
 [[nodiscard]] std::unique_ptr<Output::Impl> make_regular_output(OutputTarget target,
                                                                 const OutputOptions& options);
 
-// Writes through `file`, which messages call by its path.
+// Writes through `file`, which messages call by its path. The null device gets an output of its
+// own.
 [[nodiscard]] std::unique_ptr<Output::Impl> make_stream_output(File file);
+[[nodiscard]] std::unique_ptr<Output::Impl> make_null_output(File file);
 
 }  // namespace gsort::io

@@ -1,4 +1,4 @@
-// Memory of the caller: every byte has its place, and nothing is synced.
+// Memory of the caller, and the null device: every byte has its place, and nothing is synced.
 #include <utility>
 
 #include "base/checked.hpp"
@@ -59,6 +59,31 @@ void MemoryOutput::commit(std::uint64_t size_bytes) {
   if (!written_.covers(size_bytes)) throw misplaced("data is missing here", written_.first_gap());
 }
 
+// /dev/null: threads need not write in turn, because it keeps nothing. What they write is compared
+// nevertheless.
+class NullOutput final : public MemoryOutput {
+ public:
+  explicit NullOutput(File file)
+      : MemoryOutput({file.path(), UINT64_MAX,
+                      [this](std::uint64_t offset, ConstByteSpan bytes) {
+                        file_.write_full_at(bytes, offset);
+                      }}),
+        file_(std::move(file)) {}
+
+  [[nodiscard]] bool is_stream() const override { return true; }
+  [[nodiscard]] bool is_null() const override { return true; }
+  [[nodiscard]] std::unique_ptr<Output::Impl> renewed() override {
+    return make_null_output(std::move(file_));
+  }
+  void commit(std::uint64_t size_bytes) override {
+    MemoryOutput::commit(size_bytes);
+    file_.close();
+  }
+
+ private:
+  File file_;
+};
+
 Error MemoryOutput::misplaced(const char* reason, std::uint64_t offset) const {
   return Error(ErrorKind::kCorrupt, "verifying what was written to", reason)
       .path(result_.name)
@@ -67,6 +92,10 @@ Error MemoryOutput::misplaced(const char* reason, std::uint64_t offset) const {
 }
 
 }  // namespace
+
+std::unique_ptr<Output::Impl> make_null_output(File file) {
+  return std::make_unique<NullOutput>(std::move(file));
+}
 
 Output::Output(MemoryResult result) : impl_(std::make_unique<MemoryOutput>(std::move(result))) {}
 

@@ -4,6 +4,8 @@
 #include <map>
 #include <utility>
 
+#include <sys/sysmacros.h>
+
 #include "base/tiling.hpp"
 #include "io/output/output_impl.hpp"
 #include "io/system/sys.hpp"
@@ -176,6 +178,10 @@ void StreamOutput::commit(std::uint64_t size_bytes) {
 }  // namespace
 
 std::unique_ptr<Output::Impl> make_stream_output(File file) {
+  const struct stat facts = file.facts();
+  if (S_ISCHR(facts.st_mode) && facts.st_rdev == ::makedev(1, 3)) {
+    return make_null_output(std::move(file));
+  }
   return std::make_unique<StreamOutput>(std::move(file));
 }
 

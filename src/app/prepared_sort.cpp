@@ -149,7 +149,8 @@ std::vector<io::Output> open_outputs(const Options& options, const OutputForm& f
   std::vector<io::Output> outputs;
   const std::string name = options.output.value_or("-");
   std::error_code unknown;
-  const bool stream = name == "-" || std::filesystem::is_other(name, unknown);
+  const bool stream =
+      name == "-" || (name != "/dev/null" && std::filesystem::is_other(name, unknown));
   if (options.explain != ExplainMode::kNone && stream) return outputs;
   // Text is for people: a terminal may show it unasked.
   const bool readable = form.format == FileFormat::kText && form.codec == Codec::kNone;
@@ -211,6 +212,7 @@ PreparedSort::PreparedSort(const Options& options, const Job& job, io::Reader& r
   machine_ = survey(temporary_folders_, folder, reader);
   if (!outputs_.empty() && !outputs_.front().is_stream() && folder.empty())
     count_output_in_memory();
+  machine_.output_is_null = !outputs_.empty() && outputs_.front().is_null();
   if (resumption_) machine_.resumed = resumption_->found();
   if (options.keep_rates && rates_matter(machine_)) {
     rates_file_.emplace(rates_file());

@@ -51,6 +51,7 @@ struct Machine {
   std::string no_gpu_reason;                 // why gpus is empty
   std::vector<Folder> temporary;             // where runs may be spilled
   std::optional<Folder> output;              // none: a pipe or a device
+  bool output_is_null = false;               // a device that takes pieces in any order
   std::optional<std::uint64_t> input_bytes;  // of raw keys; none: not known
   bool input_is_cached = false;              // the page cache, or a tmpfs, has most of it
   std::vector<CompressedInput> compressed;

@@ -319,7 +319,8 @@ std::optional<Plan> plan_within_budgets(const Job& job, const Machine& machine) 
   plan.element_bytes = job.element.bytes();
   plan.threads = job.resources.parallel.value_or(machine.cores);
   plan.host_budget_bytes = host_budget(job.resources, machine);
-  plan.output.is_stream = !machine.output || !job.output_form.is_plain() || job.unique;
+  const bool takes_any_order = machine.output || machine.output_is_null;
+  plan.output.is_stream = !takes_any_order || !job.output_form.is_plain() || job.unique;
   plan.decoding = plan_decoding(job.merged_inputs > 0, machine, plan.host_budget_bytes);
   plan.resumed = machine.resumed;
   if (machine.input_bytes) plan.elements = *machine.input_bytes / plan.element_bytes;

@@ -1,5 +1,7 @@
 // Sorts of one chunk that emulated devices hold together, also of less than they would.
 #include <cstdint>
+#include <latch>
+#include <memory>
 #include <optional>
 #include <set>
 #include <string>
@@ -12,6 +14,7 @@
 #include "device_sorts.hpp"
 #include "devices.hpp"
 #include "gpu/cuda/cuda_check.hpp"
+#include "io/output/output.hpp"
 #include "support/engine_wrap.hpp"
 #include "support/sort_run.hpp"
 #include "support/sorted_copy.hpp"
@@ -143,6 +146,65 @@ TEST(SharedChunkOfAnEngine, ThatLeavesAPieceOutEndsTheSort) {
       ASSERT_TRUE(result.error.has_value()) << "nobody noticed";
       EXPECT_EQ(result.error->kind(), ErrorKind::kCorrupt) << result.error->what();
     }
+  }
+}
+
+// The first device puts its piece when the others have put theirs.
+class FirstComesLast final : public PieceSink {
+ public:
+  FirstComesLast(PieceSink& next, std::latch& others) : next_(next), others_(others) {}
+  void put(std::uint64_t position, ConstByteSpan keys) override {
+    if (position == 0) others_.wait();
+    next_.put(position, keys);
+    if (position > 0) others_.count_down();
+  }
+  void abandon() noexcept override { next_.abandon(); }
+  void enter() noexcept override { next_.enter(); }
+  void leave() noexcept override { next_.leave(); }
+
+ private:
+  PieceSink& next_;
+  std::latch& others_;
+};
+
+class FirstLastLane final : public test::ForwardingChunkLane {
+ public:
+  FirstLastLane(std::unique_ptr<ChunkLane> lane, std::latch& others)
+      : ForwardingChunkLane(std::move(lane)), others_(others) {}
+  void emit(PieceSink& sink) override {
+    FirstComesLast first_comes_last(sink, others_);
+    ForwardingChunkLane::emit(first_comes_last);
+  }
+
+ private:
+  std::latch& others_;
+};
+
+class FirstLastEngine final : public test::ForwardingEngine {
+ public:
+  FirstLastEngine(std::unique_ptr<Engine> engine, std::latch& others)
+      : ForwardingEngine(std::move(engine)), others_(others) {}
+  [[nodiscard]] std::vector<std::unique_ptr<ChunkLane>> make_chunk_lanes() override {
+    return test::wrapped<FirstLastLane>(ForwardingEngine::make_chunk_lanes(), others_);
+  }
+
+ private:
+  std::latch& others_;
+};
+
+TEST(SharedChunkOfAllDevices, IsPutByAllAtOnceIntoAFileAndTheNullDevice) {
+  ASSERT_TRUE(io::Output("/dev/null").is_null());  // otherwise, devices would wait for each other
+  for (const bool to_null : {false, true}) {
+    SortRequest request = shared_request(3, kU32, 12'000);
+    request.to_null = to_null;
+    std::latch others(2);
+    request.make_engine = [make = request.make_engine, &others](
+                              const Plan& plan, const EngineShape& shape, ByteSpan memory) {
+      return std::make_unique<FirstLastEngine>(make(plan, shape, memory), others);
+    };
+    const SortResult result = sort_in_folder(request);
+    expect_one_read_and_write(result, 3);
+    EXPECT_EQ(result.outcome.output_elements, 12'000U);
   }
 }
 

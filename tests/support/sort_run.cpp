@@ -137,7 +137,8 @@ Plan plan_for(const SortRequest& request, io::Reader& reader, const std::vector<
     options.devices.all = true;
     if (machine.gpus.empty()) options.engine = EngineChoice::kCpu;
   }
-  if (request.to_pipe) machine.output.reset();
+  if (request.to_pipe || request.to_null) machine.output.reset();
+  machine.output_is_null = request.to_null;
   Plan plan = make_plan(make_job(options, {}, input_bytes), machine);
   if (request.shares_chunk) share_chunk(plan, machine);
   if (request.change_plan) request.change_plan(plan);
@@ -306,7 +307,8 @@ SortResult sort_in_folder(const SortRequest& request) {
     } else if (request.old_output) {
       io::test::write_file(folder / "out", *request.old_output);
     }
-    run(request, inputs, request.to_pipe ? out.path() : folder / "out", temporary, result);
+    const std::string file = request.to_null ? "/dev/null" : folder / "out";
+    run(request, inputs, request.to_pipe ? out.path() : file, temporary, result);
   }
   if (request.to_pipe) {
     result.output = std::move(drained);

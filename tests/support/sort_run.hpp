@@ -31,6 +31,7 @@ struct SortRequest {
   std::optional<unsigned> batch_size;
   bool from_pipe = false;  // of several inputs the last
   bool to_pipe = false;
+  bool to_null = false;  // /dev/null; the result has no output
   Packing packing = Packing::kAuto;
   bool verify = true;
   bool verify_encoding = false;

@@ -127,5 +127,28 @@ TEST_P(ResumesAtOnce, EndWithTheRightOutputsAndWithoutTheFolder) {
   }
 }
 
+TEST(PreparedSort, PlansAndDoesNotWaitForTurnsAtTheNullDevice) {
+  const io::test::TempFolder folder;
+  io::test::write_file(folder / "in", io::test::random_bytes(1'000'000));
+  Options options = test::options_for(KeyType::kU32, "2M");
+  options.inputs = {folder / "in"};
+  options.temporary_directories = {folder.path()};
+  options.engine = EngineChoice::kCpu;
+  for (const std::string output : {"/dev/null", "/dev/zero"}) {
+    for (const ExplainMode explain : {ExplainMode::kText, ExplainMode::kNone}) {
+      options.output = output;
+      options.explain = explain;
+      io::Reader reader(options.inputs, {4, io::DirectIo::kAuto, {}});
+      PreparedSort sort(options, make_job(options), reader);
+      EXPECT_EQ(sort.plan().output.is_stream, output != "/dev/null");
+      if (explain != ExplainMode::kNone) continue;
+      Meter meter;
+      const Outcome outcome = sort.run(&meter);
+      EXPECT_GT(outcome.runs, 1U);
+      EXPECT_EQ(outcome.output_elements, 250'000U);
+    }
+  }
+}
+
 }  // namespace
 }  // namespace gsort

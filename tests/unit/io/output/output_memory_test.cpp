@@ -1,4 +1,5 @@
 #include <algorithm>
+#include <cerrno>
 
 #include "io/output/output.hpp"
 #include "unit/io/support.hpp"
@@ -7,6 +8,7 @@ namespace gsort::io {
 namespace {
 
 using test::Bytes;
+using test::bytes_of;
 using test::error_of;
 using test::random_bytes;
 
@@ -62,6 +64,49 @@ TEST_F(MemoryOutput, NoticesGapsAndOverlaps) {
             ErrorKind::kCorrupt);
   EXPECT_EQ(error_of([&] { output_.commit(501); }).kind(), ErrorKind::kCorrupt);
   EXPECT_EQ(error_of([&] { output_.commit(499); }).kind(), ErrorKind::kCorrupt);
+}
+
+// The condition comes first: any other stream would wait for the bytes in front.
+TEST(NullOutput, TakesBytesInAnyOrder) {
+  Output output("/dev/null");
+  ASSERT_TRUE(output.is_null());
+  EXPECT_EQ(output.folder(), "");
+  output.write_at(5, bytes_of("later"));
+  output.write_at(0, bytes_of("first"));
+  output.commit(10);
+  EXPECT_FALSE(Output("/dev/zero").is_null());
+}
+
+TEST(NullOutput, NoticesGapsAndOverlaps) {
+  for (const std::uint64_t bytes : {9U, 11U}) {
+    Output output("/dev/null");
+    output.write_at(5, bytes_of("later"));
+    EXPECT_EQ(error_of([&] { output.commit(5); }).kind(), ErrorKind::kCorrupt);
+    output.write_at(0, bytes_of("first"));
+    EXPECT_EQ(error_of([&] { output.write_at(9, bytes_of("x")); }).kind(), ErrorKind::kCorrupt);
+    EXPECT_EQ(error_of([&] { output.commit(bytes); }).kind(), ErrorKind::kCorrupt);
+  }
+}
+
+TEST(NullOutput, BeginsAgainEvenIfItHasTakenBytes) {
+  Output output("/dev/null");
+  output.write_at(0, bytes_of("first"));
+  ASSERT_TRUE(output.restart());
+  output.write_at(0, bytes_of("once"));
+  output.commit(4);
+}
+
+TEST(NullOutput, ReportsWhatItCouldNotWriteOrClose) {
+  Output output("/dev/null");
+  {
+    const test::FaultScope fault({sys::Call::kPwrite, 1, EIO});
+    const Error error = error_of([&] { output.write_at(7, bytes_of("x")); });
+    EXPECT_EQ(error.error_number(), EIO);
+    EXPECT_EQ(error.offset_bytes(), 7U);
+  }
+  ASSERT_TRUE(output.restart());
+  const test::FaultScope fault({sys::Call::kClose, 1, EIO});
+  EXPECT_EQ(error_of([&] { output.commit(0); }).error_number(), EIO);
 }
 
 }  // namespace

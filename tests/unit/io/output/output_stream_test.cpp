@@ -27,6 +27,8 @@ using test::read_file;
 using test::TempFolder;
 using test::write_file;
 
+constexpr const char* kSink = "/dev/zero";  // takes all bytes, in order
+
 // Standard output replaced for a scope.
 class StandardOutput {
  public:
@@ -83,7 +85,7 @@ TEST(OutputStream, PutsPiecesOfManyThreadsInOrder) {
 }
 
 TEST(OutputStream, BeginsAgainUnlessItHasTakenBytes) {
-  Output output("/dev/null");
+  Output output(kSink);
   output.cancel();
   EXPECT_THROW(output.write_at(0, bytes_of("x")), Error);
   ASSERT_TRUE(output.restart());
@@ -112,7 +114,7 @@ TEST(OutputStream, DoesNotBeginAgainAfterAPartOfAWrite) {
 }
 
 TEST(OutputStream, WakesWaitersWhenCancelled) {
-  Output output("/dev/null");
+  Output output(kSink);
   std::atomic<int> stopped{0};
   std::vector<std::thread> threads;
   for (std::uint64_t t = 1; t <= 3; ++t) {
@@ -131,7 +133,7 @@ TEST(OutputStream, WakesWaitersWhenCancelled) {
 }
 
 TEST(OutputStream, RefusesWhatWasPutBeforeAndStopsEverybody) {
-  Output output("/dev/null");
+  Output output(kSink);
   output.write_at(0, bytes_of("first"));
   std::atomic<int> stopped{0};
   std::thread waiting([&] {
@@ -151,7 +153,7 @@ TEST(OutputStream, RefusesWhatWasPutBeforeAndStopsEverybody) {
 
 TEST(OutputStream, IsNoWholeOutputWithMoreOrLessThanThereShouldBe) {
   for (const std::uint64_t bytes : {4U, 6U}) {
-    Output output("/dev/null");
+    Output output(kSink);
     output.write_at(0, bytes_of("first"));
     const Error error = error_of([&] { output.commit(bytes); });
     EXPECT_EQ(error.kind(), ErrorKind::kCorrupt);
@@ -162,7 +164,7 @@ TEST(OutputStream, IsNoWholeOutputWithMoreOrLessThanThereShouldBe) {
 // Both are written by the thread whose turn comes first, if the other one waits by then.
 TEST(OutputStream, FailsForTheThreadWhoseBytesWereNotWritten) {
   for (int round = 0; round < 50; ++round) {
-    Output output("/dev/null");
+    Output output(kSink);
     std::optional<Error> failure;
     const test::FaultScope fault({sys::Call::kWrite, 2, ENOSPC});
     std::thread waiting(
