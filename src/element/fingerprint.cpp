@@ -17,79 +17,89 @@ namespace gsort::HWY_NAMESPACE {
 namespace hn = hwy::HWY_NAMESPACE;
 
 using D64 = hn::ScalableTag<std::uint64_t>;
+using D32 = hn::Repartition<std::uint32_t, D64>;
 using V64 = hn::Vec<D64>;  // cannot be a member where its size is known only at run time
+using V32 = hn::Vec<D32>;
 
-// x * factor modulo 2^64; three products of 32 bits where there is none of 64.
-HWY_INLINE V64 times(V64 x, std::uint64_t factor) {
+HWY_INLINE V64 upper_half(V64 x) {
+  return hn::ShiftRight<32>(x);
+}
+
+// x * factor modulo 2^64, `upper` being upper_half(x); three products of 32 bits where there is
+// none of 64.
+HWY_INLINE V64 times(V64 x, V64 upper, std::uint64_t factor) {
   const D64 d64;
   const auto factors = hn::Set(d64, factor);
 #if HWY_TARGET == HWY_AVX3 || HWY_TARGET == HWY_AVX3_DL
   return x * factors;
 #else
-  const hn::Repartition<std::uint32_t, D64> d32;
+  const D32 d32;
   const auto x32 = hn::BitCast(d32, x);
   const auto factors32 = hn::BitCast(d32, factors);
-  const auto low_high = hn::MulEven(x32, hn::BitCast(d32, hn::ShiftRight<32>(factors)));
-  const auto high_low = hn::MulEven(hn::BitCast(d32, hn::ShiftRight<32>(x)), factors32);
+  const auto low_high = hn::MulEven(x32, hn::BitCast(d32, upper_half(factors)));
+  const auto high_low = hn::MulEven(hn::BitCast(d32, upper), factors32);
   return hn::Add(hn::MulEven(x32, factors32), hn::ShiftLeft<32>(hn::Add(low_high, high_low)));
 #endif
 }
 
-HWY_INLINE V64 folded(V64 x) {
-  return hn::Xor(x, hn::ShiftRight<32>(x));
-}
-
 // What follows the first product.
 HWY_INLINE V64 finished(V64 product, const fingerprint::Mixing& mixing) {
-  return folded(times(folded(product), mixing.b));
+  const V64 upper = upper_half(product);
+  const V64 x = times(hn::Xor(product, upper), upper, mixing.b);
+  return hn::Xor(x, upper_half(x));
 }
 
-HWY_INLINE V64 mixed_wide(V64 keys, const fingerprint::Mixing& mixing) {
+HWY_INLINE void add_wide(V64 keys, const fingerprint::Mixing& mixing, V64& sum) {
   const D64 d64;
-  return finished(times(hn::Xor(keys, hn::Set(d64, mixing.offset)), mixing.a), mixing);
+  const V64 x = hn::Xor(keys, hn::Set(d64, mixing.offset));
+  sum = hn::Add(sum, finished(times(x, upper_half(x), mixing.a), mixing));
 }
 
-// Of the 32-bit lanes at even places, which widen into 64 bits.
-template <class V32>
-HWY_INLINE V64 mixed_even(V32 keys, const fingerprint::Mixing& mixing) {
-  const hn::Repartition<std::uint32_t, D64> d32;
-  const auto x = hn::Xor(keys, hn::Set(d32, static_cast<std::uint32_t>(mixing.offset)));
-  return finished(hn::MulEven(x, hn::Set(d32, static_cast<std::uint32_t>(mixing.a))), mixing);
+// Of the 32-bit lanes at even places, which widen into 64 bits. The offset is in them.
+HWY_INLINE void add_even(V32 x, const fingerprint::Mixing& mixing, V64& sum) {
+  const D32 d32;
+  const V64 product = hn::MulEven(x, hn::Set(d32, static_cast<std::uint32_t>(mixing.a)));
+  sum = hn::Add(sum, finished(product, mixing));
 }
 
-HWY_INLINE void add_wide(V64 keys, V64& first, V64& second) {
-  first = hn::Add(first, mixed_wide(keys, fingerprint::kFirst));
-  second = hn::Add(second, mixed_wide(keys, fingerprint::kSecond));
+HWY_INLINE V32 with_offset(V32 keys, const fingerprint::Mixing& mixing) {
+  return hn::Xor(keys, hn::Set(D32(), static_cast<std::uint32_t>(mixing.offset)));
 }
 
-template <class V32>
-HWY_INLINE void add_even(V32 keys, V64& first, V64& second) {
-  first = hn::Add(first, mixed_even(keys, fingerprint::kFirst));
-  second = hn::Add(second, mixed_even(keys, fingerprint::kSecond));
+HWY_INLINE V32 odd_at_even(V32 lanes) {
+  return hn::BitCast(D32(), upper_half(hn::BitCast(D64(), lanes)));
 }
 
-// 32-bit lanes: the even ones, then the odd ones.
-template <class D32, class V32>
-HWY_INLINE void add_narrow(D32 d32, V32 keys, V64& first, V64& second) {
-  const D64 d64;
-  add_even(keys, first, second);
-  add_even(hn::BitCast(d32, hn::ShiftRight<32>(hn::BitCast(d64, keys))), first, second);
-}
-
-// One vector of keys, or for narrow types as many as widen into one vector of 32-bit lanes.
 template <class Key>
-HWY_INLINE void step(const Key* keys, V64& first, V64& second) {
-  const D64 d64;
-  if constexpr (sizeof(Key) == 8) {
-    add_wide(hn::LoadU(d64, keys), first, second);
+HWY_INLINE V32 load_narrow(const Key* keys) {
+  if constexpr (sizeof(Key) == 4) {
+    return hn::LoadU(D32(), keys);
   } else {
-    const hn::Repartition<std::uint32_t, D64> d32;
-    if constexpr (sizeof(Key) == 4) {
-      add_narrow(d32, hn::LoadU(d32, keys), first, second);
-    } else {
-      const hn::Rebind<Key, decltype(d32)> narrow;
-      add_narrow(d32, hn::PromoteTo(d32, hn::LoadU(narrow, keys)), first, second);
-    }
+    return hn::PromoteTo(D32(), hn::LoadU(hn::Rebind<Key, D32>(), keys));
+  }
+}
+
+// Two vectors of keys, or for narrow types as many as widen into two, each with sums of its own.
+template <class Key>
+HWY_INLINE void step(const Key* keys, V64& first_a, V64& second_a, V64& first_b, V64& second_b) {
+  using fingerprint::kFirst;
+  using fingerprint::kSecond;
+  if constexpr (sizeof(Key) == 8) {
+    const D64 d64;
+    const V64 a = hn::LoadU(d64, keys);
+    const V64 b = hn::LoadU(d64, keys + hn::Lanes(d64));
+    add_wide(a, kFirst, first_a);
+    add_wide(a, kSecond, second_a);
+    add_wide(b, kFirst, first_b);
+    add_wide(b, kSecond, second_b);
+  } else {
+    const V32 both = load_narrow(keys);
+    const V32 first = with_offset(both, kFirst);
+    const V32 second = with_offset(both, kSecond);
+    add_even(first, kFirst, first_a);
+    add_even(second, kSecond, second_a);
+    add_even(odd_at_even(first), kFirst, first_b);
+    add_even(odd_at_even(second), kSecond, second_b);
   }
 }
 
@@ -107,19 +117,17 @@ HWY_INLINE std::uint64_t sum_of(V64 lanes) {
 template <class Key>
 HWY_ATTR std::size_t add_vectors(const Key* keys, std::size_t count, Fingerprint& total) {
   const D64 d64;
-  const std::size_t lanes = hn::Lanes(d64) * (sizeof(Key) == 8 ? 1 : 2);
-  // Two chains of additions for each sum do not wait for each other.
-  V64 even_first = hn::Zero(d64);
-  V64 even_second = even_first;
-  V64 odd_first = even_first;
-  V64 odd_second = even_first;
+  const std::size_t keys_at_once = 2 * hn::Lanes(d64);
+  V64 first_a = hn::Zero(d64);
+  V64 second_a = first_a;
+  V64 first_b = first_a;
+  V64 second_b = first_a;
   std::size_t i = 0;
-  for (; i + 2 * lanes <= count; i += 2 * lanes) {
-    step(keys + i, even_first, even_second);
-    step(keys + i + lanes, odd_first, odd_second);
+  for (; i + keys_at_once <= count; i += keys_at_once) {
+    step(keys + i, first_a, second_a, first_b, second_b);
   }
-  total.first = sum_of(hn::Add(even_first, odd_first));
-  total.second = sum_of(hn::Add(even_second, odd_second));
+  total.first = sum_of(hn::Add(first_a, first_b));
+  total.second = sum_of(hn::Add(second_a, second_b));
   total.count = i;
   return i;
 }
