@@ -22,6 +22,8 @@ PLACES = [
                                      "if (!window.claimed.covers("]),
     ("io/output/output_stream.cpp", ["    written_ += ", "void StreamOutput::wait_for_turn(",
                                      "if (written_ < size_bytes)", "if (written_ > size_bytes)"]),
+    ("io/output/output_memory.cpp", ["    if (!written_.add(", "  if (!written_.covers(size_bytes))",
+                                     "    MemoryOutput::commit("]),
     ("io/output/encoding_proof.cpp", None),
     ("io/output/output_share.cpp", ["  file_.note_places_in(", "  places_.require_only("]),
     ("io/output/shared_file.cpp", ["  file_.note_places_in(", "  places_.require_only("]),

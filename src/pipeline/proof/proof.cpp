@@ -23,6 +23,9 @@ Error out_of_order(std::uint64_t position) {
   return bad_element(position, "it is out of order");
 }
 
+// So few are still in the core's own cache when they are looked at again, for their order.
+constexpr std::uint64_t kStretchBytes = 128 * kKiB;
+
 // So few keys are done before the instructions for many are chosen.
 constexpr std::uint64_t kMostShortArray = 16;
 
@@ -67,6 +70,24 @@ Fingerprint Proof::look(ConstByteSpan raw_keys) const {
 
 std::size_t Proof::first_disorder_in(ConstByteSpan elements) const {
   return order_.first_disorder(elements, kind_ == OrderKind::kStrict);
+}
+
+// Throws where elements are out of order. A stretch is compared with the element behind it.
+Fingerprint Proof::look_in_order(std::uint64_t position, ConstByteSpan elements) const {
+  if (!enabled_) return look(elements);
+  const std::size_t most =
+      round_down(std::max<std::size_t>(kStretchBytes, element_bytes_), element_bytes_);
+  Fingerprint seen;
+  for (std::size_t begin = 0; begin < elements.size(); begin += most) {
+    const ConstByteSpan rest = elements.subspan(begin);
+    seen += look(rest.first(std::min(most, rest.size())));
+    const ConstByteSpan joined = rest.first(std::min(most + element_bytes_, rest.size()));
+    const std::size_t disorder = first_disorder_in(joined);
+    if (disorder != joined.size() / element_bytes_) {
+      throw out_of_order(position + begin / element_bytes_ + disorder + 1);
+    }
+  }
+  return seen;
 }
 
 // Joins a piece with its neighbours; returns the position of a disorder at its borders. Keys that
@@ -160,9 +181,7 @@ void Proof::add_ordered(Fingerprint& side, std::uint64_t position, ConstByteSpan
   if (count == 0) return;
   Span span(meter_, Stage::kProve);
   span.add_bytes(raw_keys.size());
-  const Fingerprint seen = look(raw_keys);
-  const std::size_t disorder = enabled_ ? first_disorder_in(raw_keys) : count;
-  if (disorder != count) throw out_of_order(position + disorder + 1);
+  const Fingerprint seen = look_in_order(position, raw_keys);
   const std::scoped_lock lock(mutex_);
   place(position, count);
   side += seen;

@@ -119,6 +119,7 @@ class Proof {
   void place(std::uint64_t position, std::uint64_t elements);
   void require_places() const;
   void require_wanted_count() const;
+  [[nodiscard]] Fingerprint look_in_order(std::uint64_t position, ConstByteSpan elements) const;
   // The index in front of the first element that is out of order; the count if there is none.
   [[nodiscard]] std::size_t first_disorder_in(ConstByteSpan elements) const;
   std::uint64_t note_borders(std::uint64_t position, ConstByteSpan elements);

@@ -465,12 +465,20 @@ TEST_F(ProofOf, CatchesAKeyThatComesTwiceWhereOrderIsStrict) {
   EXPECT_THROW(proof.add_beyond(0, twice), Error);
 }
 
-TEST_F(ProofOf, NamesTheElementThatIsOutOfOrder) {
-  Proof proof({kFormat, {}}, true);
-  Bytes output = sorted_;
-  std::copy_n(sorted_.begin(), 4, output.begin() + 80);  // element 20 comes before element 19
-  const Error error = test::error_of([&] { proof.add_output(1'000, output); });
-  EXPECT_NE(std::string(error.what()).find("element 1020 "), std::string::npos) << error.what();
+// Also at the borders of stretches of 128 KiB. A piece that is in order is fingerprinted as a
+// whole.
+TEST(ProofOfLongPieces, NamesTheElementThatIsOutOfOrder) {
+  const Bytes input = test::generated(kFormat, Distribution::kUniform, 100'000);
+  const Bytes sorted = test::sorted_copy(input, kFormat);
+  EXPECT_EQ(verdict(input, sorted), std::nullopt);
+  for (const std::size_t bad : {20U, 32'767U, 32'768U, 32'769U, 65'535U, 65'536U, 99'999U}) {
+    Proof proof({kFormat, {}}, true);
+    Bytes output = sorted;
+    std::copy_n(sorted.begin(), 4, output.begin() + static_cast<std::ptrdiff_t>(4 * bad));
+    const Error error = test::error_of([&] { proof.add_output(1'000, output); });
+    const std::string place = "element " + std::to_string(1'000 + bad) + " ";
+    EXPECT_NE(std::string(error.what()).find(place), std::string::npos) << error.what();
+  }
 }
 
 TEST_F(ProofOf, PassesThroughItsSinkWhatItHasProved) {
