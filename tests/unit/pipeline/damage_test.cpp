@@ -91,7 +91,8 @@ const std::array<NamedLie, 5> kLies = {{
 
 class LyingEngine : public testing::TestWithParam<NamedLie> {
  protected:
-  // Tells the lie once, in the third piece of the half of the engine that `merging` says.
+  // Tells the lie once, in the third piece of the half of the engine that `merging` says. The null
+  // device, which takes pieces in any order, must see it, too.
   static SortResult sort_with_lie(const Lie& lie, bool merging, bool spills, bool verify = true) {
     auto pieces = std::make_shared<int>(0);
     EngineHooks hooks;
@@ -100,7 +101,13 @@ class LyingEngine : public testing::TestWithParam<NamedLie> {
     };
     SortRequest request = request_with(hooks, spills);
     request.verify = verify;
+    request.to_null = true;
     SortResult result = sort_in_folder(request);
+    EXPECT_TRUE(result.error && result.error->kind() == ErrorKind::kCorrupt)
+        << "to the null device";
+    *pieces = 0;
+    request.to_null = false;
+    result = sort_in_folder(request);
     EXPECT_GE(*pieces, 3);
     expect_nothing_left(request, result);
     return result;
