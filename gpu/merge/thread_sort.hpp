@@ -40,28 +40,39 @@ __device__ inline std::uint32_t thread_other_of(std::uint32_t first, std::uint32
   return other * kOpaqueMinusOne + (first * kOpaqueOne + second);
 }
 
-// Exchanges words of 64 bits, or of 128, by 32-bit parts, if `swap`.
+// The same of words of 64 bits, half by half.
+__device__ inline std::uint64_t thread_other_of(std::uint64_t first, std::uint64_t second,
+                                                std::uint64_t other) {
+  const auto upper = [](std::uint64_t word) { return static_cast<std::uint32_t>(word >> 32); };
+  const auto lower = [](std::uint64_t word) { return static_cast<std::uint32_t>(word); };
+  return std::uint64_t{thread_other_of(upper(first), upper(second), upper(other))} << 32 |
+         thread_other_of(lower(first), lower(second), lower(other));
+}
+
+// The lesser of two, as PTX: from C++ the compiler makes two comparisons, one for each half.
+__device__ inline std::uint64_t thread_lesser(std::uint64_t first, std::uint64_t second) {
+  std::uint64_t least = 0;
+  asm("{\n\t"
+      ".reg .pred swap;\n\t"
+      "setp.lt.u64 swap, %2, %1;\n\t"
+      "selp.b64 %0, %2, %1, swap;\n\t"
+      "}"
+      : "=l"(least)
+      : "l"(first), "l"(second));
+  return least;
+}
+
+// Exchanges words of 128 bits, if `swap`.
 template <class Word>
 __device__ void thread_exchange_if(bool swap, Word& first, Word& second) {
-  using Half = std::conditional_t<sizeof(Word) == 16, std::uint64_t, std::uint32_t>;
-  constexpr unsigned kHalfBits = 8 * sizeof(Half);
-  auto first_low = static_cast<Half>(first);
-  auto first_high = static_cast<Half>(first >> kHalfBits);
-  auto second_low = static_cast<Half>(second);
-  auto second_high = static_cast<Half>(second >> kHalfBits);
-  if constexpr (sizeof(Word) == 16) {
-    thread_exchange_if(swap, first_low, second_low);
-    thread_exchange_if(swap, first_high, second_high);
-  } else {
-    const std::uint32_t low = swap ? second_low : first_low;
-    const std::uint32_t high = swap ? second_high : first_high;
-    second_low = thread_other_of(first_low, second_low, low);
-    second_high = thread_other_of(first_high, second_high, high);
-    first_low = low;
-    first_high = high;
-  }
-  first = static_cast<Word>(first_high) << kHalfBits | first_low;
-  second = static_cast<Word>(second_high) << kHalfBits | second_low;
+  const auto half = [](Word word, unsigned shift) {
+    return static_cast<std::uint64_t>(word >> shift);
+  };
+  const std::uint64_t lower = half(swap ? second : first, 0);
+  const std::uint64_t upper = half(swap ? second : first, 64);
+  second = static_cast<Word>(thread_other_of(half(first, 64), half(second, 64), upper)) << 64 |
+           thread_other_of(half(first, 0), half(second, 0), lower);
+  first = static_cast<Word>(upper) << 64 | lower;
 }
 #endif
 
@@ -74,7 +85,12 @@ GSORT_HOST_DEVICE constexpr void thread_compare_exchange(Key& first, Key& second
     second = thread_other_of(first, second, least);
     first = least;
     return;
-  } else if constexpr (sizeof(Key) == 8 || kIsWide<Key>) {
+  } else if constexpr (sizeof(Key) == 8) {
+    const Key least = thread_lesser(first, second);
+    second = thread_other_of(first, second, least);
+    first = least;
+    return;
+  } else if constexpr (kIsWide<Key>) {
     thread_exchange_if(second < first, first, second);  // one comparison of the whole
     return;
   }
@@ -95,10 +111,10 @@ struct ComparatorPair {
 };
 
 // Calls visit(i, j), i < j, for the compare-exchanges of Batcher's odd-even merge sort of `count`
-// keys in order. Requires: count is a power of two.
+// keys in order; every `sorted` neighbours are sorted already. Requires: both are powers of two.
 template <class Visit>
-constexpr void visit_batcher_pairs(std::size_t count, Visit&& visit) {
-  for (std::size_t sorted = 1; sorted < count; sorted *= 2) {
+constexpr void visit_batcher_pairs(std::size_t sorted, std::size_t count, Visit&& visit) {
+  for (; sorted < count; sorted *= 2) {
     for (std::size_t distance = sorted; distance >= 1; distance /= 2) {
       for (std::size_t begin = distance % sorted; begin + distance < count; begin += 2 * distance) {
         for (std::size_t i = begin; i < begin + distance && i + distance < count; ++i) {
@@ -109,31 +125,32 @@ constexpr void visit_batcher_pairs(std::size_t count, Visit&& visit) {
   }
 }
 
-[[nodiscard]] constexpr std::size_t batcher_pair_count(std::size_t count) {
+[[nodiscard]] constexpr std::size_t batcher_pair_count(std::size_t count, std::size_t sorted = 1) {
   std::size_t pairs = 0;
-  visit_batcher_pairs(count, [&](std::size_t, std::size_t) { ++pairs; });
+  visit_batcher_pairs(sorted, count, [&](std::size_t, std::size_t) { ++pairs; });
   return pairs;
 }
 
-template <std::size_t kCount>
-[[nodiscard]] constexpr std::array<ComparatorPair, batcher_pair_count(kCount)> batcher_pairs() {
-  std::array<ComparatorPair, batcher_pair_count(kCount)> pairs{};
+template <std::size_t kCount, std::size_t kSorted>
+[[nodiscard]] constexpr auto batcher_pairs() {
+  std::array<ComparatorPair, batcher_pair_count(kCount, kSorted)> pairs{};
   std::size_t next = 0;
-  visit_batcher_pairs(kCount, [&](std::size_t i, std::size_t j) {
+  visit_batcher_pairs(kSorted, kCount, [&](std::size_t i, std::size_t j) {
     pairs[next++] = {static_cast<std::uint8_t>(i), static_cast<std::uint8_t>(j)};
   });
   return pairs;
 }
 
-template <std::size_t kCount>
-inline constexpr auto kBatcherPairs = batcher_pairs<kCount>();
+template <std::size_t kCount, std::size_t kSorted = 1>
+inline constexpr auto kBatcherPairs = batcher_pairs<kCount, kSorted>();
 
-// Sorts keys ascending. Requires: kCount is a power of two.
-template <class Key, std::size_t kCount>
+// Sorts keys ascending, of which every kSorted neighbours are sorted already. Requires: kCount and
+// kSorted are powers of two.
+template <std::size_t kSorted = 1, class Key, std::size_t kCount>
 GSORT_HOST_DEVICE constexpr void thread_sort(Key (&keys)[kCount]) {
-  static_assert((kCount & (kCount - 1)) == 0);
-  static_for<batcher_pair_count(kCount)>([&](auto index) {
-    constexpr ComparatorPair kPair = kBatcherPairs<kCount>[decltype(index)::value];
+  static_assert((kCount & (kCount - 1)) == 0 && (kSorted & (kSorted - 1)) == 0);
+  static_for<batcher_pair_count(kCount, kSorted)>([&](auto index) {
+    constexpr ComparatorPair kPair = kBatcherPairs<kCount, kSorted>[decltype(index)::value];
     constexpr Comparator kComparator = comparator_at(decltype(index)::value);
     thread_compare_exchange<kComparator>(keys[kPair.first], keys[kPair.second]);
   });

@@ -30,6 +30,21 @@ TEST(ThreadSort, SortsAllSequencesOfZerosAndOnes) {
   expect_sorts_all_zeros_and_ones<16>();
 }
 
+TEST(ThreadSort, MergesAllSortedHalvesOfZerosAndOnes) {
+  constexpr std::size_t kHalf = 8;
+  for (std::size_t first = 0; first <= kHalf; ++first) {
+    for (std::size_t second = 0; second <= kHalf; ++second) {
+      std::uint32_t keys[2 * kHalf];
+      for (std::size_t i = 0; i < kHalf; ++i) {
+        keys[i] = i < first ? 0 : 1;
+        keys[kHalf + i] = i < second ? 0 : 1;
+      }
+      thread_sort<kHalf>(keys);
+      ASSERT_TRUE(std::is_sorted(keys, keys + 2 * kHalf)) << first << " and " << second;
+    }
+  }
+}
+
 template <class Key>
 void expect_sorts_random_keys() {
   std::mt19937_64 random(7);
@@ -52,6 +67,7 @@ TEST(ThreadSort, Sorts32KeysWithAndWithoutTies) {
 TEST(ThreadSort, TakesTheKnownNumberOfComparisons) {
   EXPECT_EQ(batcher_pair_count(16), 63U);
   EXPECT_EQ(batcher_pair_count(32), 191U);
+  EXPECT_EQ(batcher_pair_count(16, 8), 25U);
 }
 
 template <std::size_t kCount>
