@@ -32,14 +32,15 @@ struct LaunchShape {
   bool starts_alone = false;  // launch_overlap.hpp
 };
 
-// More dynamic shared memory than this must be asked for, kernel by kernel.
+// As much dynamic shared memory, or more, must be asked for, kernel by kernel: a kernel may have some
+// that is not dynamic.
 inline constexpr unsigned kUnaskedSharedBytes = 48U << 10;
 
 // Queues kernel(arguments...). Throws: Error(kDevice) with `operation`.
 template <class... Parameters, class... Arguments>
 void launch_kernel(void (*kernel)(Parameters...), const LaunchShape& shape,
                    std::string_view operation, Arguments&&... arguments) {
-  if (shape.shared_bytes > kUnaskedSharedBytes) {
+  if (shape.shared_bytes >= kUnaskedSharedBytes) {
     check_cuda(cudaFuncSetAttribute(kernel, cudaFuncAttributeMaxDynamicSharedMemorySize,
                                     static_cast<int>(shape.shared_bytes)),
                CudaCall::kLaunch, operation);

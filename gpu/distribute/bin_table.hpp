@@ -3,10 +3,14 @@
 //
 // Problem. Of 512 bins a search by bisection takes nine dependent steps for each key.
 //
-// Idea. The range from the first splitter to the last is cut into cells of 2^shift keys, eight
-// times as many as there are bins. An entry for each cell says which bin its least key is in and
-// how many steps of bisection are left: none if no splitter lies in the cell, one for one splitter.
-// So a key takes one look-up and, for most, at most one comparison.
+// Idea. The range of the splitters is cut into equal cells, eight times as many as there are bins.
+// A cell has an entry of 32 bits: the bin of its least key and, if one splitter lies in the cell,
+// where in the cell. So a key takes one look-up and one comparison, with no branch. Where in a cell
+// something lies has 20 bits: the cell is cut into as many slots. A splitter that is alone in its
+// cell is rounded down to the beginning of its slot, which changes a bin by next to nothing, unless
+// it bounds a bin of one key. If there are more splitters in a cell, or one that is inside a slot,
+// the entry says among how many bins a bisection searches; few keys of an even distribution need
+// it.
 //
 // Repetition. Bin i has the keys from splitter i to splitter i + 1, less one. If the sample holds a
 // key v so often that it is chosen as a splitter twice, the second one becomes v + 1: then v has a
@@ -28,40 +32,68 @@ inline constexpr unsigned kMostBins = 1U << kMostBinBits;
 inline constexpr unsigned kCellBitsMore = 3;  // cells: eight times as many as bins
 inline constexpr unsigned kMostCells = kMostBins << kCellBitsMore;
 
-// An entry of the table of cells: a bin, and above it the steps of bisection.
-inline constexpr unsigned kCellStepShift = 10;
-static_assert(kMostBins <= 1U << kCellStepShift);
+// An entry of the table of cells. From below: 11 bits of a bin, one that says that the bin is
+// searched by bisection, and the slot of the cell's splitter, less one; or the steps of the
+// bisection.
+inline constexpr unsigned kEntrySlotShift = 12;
+inline constexpr std::uint32_t kSearched = 1U << 11;
+inline constexpr std::uint32_t kEntryBin = kSearched - 1;
+inline constexpr std::uint32_t kLastSlot = (1U << (32 - kEntrySlotShift)) - 1;
+static_assert(kMostBins <= kEntryBin);
+static_assert(kMostCells == 1U << kEntrySlotShift, "a position has the bits of a cell and a slot");
 
 // What a table says beside its splitters and cells. All keys lie in [least, most].
 template <class Key>
 struct BinHead {
   Key least;
   Key most;
-  Key base;        // splitter 1, where the cells begin
-  unsigned shift;  // a cell has 2^shift keys
+  Key origin;      // less than splitter 1; where the cells begin
+  Key last;        // splitter, before it is rounded; keys above it have its cell
+  unsigned shift;  // gives the range from origin to last all bits of a key
   unsigned bins;   // the number of splitters that are kept
 
   // The keys are all the same.
   [[nodiscard]] GSORT_HOST_DEVICE constexpr bool is_single() const { return least == most; }
+
+  // Ascends with the key. The upper bits are those of its cell.
+  [[nodiscard]] GSORT_HOST_DEVICE constexpr std::uint32_t position_of(Key key) const {
+    const Key from = key > origin ? key : origin;
+    const Key inside = from < last ? from : last;
+    const Key shifted = static_cast<Key>((inside - origin) << shift);
+    return static_cast<std::uint32_t>(shifted >> (8 * sizeof(Key) - 32));
+  }
 };
 
 // One table, wherever it lies.
 template <class Key>
 struct BinTable {
   const Key* splitters;  // ascending; splitter 0 is head.least
-  const std::uint16_t* cells;
-  unsigned last_cell;
+  const std::uint32_t* cells;
+  unsigned cell_bits;
 
-  // The last bin whose splitter is not above the key.
-  [[nodiscard]] GSORT_HOST_DEVICE constexpr unsigned bin_of(const BinHead<Key>& head,
+  // From below: the bin of a key, unless kSearched is set.
+  [[nodiscard]] GSORT_HOST_DEVICE constexpr std::uint32_t find(const BinHead<Key>& head,
+                                                               Key key) const {
+    const std::uint32_t position = head.position_of(key);
+    const std::uint32_t entry = cells[position >> (32 - cell_bits)];
+    const std::uint32_t slot = position << cell_bits & ~((1U << kEntrySlotShift) - 1);
+    return (entry & (kSearched | kEntryBin)) + (slot > entry ? 1U : 0U);
+  }
+  // The same by bisection, where it takes one.
+  [[nodiscard]] GSORT_HOST_DEVICE constexpr unsigned search(const BinHead<Key>& head,
                                                             Key key) const {
-    const Key cell = static_cast<Key>((key > head.base ? key - head.base : Key{0}) >> head.shift);
-    const unsigned entry = cells[cell < last_cell ? static_cast<unsigned>(cell) : last_cell];
-    unsigned bin = entry & ((1U << kCellStepShift) - 1);
-    for (unsigned step = (1U << (entry >> kCellStepShift)) >> 1; step > 0; step >>= 1) {
+    const std::uint32_t entry = cells[head.position_of(key) >> (32 - cell_bits)];
+    unsigned bin = entry & kEntryBin;
+    for (unsigned step = (1U << (entry >> kEntrySlotShift)) >> 1; step > 0; step >>= 1) {
       if (bin + step < head.bins && splitters[bin + step] <= key) bin += step;
     }
     return bin;
+  }
+  // The last bin whose splitter is not above the key.
+  [[nodiscard]] GSORT_HOST_DEVICE constexpr unsigned bin_of(const BinHead<Key>& head,
+                                                            Key key) const {
+    const std::uint32_t found = find(head, key);
+    return (found & kSearched) != 0 ? search(head, key) : found;
   }
 
   // Does bin `bin` hold one key only, however often?
@@ -90,37 +122,83 @@ template <class Key>
   return bits + static_cast<unsigned>(value);
 }
 
-// How far keys are shifted so that those from `base` to `last` fit 2^cell_bits cells.
+// Sets where the cells of a table lie. `splitters` are its `bins` splitters, not rounded yet.
 template <class Key>
-[[nodiscard]] GSORT_HOST_DEVICE constexpr unsigned cell_shift(Key base, Key last,
-                                                              unsigned cell_bits) {
-  const unsigned bits = bits_of(last - base);
-  return bits > cell_bits ? bits - cell_bits : 0;
+GSORT_HOST_DEVICE constexpr void set_cells(const Key* splitters, unsigned bins, unsigned cell_bits,
+                                           BinHead<Key>& head) {
+  constexpr unsigned kSlotBits = 32 - kEntrySlotShift;
+  head.bins = bins;
+  head.last = splitters[bins - 1];
+  const Key base = splitters[bins > 1 ? 1 : 0];
+  // One slot before the base: keys below the base have the first slot.
+  const unsigned bits = bits_of(head.last - base) + 1;
+  const unsigned slot = bits > cell_bits + kSlotBits ? bits - cell_bits - kSlotBits : 0;
+  const auto before = static_cast<Key>(Key{1} << slot);
+  head.origin = base > before ? base - before : Key{0};
+  head.shift = 8 * sizeof(Key) - bits_of((head.last - head.origin) | 1U);
 }
 
-// The entry of cell `cell`. `table` needs no cells for this.
+// Slots of the cell below the key's place in it, and whether the key is the first of its slot.
+struct CellSlot {
+  std::uint32_t number;
+  bool is_begin;
+};
 template <class Key>
-[[nodiscard]] GSORT_HOST_DEVICE constexpr unsigned cell_entry(const BinTable<Key>& table,
-                                                              const BinHead<Key>& head,
-                                                              unsigned cell) {
-  const auto last_not_above = [&](Key key) {
+[[nodiscard]] GSORT_HOST_DEVICE constexpr CellSlot slot_of(const BinHead<Key>& head,
+                                                           unsigned cell_bits, Key key) {
+  constexpr unsigned kSlotBits = 32 - kEntrySlotShift;
+  const auto shifted = static_cast<Key>((key - head.origin) << head.shift);
+  const auto in_cell = static_cast<Key>(shifted << cell_bits);
+  return {static_cast<std::uint32_t>(in_cell >> (8 * sizeof(Key) - kSlotBits)),
+          static_cast<Key>(in_cell << kSlotBits) == 0};
+}
+
+// Splitter `bin` > 0, rounded down to the beginning of its slot if it may be. Requires: set_cells.
+template <class Key>
+[[nodiscard]] GSORT_HOST_DEVICE constexpr Key rounded_splitter(const BinTable<Key>& table,
+                                                               const BinHead<Key>& head,
+                                                               unsigned bin) {
+  const Key splitter = table.splitters[bin];
+  const auto cell_of = [&](unsigned other) {
+    return head.position_of(table.splitters[other]) >> (32 - table.cell_bits);
+  };
+  const bool is_alone = (bin == 1 || cell_of(bin - 1) != cell_of(bin)) &&
+                        (bin + 1 == head.bins || cell_of(bin + 1) != cell_of(bin));
+  const bool bounds_single = table.is_single_bin(head, bin - 1) || table.is_single_bin(head, bin);
+  const unsigned kept = table.cell_bits + 32 - kEntrySlotShift;  // bits of what is shifted
+  if (!is_alone || bounds_single || kept >= 8 * sizeof(Key) || splitter <= head.origin) {
+    return splitter;
+  }
+  const auto shifted = static_cast<Key>((splitter - head.origin) << head.shift);
+  const unsigned lost = 8 * sizeof(Key) - kept;
+  return head.origin + static_cast<Key>((shifted >> lost << lost) >> head.shift);
+}
+
+// The entry of cell `cell`. `table` needs no cells for this. Requires: its splitters are rounded.
+template <class Key>
+[[nodiscard]] GSORT_HOST_DEVICE constexpr std::uint32_t cell_entry(const BinTable<Key>& table,
+                                                                   const BinHead<Key>& head,
+                                                                   unsigned cell) {
+  // The last bin that is 0 or whose splitter is in a cell before `end`.
+  const auto last_before = [&](unsigned end) {
     unsigned low = 0;
-    unsigned end = head.bins;
-    while (end - low > 1) {
-      const unsigned middle = low + (end - low) / 2;
-      (table.splitters[middle] <= key ? low : end) = middle;
+    unsigned bin = head.bins;
+    while (bin - low > 1) {
+      const unsigned middle = low + (bin - low) / 2;
+      const unsigned own = head.position_of(table.splitters[middle]) >> (32 - table.cell_bits);
+      (own < end ? low : bin) = middle;
     }
     return low;
   };
-  constexpr Key kGreatest = static_cast<Key>(~Key{0});
-  const Key room = static_cast<Key>(kGreatest - head.base);
-  const Key skipped = static_cast<Key>(Key{cell} << head.shift);
-  const Key width = static_cast<Key>((Key{1} << head.shift) - 1U);
-  const Key first = skipped < room ? static_cast<Key>(head.base + skipped) : kGreatest;
-  const bool ends = cell == table.last_cell || kGreatest - first < width;
-  const unsigned low = cell == 0 ? 0 : last_not_above(first);
-  const unsigned high = last_not_above(ends ? kGreatest : static_cast<Key>(first + width));
-  return low | bits_of(high - low) << kCellStepShift;
+  const unsigned low = last_before(cell);
+  const unsigned high = last_before(cell + 1);
+  constexpr std::uint32_t kNoSplitter = kLastSlot << kEntrySlotShift;
+  if (high == low) return kNoSplitter | low;
+  const CellSlot slot = slot_of(head, table.cell_bits, table.splitters[high]);
+  if (high - low > 1 || !slot.is_begin || table.splitters[high] < head.origin) {
+    return bits_of(high - low) << kEntrySlotShift | kSearched | low;
+  }
+  return slot.number == 0 ? kNoSplitter | high : (slot.number - 1) << kEntrySlotShift | low;
 }
 
 }  // namespace gsort::gpu

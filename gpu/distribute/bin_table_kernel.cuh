@@ -77,6 +77,21 @@ __device__ unsigned block_keep_splitters(Key splitter, unsigned bins, KeptSplitt
   return count;
 }
 
+// Sets where the cells of the table lie, and rounds its splitters. All threads of the block call
+// this.
+template <class Key>
+__device__ void block_round_splitters(unsigned bins, unsigned cell_bits, BinHead<Key>& head,
+                                      KeptSplitters<Key>& kept) {
+  const unsigned bin = threadIdx.x;
+  set_cells(kept.splitters, bins, cell_bits, head);
+  const BinTable<Key> table{kept.splitters, nullptr, cell_bits};
+  const bool is_own = bin > 0 && bin < bins;
+  const Key rounded = is_own ? rounded_splitter(table, head, bin) : Key{0};
+  __syncthreads();  // all have seen the splitters that were kept
+  if (is_own) kept.splitters[bin] = rounded;
+  __syncthreads();  // all are rounded
+}
+
 // Splitter `bin` of the second distribution, in the bucket of splitter `number` of the first.
 template <class Key>
 __device__ Key thread_second_splitter(const TablePass<Key>& pass, unsigned number,
@@ -104,18 +119,20 @@ __global__ void __launch_bounds__(kMostBins)
   const unsigned first_bins = pass.first.bins();
   unsigned bins = block_keep_splitters(
       bin < first_bins ? thread_first_splitter(pass, bin) : kGreatest, first_bins, kept);
-  BinHead<Key> head{0, kGreatest, 0, 0, 0};
+  BinHead<Key> head{0, kGreatest, 0, 0, 0, 0};
+  block_round_splitters(bins, pass.first.cell_bits(), head, kept);
   if (!is_first) {
     if (bucket >= bins) {  // no keys go there
       if (bin == 0) tables.heads[bucket] = BinHead<Key>{};
       return;
     }
     head.least = kept.splitters[bucket];
-    if (bucket + 1 < bins) head.most = static_cast<Key>(kept.splitters[bucket + 1] - 1U);
+    head.most = bucket + 1 < bins ? static_cast<Key>(kept.splitters[bucket + 1] - 1U) : kGreatest;
     const unsigned number = kept.numbers[bucket];
     const bool exists = bin < tables.bins();
     bins = block_keep_splitters(
         exists ? thread_second_splitter(pass, number, head, bin) : kGreatest, tables.bins(), kept);
+    block_round_splitters(bins, tables.cell_bits(), head, kept);
   }
   if (bin < bins) {
     tables.splitters[std::uint64_t{bucket} * tables.bins() + bin] = kept.splitters[bin];
@@ -125,13 +142,10 @@ __global__ void __launch_bounds__(kMostBins)
     pass.whole[1] = {pass.count, (pass.count + pass.tile_keys - 1) / pass.tile_keys};
   }
   const unsigned cells = tables.cell_count();
-  head.bins = bins;
-  head.base = kept.splitters[bins > 1 ? 1 : 0];
-  head.shift = cell_shift(head.base, kept.splitters[bins - 1], tables.bin_bits + kCellBitsMore);
-  const BinTable<Key> table{kept.splitters, nullptr, cells - 1};
-  std::uint16_t* const entries = tables.cells + std::uint64_t{bucket} * cells;
+  const BinTable<Key> table{kept.splitters, nullptr, tables.cell_bits()};
+  std::uint32_t* const entries = tables.cells + std::uint64_t{bucket} * cells;
   for (unsigned cell = threadIdx.x; cell < cells; cell += kMostBins) {
-    entries[cell] = static_cast<std::uint16_t>(cell_entry(table, head, cell));
+    entries[cell] = cell_entry(table, head, cell);
   }
   if (bin == 0) tables.heads[bucket] = head;
 }

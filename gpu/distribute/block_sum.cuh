@@ -5,6 +5,20 @@
 
 namespace gsort::gpu {
 
+// The sum of the warp's values; all its lanes call this.
+template <class Number>
+__device__ Number warp_sum(Number value) {
+  if constexpr (sizeof(Number) == 4) {
+    return __reduce_add_sync(kWholeWarp, value);
+  } else {
+#pragma unroll
+    for (unsigned distance = 16; distance > 0; distance /= 2) {
+      value += __shfl_xor_sync(kWholeWarp, value, distance);
+    }
+    return value;
+  }
+}
+
 // Returns the sum of `value` over the threads before this one; `total` becomes that of all.
 // warp_sums is shared scratch of kThreads / 32 numbers. All threads of the block call this.
 template <unsigned kThreads, class Number>
@@ -19,13 +33,10 @@ __device__ Number block_exclusive_sum(Number value, Number* warp_sums, Number& t
   }
   if (lane == 31) warp_sums[threadIdx.x / 32] = sum;
   __syncthreads();  // the warps' sums are known
-  Number before_warp = 0;
-  total = 0;
-  for (unsigned warp = 0; warp < kThreads / 32; ++warp) {
-    if (warp < threadIdx.x / 32) before_warp += warp_sums[warp];
-    total += warp_sums[warp];
-  }
-  return before_warp + sum - value;
+  const unsigned warp = threadIdx.x / 32;
+  const Number of_warp = lane < kThreads / 32 ? warp_sums[lane] : 0;
+  total = warp_sum(of_warp);
+  return warp_sum(lane < warp ? of_warp : Number{0}) + sum - value;
 }
 
 }  // namespace gsort::gpu

@@ -6,17 +6,25 @@
 //
 // Idea. Splitters from a sample of all keys have made the tiles, so the keys of a tile lie in a
 // narrow range, and nearly evenly there, whatever their distribution is. The range is divided into
-// equal cells of two keys on average (key_cells.hpp). Atomic additions count the keys of each cell,
-// and a prefix sum of the counts says where each cell begins. Each key goes to its cell; its rank
-// among the few keys of the cell gives its place. A cell has too many keys if many keys are equal,
-// or if the range has gaps. If such a cell has few different keys, these are counted
-// (crowded_cells.cuh); otherwise, the tile is sorted by merging.
+// equal cells of two keys on average (key_cells.hpp). Atomic additions count the keys of each
+// cell, a prefix sum of the counts says where each cell begins, and each key takes a place of its
+// cell. Then a key is only a few places from where it belongs: threads sort windows of 16
+// neighbours in registers, and windows that lie across the borders of these (sort_windows.cuh).
 //
-// Example. Keys 13 10 15 12, cells 2 0 3 1: 10 | 12 | 13 | 15.
+// If a cell is longer than windows allow, keys are ranked among those of their cell instead. A cell
+// has too many keys for that if many keys are equal, or if the range has gaps. If such a cell has
+// few different keys, these are counted (crowded_cells.cuh); otherwise, the tile is sorted by
+// merging.
+//
+// Example. Keys 13 10 15 12 11, cells 2 0 3 1 0: 10 11 | 12 | 13 | 15 or 11 10 | 12 | 13 | 15.
+//
+// Cost. For 32 random keys in tiles that are 0.88 full, about 54 instructions (u32) or 103 (u64),
+// of which windows take 19 or 58. Ranking all keys in cells of two took 84 of 142.
 //
 // Threads: a block sorts the tiles that it takes (taken_jobs.cuh); thread t has every kThreads-th
-// place of the tile. Shared memory: the tile, and a number for each cell. Device memory: each key
-// is read and written once; keys of a listed tile are read once more.
+// vector of the tile. Shared memory: the tile, and a number for each cell. Device memory: each key
+// is read and written once; keys of a crowded tile are read once more, those of a listed tile
+// twice.
 #pragma once
 
 #include <cstdint>
@@ -27,7 +35,8 @@
 #include "gpu/distribute/crowded_cells.cuh"
 #include "gpu/distribute/key_cells.hpp"
 #include "gpu/distribute/launch.hpp"
-#include "gpu/distribute/packed_sort_kernel.cuh"
+#include "gpu/distribute/sort_windows.cuh"
+#include "gpu/merge/block_store.cuh"
 #include "gpu/records/pair_code.hpp"
 #include "gpu/records/warp_extremes.cuh"
 
@@ -41,80 +50,185 @@ struct CellScratch {
   unsigned warp_sums[kThreads / 32];
 };
 
-// The range of the block's keys. Requires: each warp's range is written.
-template <class Key, unsigned kThreads>
-__device__ KeyRange<Key> warp_join_ranges(const CellScratch<Key, kThreads>& scratch) {
+// The vectors of 16 bytes within an array, and what lies before the first and behind the last one,
+// fewer elements than two vectors have.
+template <class Element>
+struct VectorSpan {
+  static constexpr auto kElements = static_cast<unsigned>(KeyVector<Element>::kKeys);
+
+  unsigned before;  // elements
+  unsigned vectors;
+  unsigned singles;  // elements before and behind
+
+  [[nodiscard]] static __device__ VectorSpan of(const Element* from, unsigned count) {
+    const unsigned before = min((0 - skipped_of(from)) % kElements, count);
+    const unsigned vectors = (count - before) / kElements;
+    return {before, vectors, count - vectors * kElements};
+  }
+  // Elements between the last multiple of 16 bytes and `from`.
+  [[nodiscard]] static __device__ unsigned skipped_of(const Element* from) {
+    return static_cast<unsigned>(reinterpret_cast<std::uintptr_t>(from) / sizeof(Element)) %
+           kElements;
+  }
+  [[nodiscard]] __device__ unsigned place_of_single(unsigned single) const {
+    return single + (single < before ? 0 : vectors * kElements);
+  }
+};
+
+// A thread's keys of a tile: vectors, and one of the keys that are in none.
+template <class Key, unsigned kThreads, unsigned kKeys>
+struct ThreadKeys {
+  using Vector = KeyVector<Key>;
+  static constexpr unsigned kVectors = kKeys / Vector::kKeys;
+
+  Vector vectors[kVectors];
+  Key single[1];
+  VectorSpan<Key> span;  // of the tile
+
+  __device__ void load(const Key* from, unsigned count) {
+    span = VectorSpan<Key>::of(from, count);
+    const auto* const first = reinterpret_cast<const Vector*>(from + span.before) + threadIdx.x;
+#pragma unroll
+    for (unsigned i = 0; i < kVectors; ++i) {
+      vectors[i] = has_vector(i) ? first[i * kThreads] : Vector{};
+    }
+    single[0] = has_single() ? from[span.place_of_single(threadIdx.x)] : Key{0};
+  }
+  [[nodiscard]] __device__ bool has_vector(unsigned i) const {
+    return i * kThreads + threadIdx.x < span.vectors;
+  }
+  [[nodiscard]] __device__ bool has_single() const {
+    return threadIdx.x < span.singles;
+  }
+
+  // Calls visit(keys, place) for the keys of each vector, and for the single key; `place` is that
+  // of the first of them in the tile.
+  template <class Visit>
+  __device__ void visit(const Visit& visit) const {
+#pragma unroll
+    for (unsigned i = 0; i < kVectors; ++i) {
+      if (!has_vector(i)) continue;
+      visit(vectors[i].keys, span.before + (i * kThreads + threadIdx.x) * Vector::kKeys);
+    }
+    if (has_single()) visit(single, span.place_of_single(threadIdx.x));
+  }
+};
+
+// The range of what the warps have written. Requires: all have.
+template <class Part, class Key, unsigned kThreads>
+__device__ KeyRange<Part> warp_join_ranges(const CellScratch<Key, kThreads>& scratch) {
   const unsigned warp = threadIdx.x % (kThreads / 32);
-  return {warp_least(scratch.least[warp]), warp_greatest(scratch.greatest[warp])};
+  return {warp_least(static_cast<Part>(scratch.least[warp])),
+          warp_greatest(static_cast<Part>(scratch.greatest[warp]))};
 }
 
-// The range of the block's keys; is_own(i) says whether key i of the thread is one of them.
-// Contains a barrier.
-template <unsigned kThreads, class Key, unsigned kKeys, class IsOwn>
-__device__ KeyRange<Key> block_find_own_range(const Key (&keys)[kKeys], const IsOwn& is_own,
+// The range of the block's keys without their lower bits: of key >> kShift. Contains a barrier.
+template <class Part, unsigned kShift, unsigned kThreads, class Key, class Keys>
+__device__ KeyRange<Part> block_find_range_of(const Keys& keys,
                                               CellScratch<Key, kThreads>& scratch) {
-  KeyRange<Key> range;
+  KeyRange<Part> range;
+  keys.visit([&](const auto& some, unsigned /*place*/) {
 #pragma unroll
-  for (unsigned i = 0; i < kKeys; ++i) {
-    if (!is_own(i)) continue;
-    range.least = min(range.least, keys[i]);
-    range.greatest = max(range.greatest, keys[i]);
-  }
+    for (const Key key : some) {
+      const auto part = static_cast<Part>(key >> kShift);
+      range.least = min(range.least, part);
+      range.greatest = max(range.greatest, part);
+    }
+  });
   range = {warp_least(range.least), warp_greatest(range.greatest)};
   if (threadIdx.x % 32 == 0) {
     scratch.least[threadIdx.x / 32] = range.least;
     scratch.greatest[threadIdx.x / 32] = range.greatest;
   }
   __syncthreads();  // each warp's range is written
-  return warp_join_ranges(scratch);
+  return warp_join_ranges<Part>(scratch);
 }
 
-// Counts the thread's own keys in their cells. Byte i % 4 of before[i / 4] becomes the number of
-// keys of the same cell that were counted before key i. Returns whether a cell has too many keys.
-template <class Cells, class Key, unsigned kKeys, class IsOwn>
-__device__ bool thread_count_cells(const Cells& cells, const Key (&keys)[kKeys],
-                                   const IsOwn& is_own, unsigned* counts,
-                                   std::uint32_t (&before)[kKeys / 4]) {
-  bool is_crowded = false;
-#pragma unroll
-  for (unsigned i = 0; i < kKeys; ++i) {
-    if (i % 4 == 0) before[i / 4] = 0;
-    if (!is_own(i)) continue;
-    const unsigned earlier = atomicAdd(&counts[cells.of_key(keys[i])], 1U);
-    is_crowded |= earlier >= kMostOfCell;
-    before[i / 4] |= earlier << 8 * (i % 4);
+// A range that has the block's keys, and little more. It is of one key only if all are equal.
+// Contains a barrier.
+template <unsigned kThreads, class Key, class Keys>
+__device__ KeyRange<Key> block_find_range(const Keys& keys, CellScratch<Key, kThreads>& scratch) {
+  if constexpr (sizeof(Key) == 8) {  // halves take fewer instructions than keys
+    constexpr std::uint32_t kExactEnough = 1U << 12;
+    const auto upper = block_find_range_of<std::uint32_t, 32>(keys, scratch);
+    if (upper.greatest - upper.least >= kExactEnough) {
+      return {Key{upper.least} << 32, Key{upper.greatest} << 32 | ~0U};
+    }
+    __syncthreads();  // the warps' ranges are read
   }
-  return is_crowded;
+  return block_find_range_of<Key, 0>(keys, scratch);
 }
 
-// The place of key i of the thread. Requires: `begins` says where each cell begins.
-template <class Cells, class Key, unsigned kWords>
-__device__ unsigned place_in_cell(const Cells& cells, Key key, unsigned i, const unsigned* begins,
-                                  const std::uint32_t (&before)[kWords]) {
-  return begins[cells.of_key(key)] + (before[i / 4] >> 8 * (i % 4) & 0xffU);
+template <class Keys, class Cells>
+__device__ void thread_count_cells(const Keys& keys, const Cells& cells, unsigned* counts) {
+  keys.visit([&](const auto& some, unsigned /*place*/) {
+#pragma unroll
+    for (const auto key : some) atomicAdd(&counts[cells.of_key(key)], 1U);
+  });
 }
+
+// Calls put(place, key, source) for each key: its place, which it takes in its cell, and where it
+// was in the tile. next[cell] is the cell's next free place.
+template <class Keys, class Cells, class Put>
+__device__ void thread_fill_cells(const Keys& keys, const Cells& cells, unsigned* next,
+                                  const Put& put) {
+  keys.visit([&](const auto& some, unsigned source) {
+    constexpr unsigned kSome = sizeof(some) / sizeof(some[0]);
+    unsigned places[kSome];  // all are taken before any is used, to wait less
+#pragma unroll
+    for (unsigned i = 0; i < kSome; ++i) places[i] = atomicAdd(&next[cells.of_key(some[i])], 1U);
+#pragma unroll
+    for (unsigned i = 0; i < kSome; ++i) put(places[i], some[i], source + i);
+  });
+}
+
+template <unsigned kThreads, unsigned kCells>
+__device__ void thread_clear_cells(unsigned* cells) {
+  using Vector = KeyVector<unsigned>;
+  auto* const vectors = reinterpret_cast<Vector*>(cells) + threadIdx.x;
+#pragma unroll
+  for (unsigned i = 0; i < kCells / kThreads / Vector::kKeys; ++i) vectors[i * kThreads] = {};
+}
+
+// The most of any of the thread's cells.
+struct GreatestCells {
+  unsigned keys = 0;
+  unsigned reach = 0;  // reach_of_cell
+};
 
 // Replaces the counts of the cells by the places where they begin. Requires: all keys are counted.
 // Does not end with a barrier.
 template <unsigned kThreads, unsigned kCells>
-__device__ void block_place_cells(unsigned* cells, unsigned* warp_sums) {
-  constexpr unsigned kOwn = kCells / kThreads;
-  unsigned counts[kOwn];
-  unsigned* const own = cells + kOwn * threadIdx.x;
+__device__ GreatestCells block_place_cells(unsigned* cells, unsigned* warp_sums) {
+  using Vector = KeyVector<unsigned>;
+  constexpr unsigned kVectors = kCells / kThreads / Vector::kKeys;
+  Vector own[kVectors];
+  auto* const vectors = reinterpret_cast<Vector*>(cells) + kVectors * threadIdx.x;
   unsigned sum = 0;
+  GreatestCells greatest;
 #pragma unroll
-  for (unsigned i = 0; i < kOwn; ++i) {
-    counts[i] = own[i];
-    sum += counts[i];
+  for (unsigned i = 0; i < kVectors; ++i) {
+    own[i] = vectors[i];
+#pragma unroll
+    for (const unsigned count : own[i].keys) {
+      sum += count;
+      greatest.keys = max(greatest.keys, count);
+    }
   }
   unsigned total = 0;
   unsigned begin = block_exclusive_sum<kThreads>(sum, warp_sums, total);
 #pragma unroll
-  for (unsigned i = 0; i < kOwn; ++i) {
-    own[i] = begin;
-    begin += counts[i];
+  for (unsigned i = 0; i < kVectors; ++i) {
+#pragma unroll
+    for (unsigned& count : own[i].keys) {
+      greatest.reach = max(greatest.reach, reach_of_cell(begin, count));
+      const unsigned next = begin + count;
+      count = begin;
+      begin = next;
+    }
+    vectors[i] = own[i];
   }
-  if (threadIdx.x == 0) cells[kCells] = total;
+  return greatest;
 }
 
 // The sorted place of the key at `place` of the tile, whose cell is [begin, end): behind the keys
@@ -144,78 +258,13 @@ __device__ unsigned warp_take_places(unsigned* next, unsigned cell) {
   return cell < kCells ? atomicAdd(&next[cell], 1U) : 0;
 }
 
-// Returns false, with nothing written, if a cell has too many keys; all keys are counted then.
-template <unsigned kThreads, unsigned kKeys, class Key>
-__device__ bool block_sort_by_cells(const LongSortPass<Key>& pass, const LongArray& array,
-                                    CellScratch<Key, kThreads>& scratch) {
-  extern __shared__ __align__(16) unsigned char shared_bytes[];
-  constexpr unsigned kTileKeys = kThreads * kKeys;
-  constexpr unsigned kCells = kTileKeys / kKeysOfCell;
-  auto* const tile = reinterpret_cast<Key*>(shared_bytes);
-  auto* const counts = reinterpret_cast<unsigned*>(tile + kTileKeys);
-  const auto count = static_cast<unsigned>(array.length);
-  const Key* const from = pass.input + array.begin;
-  const auto skipped = static_cast<unsigned>(reinterpret_cast<std::uintptr_t>(from) %
-                                             sizeof(KeyVector<Key>) / sizeof(Key));
-  Key keys[kKeys];
-  thread_load_window<Key, kThreads>(from - skipped, skipped, count, keys);
-#pragma unroll
-  for (unsigned i = 0; i < kCells / kThreads; ++i) counts[i * kThreads + threadIdx.x] = 0;
-  const auto is_own = [&](unsigned i) {
-    constexpr unsigned kVector = KeyVector<Key>::kKeys;
-    return (i / kVector * kThreads + threadIdx.x) * kVector + i % kVector - skipped < count;
-  };
-  const KeyRange<Key> range = block_find_own_range(keys, is_own, scratch);
-  const auto cells = KeyCells<Key, kCells>::of(range.least, range.greatest);
-  std::uint32_t before[kKeys / 4];
-  const bool is_crowded = thread_count_cells(cells, keys, is_own, counts, before);
-  if (__syncthreads_or(is_crowded ? 1 : 0) != 0) return false;  // else all keys are counted
-  block_place_cells<kThreads, kCells>(counts, scratch.warp_sums);
-  __syncthreads();  // all cells have their beginnings
-#pragma unroll
-  for (unsigned i = 0; i < kKeys; ++i) {
-    if (!is_own(i)) continue;
-    tile[place_in_cell(cells, keys[i], i, counts, before)] = keys[i];
-  }
-  __syncthreads();  // the tile lies cell by cell
-  Key* const to = pass.after_even_passes + array.begin;
-#pragma unroll 2
-  for (unsigned i = 0; i < kKeys; ++i) {
-    const unsigned place = i * kThreads + threadIdx.x;
-    if (place >= count) break;
-    const Key key = tile[place];
-    const unsigned cell = cells.of_key(key);
-    const unsigned rank = thread_rank_in_cell(tile, key, place, counts[cell], counts[cell + 1]);
-    to[rank] = pass.maps.stores_mapped ? pass.maps.store_map.to_raw(key) : key;
-  }
-  return true;
-}
-
-// Sorts a tile that block_sort_by_cells did not sort, with the counts and ranges that it made.
-// Loads the keys again, since that function needs all registers. Returns false, with nothing
-// written, if a crowded cell has too many different keys.
-template <unsigned kThreads, unsigned kTileKeys, class Key>
-__device__ bool block_sort_crowded_tile(const LongSortPass<Key>& pass, const LongArray& array,
-                                        CellScratch<Key, kThreads>& scratch) {
-  extern __shared__ __align__(16) unsigned char shared_bytes[];
-  constexpr unsigned kCells = kTileKeys / kKeysOfCell;
-  auto* const tile = reinterpret_cast<Key*>(shared_bytes);
-  auto* const counts = reinterpret_cast<unsigned*>(tile + kTileKeys);
-  const Key* const from = pass.input + array.begin;
-  Key* const to = pass.after_even_passes + array.begin;
-  const auto count = static_cast<unsigned>(array.length);
-  const auto stored = [&](Key key) {
-    return pass.maps.stores_mapped ? pass.maps.store_map.to_raw(key) : key;
-  };
-  if (counts[0] == count) {  // all keys are equal, and in place
-    if (!pass.maps.stores_mapped) return true;
-    for (unsigned i = threadIdx.x; i < count; i += kThreads) to[i] = stored(scratch.least[0]);
-    return true;
-  }
-  const KeyRange<Key> range = warp_join_ranges(scratch);
-  const auto cells = KeyCells<Key, kCells>::of(range.least, range.greatest);
-  block_place_cells<kThreads, kCells>(counts, scratch.warp_sums);
-  __syncthreads();  // all cells have their beginnings
+// Puts a tile cell by cell that has cells with too many keys to rank, and sorts these; counts[cell]
+// becomes the cell's end. Loads the keys again, since warps take places for neighbours. Returns
+// false, with nothing written, if a cell has too many different keys.
+template <unsigned kThreads, class Key, unsigned kCells>
+__device__ bool block_sort_crowded_cells(const Key* from, unsigned count,
+                                         const KeyCells<Key, kCells>& cells, Key* tile,
+                                         unsigned* counts) {
 #pragma unroll 4
   for (unsigned i = threadIdx.x; i / 32 * 32 < count; i += kThreads) {
     const Key key = i < count ? from[i] : Key{0};
@@ -224,15 +273,80 @@ __device__ bool block_sort_crowded_tile(const LongSortPass<Key>& pass, const Lon
   }
   __syncthreads();  // the tile lies cell by cell; the cells have their ends
   const bool is_sorted = warp_sort_crowded_cells<kThreads, kCells>(tile, counts);
-  if (__syncthreads_or(is_sorted ? 0 : 1) != 0) return false;  // else crowded cells are sorted
+  return __syncthreads_or(is_sorted ? 0 : 1) == 0;
+}
+
+// Maps keys if the pass does, and stores key i of them at to[i * kThreads], if this is one of the
+// `left` places.
+template <unsigned kThreads, class Key, unsigned kKeys>
+__device__ void thread_store_keys(Key (&keys)[kKeys], Key* to, int left, const EndMaps<Key>& maps) {
+  if (maps.stores_mapped) {
+#pragma unroll
+    for (Key& key : keys) key = maps.store_map.to_raw(key);
+  }
+#pragma unroll
+  for (unsigned i = 0; i < kKeys; ++i) {
+    if (static_cast<int>(i * kThreads) < left) to[i * kThreads] = keys[i];
+  }
+}
+
+// Stores a tile that lies cell by cell, by ranks in cells that are not sorted yet.
+template <unsigned kThreads, class Key, unsigned kCells, class Store>
+__device__ void thread_store_ranked(const Key* tile, unsigned count,
+                                    const KeyCells<Key, kCells>& cells, const unsigned* ends,
+                                    const Store& store) {
 #pragma unroll 1
   for (unsigned place = threadIdx.x; place < count; place += kThreads) {
     const Key key = tile[place];
     const unsigned cell = cells.of_key(key);
-    const unsigned begin = cell == 0 ? 0 : counts[cell - 1];
-    const unsigned end = counts[cell];
-    const bool is_crowded = end - begin > kMostOfCell;
-    to[is_crowded ? place : thread_rank_in_cell(tile, key, place, begin, end)] = stored(key);
+    const unsigned begin = cell == 0 ? 0 : ends[cell - 1];
+    const unsigned end = ends[cell];
+    const bool is_sorted = end - begin > kMostOfCell;
+    store(is_sorted ? place : thread_rank_in_cell(tile, key, place, begin, end), key);
+  }
+}
+
+// Returns false, with nothing written, if a cell has too many different keys.
+template <unsigned kThreads, unsigned kKeys, unsigned kCells, class Key>
+__device__ bool block_sort_by_cells(const LongSortPass<Key>& pass, const LongArray& array,
+                                    CellScratch<Key, kThreads>& scratch) {
+  extern __shared__ __align__(16) unsigned char shared_bytes[];
+  auto* const tile = reinterpret_cast<Key*>(shared_bytes);
+  auto* const counts = reinterpret_cast<unsigned*>(tile + kThreads * kKeys);
+  const auto count = static_cast<unsigned>(array.length);
+  const Key* const from = pass.input + array.begin;
+  Key* const to = pass.after_even_passes + array.begin;
+  ThreadKeys<Key, kThreads, kKeys> keys;
+  keys.load(from, count);
+  thread_clear_cells<kThreads, kCells>(counts);
+  const KeyRange<Key> range = block_find_range(keys, scratch);
+  const auto cells = KeyCells<Key, kCells>::of(range.least, range.greatest);
+  thread_count_cells(keys, cells, counts);
+  __syncthreads();  // all keys are counted
+  const auto greatest = block_place_cells<kThreads, kCells>(counts, scratch.warp_sums);
+  // The barrier: all cells have their beginnings.
+  const bool is_ranked = __syncthreads_or(greatest.reach > kWindowWords ? 1 : 0) != 0;
+  if (is_ranked && __syncthreads_or(greatest.keys > kMostOfCell ? 1 : 0) != 0) {
+    const auto all = warp_join_ranges<Key>(scratch);
+    if (all.least == all.greatest && !pass.maps.stores_mapped) return true;  // all are in place
+    if (!block_sort_crowded_cells<kThreads>(from, count, cells, tile, counts)) return false;
+  } else {
+    thread_fill_cells(keys, cells, counts,
+                      [&](unsigned place, Key key, unsigned /*source*/) { tile[place] = key; });
+    thread_fill_window<kThreads>(tile, count);
+    __syncthreads();  // the tile lies cell by cell; the cells have their ends
+  }
+  if (is_ranked) {
+    thread_store_ranked<kThreads>(tile, count, cells, counts, [&](unsigned place, Key key) {
+      to[place] = pass.maps.stores_mapped ? pass.maps.store_map.to_raw(key) : key;
+    });
+  } else {
+    block_sort_windows<kThreads>(tile, count);
+    const auto left = static_cast<int>(count - threadIdx.x);
+    Key* const own = to + threadIdx.x;
+    thread_store_sorted<kThreads, kKeys>(tile, [&](unsigned first, auto& words) {
+      thread_store_keys<kThreads>(words, own + first, left - static_cast<int>(first), pass.maps);
+    });
   }
   return true;
 }
@@ -253,14 +367,12 @@ template <class Key>
 __global__ void __launch_bounds__(kCellSort<Key>.threads,
                                   kCellSort<Key>.resident_threads / kCellSort<Key>.threads)
     cell_sort_kernel(const __grid_constant__ PackedSortPass<Key> pass) {
-  constexpr unsigned kThreads = kCellSort<Key>.threads;
-  __shared__ CellScratch<Key, kThreads> scratch;
+  constexpr CellSortTuning kTuning = kCellSort<Key>;
+  __shared__ CellScratch<Key, kTuning.threads> scratch;
   grid_begin();
   block_sort_packed_tiles(pass, [&](const LongArray& array) {
-    return block_sort_by_cells<kThreads, kCellSort<Key>.keys_per_thread>(pass.buckets, array,
-                                                                         scratch) ||
-           block_sort_crowded_tile<kThreads, kCellSort<Key>.tile_keys()>(pass.buckets, array,
-                                                                         scratch);
+    return block_sort_by_cells<kTuning.threads, kTuning.keys_per_thread, kTuning.cells()>(
+        pass.buckets, array, scratch);
   });
 }
 

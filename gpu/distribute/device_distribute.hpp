@@ -12,15 +12,15 @@
 namespace gsort::gpu {
 
 // This many keys or more are distributed; sort_keys sorts fewer. On an H100, random u64: 2^22 keys
-// 0.26 ms instead of 0.28, 2^24 0.73 instead of 0.87, 2^28 8.3 instead of 13.8; of eleven
-// distributions of 2^26 keys, none takes longer. Random u32: 2^26 keys 1.58 ms instead of 1.67,
-// 2^28 5.8 instead of 6.4; of eleven distributions of 2^26 to 2^28 keys, zipf takes 1.02 to 1.12
-// times as long and sawtooth 1.02 to 1.21, all others less time, equal keys less than half.
+// 0.26 ms instead of 0.27, 2^24 0.59 instead of 0.84, 2^28 6.9 instead of 13.4. Random u32: 2^22
+// keys 0.21 ms instead of 0.18, 2^23 0.26 instead of 0.30, 2^28 4.1 instead of 6.4. Of eleven
+// distributions of 2^23 keys, only few different u32 keys (1.05 times) and sawtooth (1.01) take
+// longer.
 template <class Key>
 inline constexpr std::uint64_t kLeastDistributedKeys =
-    std::uint64_t{1} << (sizeof(Key) == 8 ? 22 : 26);
+    std::uint64_t{1} << (sizeof(Key) == 8 ? 22 : 23);
 // At most this many keys are distributed; sort_keys sorts more. With more u32 keys, bins are longer
-// than a tile: 2^31 took 66 ms on an H100, and merging 60.
+// than a tile: 2^31 take 54 ms on an H100, merging 57, and CUB's radix sort 44.
 template <class Key>
 inline constexpr std::uint64_t kMostDistributedKeys = sizeof(Key) == 8 ? ~std::uint64_t{0}
                                                                        : std::uint64_t{1} << 30;
@@ -46,7 +46,7 @@ template <class Key>
 // Does what sort_keys does, with the same arguments, requirements and errors; scratch of
 // sort_keys_by_distribution_scratch_bytes. The output is the same bytes, whatever the seed. The
 // call may be captured in a CUDA graph; replays take the sample at the same places. Keys of 8 bytes
-// are sorted by sort_keys where a block cannot have 156 KB of shared memory.
+// are sorted by sort_keys where a block cannot have 163 KB of shared memory.
 template <class Key>
 void sort_keys_by_distribution(const KeySort<Key>& sort, const DistributionChoice& choice = {});
 

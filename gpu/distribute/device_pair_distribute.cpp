@@ -4,26 +4,27 @@
 // Problem. Pairs of equal keys have to keep their order. Where atomic additions give keys their
 // places, as in the distribution of keys, the order within a bin is that of the additions.
 //
-// Idea. Count before each distribution, and remember what each block has counted in each bucket, a
-// piece: some hundred thousand numbers. A bin's pairs of a piece begin behind those of the earlier
-// pieces; within a piece a block goes from tile to tile; within a tile each pair gets its rank
-// among those of the same bin in the order of the input (pair_distribution_kernel.cuh). So both
-// distributions are stable, and so is the sort of the packed tiles (cell_pair_sort_kernel.cuh).
+// Idea. Count before each distribution, piece by piece: a piece is a few tiles of one bucket. A
+// bin's pairs of a piece begin behind those of the earlier pieces (pair_count_kernel.cuh); within a
+// piece a block goes from tile to tile; within a tile each pair gets its rank among those of the
+// same bin in the order of the input (pair_distribution_kernel.cuh). So both distributions are
+// stable, and so is the sort of the packed tiles (cell_pair_sort_kernel.cuh).
 //
-// Example. Pairs 5a 3b 8c 1d 7e 2f 6g 3h, splitter 5, two blocks of four pairs: the pieces count
+// Example. Pairs 5a 3b 8c 1d 7e 2f 6g 3h, splitter 5, two pieces of four pairs: they count
 // 2 2 | 2 2, so the second one's bins begin at 2 and 6: 3b 1d 2f 3h | 5a 8c 7e 6g.
 //
 // Cost. n pairs of k + v bytes: two counts of kn, two distributions and a sort of tiles of
 // 2(k + v)n each: 8k + 6v bytes a pair, where the merge sort of 2^28 pairs in tiles of 4,096 and
 // passes of 8 moves 14(k + v). 2^28 random pairs on an H100 (3.0 TB/s), in ms:
 //                              u32 with u32   u64 with u32   u64 with u64
-//   two counts                      1.2            1.8
-//   two distributions               8.0           11.7
-//   cell sort of tiles              2.5            3.3
-//   together                       12.1           17.2           20.1
-//   the merge sort                 12.8           19.8           25.0
-// Of a distribution, ranks are 13 instructions a pair for ballots, and three accesses to shared
-// memory that conflict about 3.5 times; the look-up of the bin is what it is for keys.
+//   two counts                      0.9
+//   two distributions               7.4
+//   cell sort of tiles              1.6
+//   together                       10.2           16.1           19.1
+//   the merge sort                 12.9           19.8           25.0
+// A distribution has 129 warp instructions for 32 pairs, 58 of them for bins and ranks. What it
+// waits for are stores: with tiles of half as many pairs, whose pairs of a bin are half as many, it
+// takes 1.5 ms longer, and it moves 1.25 GB more than the pairs.
 #include "gpu/distribute/device_pair_distribute.hpp"
 
 #include <algorithm>
@@ -77,9 +78,9 @@ struct PairDistributionSort {
     return div_up(count, kTuning.tile_keys()) + (buckets > 1 ? buckets : 0);
   }
   // What both distributions need; the second one has no fewer.
-  [[nodiscard]] std::uint64_t piece_counts(std::uint64_t count) const {
+  [[nodiscard]] std::uint64_t piece_numbers(std::uint64_t count) const {
     const std::uint64_t buckets = shape.first_bins();
-    const std::uint64_t pieces = stretch_blocks(tiles(count, buckets), kTuning.threads) + buckets;
+    const std::uint64_t pieces = piece_of(tiles(count, buckets), buckets);
     return pieces << std::max(shape.first_bits, shape.second_bits);
   }
 };
@@ -92,18 +93,18 @@ struct EarlyPairScratch {
   BinTables<Key> second;
   std::uint64_t* first_rooms;
   std::uint64_t* second_rooms;
-  std::uint32_t* piece_counts;
+  std::uint64_t* pieces;
   LongArray* packed_tiles;  // read by the cell sort, before there are samples and cuts
   std::size_t bytes;
 
-  EarlyPairScratch(ScratchCutter cutter, const DistributionShape& shape, std::uint64_t counts,
+  EarlyPairScratch(ScratchCutter cutter, const DistributionShape& shape, std::uint64_t numbers,
                    std::uint64_t tiles)
       : sample(cutter.take<Key>(shape.sample_keys())),
         first(take_tables<Key>(cutter, 1, shape.first_bits)),
         second(take_tables<Key>(cutter, shape.first_bins(), shape.second_bits)),
         first_rooms(cutter.take<std::uint64_t>(shape.first_bins())),
         second_rooms(cutter.take<std::uint64_t>(shape.last_bins())),
-        piece_counts(cutter.take<std::uint32_t>(counts)),
+        pieces(cutter.take<std::uint64_t>(numbers)),
         packed_tiles(cutter.take<LongArray>(tiles)),
         bytes(cutter.used_bytes()) {}
 
@@ -137,7 +138,7 @@ struct PairDistributionScratch {
         values(cutter.take<Value>(count)),
         before_early(cutter.used_bytes() + round_up(count * sizeof(Key), kScratchAlignment)),
         merges(cutter, sort.needs(count), sort.tuning),
-        early(ScratchCutter(merges.samples), sort.shape, sort.piece_counts(count),
+        early(ScratchCutter(merges.samples), sort.shape, sort.piece_numbers(count),
               sort.bounds.tile_arrays) {}
 
   [[nodiscard]] std::size_t bytes() const {
@@ -154,7 +155,7 @@ PairDistributionPass<Key, Value> pass_of(ConstPairs<Key, Value> from, Pairs<Key,
   pass.keys.output = to.keys;
   pass.values_in = from.values;
   pass.values_out = to.values;
-  pass.piece_counts = places.early.piece_counts;
+  pass.pieces = places.early.pieces;
   return pass;
 }
 

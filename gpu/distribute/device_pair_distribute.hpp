@@ -11,17 +11,17 @@
 
 namespace gsort::gpu {
 
-// This many pairs or more are distributed; sort_pairs sorts fewer. On an H100, 2^26 random
-// pairs of u32 with u32 take 2.9 ms instead of 3.3, of u64 with u32 3.7 instead of 4.5, of u64 with
-// u64 4.3 instead of 5.6; 2^28 pairs 12.2 instead of 12.9, 17.2 instead of 19.8, and 20.1 instead
-// of 25.0. Of eleven distributions of 2^26 pairs, only sawtooth takes longer, up to 1.2 times; of
-// 2^24 pairs, up to 1.4 times.
-inline constexpr std::uint64_t kLeastDistributedPairs = std::uint64_t{1} << 26;
-// At most this many pairs are distributed; sort_pairs sorts more. With u32 keys, more than 2^28
-// pairs were not measured.
+// This many pairs or more are distributed; sort_pairs sorts fewer. On an H100, 2^24 random
+// pairs of u32 with u32 take 0.77 ms instead of 0.83, of u64 with u32 0.89 instead of 1.07, of u64
+// with u64 1.04 instead of 1.30; 2^28 pairs 10.2 instead of 12.9, 16.3 instead of 19.8, and 19.0
+// instead of 24.9. Of eleven distributions of 2^24 pairs, only sawtooth takes longer, up to 1.12
+// times.
+inline constexpr std::uint64_t kLeastDistributedPairs = std::uint64_t{1} << 24;
+// At most this many pairs are distributed; sort_pairs sorts more. With u32 keys, more than 2^30
+// pairs were not measured: these took 45 ms, merging 57.
 template <class Key>
 inline constexpr std::uint64_t kMostDistributedPairs = sizeof(Key) == 8 ? ~std::uint64_t{0}
-                                                                        : std::uint64_t{1} << 28;
+                                                                        : std::uint64_t{1} << 30;
 
 // Device memory that sort_pairs_by_distribution needs for `count` pairs and the same choice: one
 // more array of keys and one of values and, from 2^22 pairs on, at most 6% of both. By default:
@@ -33,7 +33,7 @@ template <class Key, class Value>
 // Does what sort_pairs does, with the same arguments, requirements and errors; scratch of
 // sort_pairs_by_distribution_scratch_bytes. The output is the same bytes, whatever the seed. The
 // call may be captured in a CUDA graph; replays take the sample at the same places. Cards whose
-// blocks have less than 227 KB of shared memory sort as sort_pairs.
+// blocks have less than 163 KB of shared memory sort as sort_pairs.
 template <class Key, class Value>
 void sort_pairs_by_distribution(const PairSort<Key, Value>& sort,
                                 const DistributionChoice& choice = {});

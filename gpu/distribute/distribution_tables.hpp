@@ -19,7 +19,7 @@ template <class Key>
   BinTables<Key> taken;
   taken.bin_bits = bin_bits;
   taken.splitters = cutter.take<Key>(tables * taken.bins());
-  taken.cells = cutter.take<std::uint16_t>(tables * taken.cell_count());
+  taken.cells = cutter.take<std::uint32_t>(tables * taken.cell_count());
   taken.heads = cutter.take<BinHead<Key>>(tables);
   return taken;
 }

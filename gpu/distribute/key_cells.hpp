@@ -3,7 +3,8 @@
 // about equally many keys if the distribution is smooth.
 //
 // The difference to the range's least key is shifted so far that the range has 32 bits. It is
-// multiplied by a factor that is rounded down, so the last cells may get no keys.
+// multiplied by a factor that is rounded down, so the last cells may get no keys. For keys of 32
+// bits the shift is part of the factor.
 //
 // Example. Keys 10 to 15, 4 cells: the range 5 becomes 0xa0000000, the factor is
 // (4 << 16) / 0xa001 = 6: the cells of 10 to 15 are 0 0 1 2 3 3.
@@ -23,10 +24,26 @@ namespace gsort::gpu {
 #endif
 }
 
+// The upper half of the product.
+[[nodiscard]] GSORT_HOST_DEVICE constexpr std::uint32_t multiply_high(std::uint32_t a,
+                                                                      std::uint32_t b) {
+#ifdef __CUDA_ARCH__
+  return __umulhi(a, b);
+#else
+  return static_cast<std::uint32_t>(std::uint64_t{a} * b >> 32);
+#endif
+}
+
+// What the upper 32 bits of a shifted difference are multiplied by; `most` is the greatest of them.
+template <unsigned kCells>
+[[nodiscard]] GSORT_HOST_DEVICE constexpr std::uint32_t cell_factor(std::uint32_t most) {
+  static_assert(kCells <= 1U << 15);
+  return (kCells << 16) / ((most >> 16) + 1);
+}
+
 template <class Key, unsigned kCells>
 struct KeyCells {
-  static constexpr unsigned kBits = 8 * sizeof(Key);
-  static_assert(kBits >= 32 && kCells <= 1U << 15);
+  static_assert(sizeof(Key) == 8);
 
   Key least;
   unsigned shift;
@@ -35,19 +52,30 @@ struct KeyCells {
   // Requires: least <= greatest.
   [[nodiscard]] static GSORT_HOST_DEVICE constexpr KeyCells of(Key least, Key greatest) {
     const Key range = greatest - least;
-    const unsigned shift = leading_zeros(range | 1U) - (64 - kBits);
-    const std::uint32_t upper = upper_of(range << shift);
-    return {least, shift, (kCells << 16) / ((upper >> 16) + 1)};
+    const unsigned shift = leading_zeros(range | 1U);
+    return {least, shift, cell_factor<kCells>(static_cast<std::uint32_t>(range << shift >> 32))};
   }
   // Less than kCells. Requires: key is in the range.
   [[nodiscard]] GSORT_HOST_DEVICE constexpr unsigned of_key(Key key) const {
-    const std::uint64_t upper = upper_of((key - least) << shift);
-    return static_cast<unsigned>(upper * factor >> 32);
+    return multiply_high(static_cast<std::uint32_t>((key - least) << shift >> 32), factor);
   }
+};
 
- private:
-  [[nodiscard]] static GSORT_HOST_DEVICE constexpr std::uint32_t upper_of(Key shifted) {
-    return static_cast<std::uint32_t>(shifted >> (kBits - 32));
+template <unsigned kCells>
+struct KeyCells<std::uint32_t, kCells> {
+  std::uint32_t base;
+  std::uint32_t factor;
+
+  [[nodiscard]] static GSORT_HOST_DEVICE constexpr KeyCells of(std::uint32_t least,
+                                                               std::uint32_t greatest) {
+    const std::uint32_t range = greatest - least;
+    const unsigned shift = leading_zeros(range | 1U) - 32;
+    const std::uint64_t factor = std::uint64_t{cell_factor<kCells>(range << shift)} << shift;
+    if (factor >> 32 == 0) return {least, static_cast<std::uint32_t>(factor)};
+    return {least - 1, ~0U};  // fewer values than cells: cell i has least + i
+  }
+  [[nodiscard]] GSORT_HOST_DEVICE constexpr unsigned of_key(std::uint32_t key) const {
+    return multiply_high(key - base, factor);
   }
 };
 

@@ -29,7 +29,7 @@ void launch_bin_counts(const DistributionPass<Key>& pass, unsigned architecture,
                        cudaStream_t stream) {
   constexpr unsigned kThreads = kSecondDistribution<Key>.threads;
   launch_kernel(bin_count_kernel<Key>,
-                {stretch_blocks(pass.tile_count, kThreads), kThreads, 0, architecture, stream},
+                {stretch_blocks(pass.tile_count), kThreads, 0, architecture, stream},
                 "launching bin_count_kernel", pass);
 }
 
@@ -44,7 +44,7 @@ void launch_distribution(const DistributionPass<Key>& pass, unsigned architectur
                          cudaStream_t stream) {
   constexpr DistributionTuning kTuning = kDistribution<Key, kStep>;
   constexpr unsigned kBytes = kTuning.tile_keys() * sizeof(Key);
-  const unsigned blocks = stretch_blocks(pass.tile_count, kTuning.threads);
+  const unsigned blocks = stretch_blocks(pass.tile_count);
   launch_kernel(distribution_kernel<Key, kStep>,
                 {blocks, kTuning.threads, kBytes, architecture, stream},
                 "launching distribution_kernel", pass);

@@ -11,8 +11,7 @@ namespace gsort::gpu {
 template <class Key>
 void launch_cell_sort(const PackedSortPass<Key>& pass, unsigned architecture, cudaStream_t stream) {
   constexpr CellSortTuning kTuning = kCellSort<Key>;
-  constexpr unsigned kCells = kTuning.tile_keys() / kKeysOfCell;
-  constexpr unsigned kBytes = kTuning.tile_keys() * sizeof(Key) + (kCells + 1) * sizeof(unsigned);
+  constexpr unsigned kBytes = kTuning.tile_keys() * sizeof(Key) + kTuning.cell_bytes();
   const unsigned blocks = taking_blocks(pass.buckets.tile_count, kTuning.threads);
   launch_kernel(cell_sort_kernel<Key>, {blocks, kTuning.threads, kBytes, architecture, stream},
                 "launching cell_sort_kernel", pass);

@@ -1,6 +1,8 @@
 // The bodies of the launches of pair_launch.hpp; included by one .cu file a type of pairs.
 #pragma once
 
+#include <algorithm>
+
 #include "gpu/cuda/with_tuning.hpp"
 #include "gpu/distribute/cell_pair_sort_kernel.cuh"
 #include "gpu/distribute/launch_distribution.cuh"
@@ -14,8 +16,15 @@ void launch_pair_counts(const PairDistributionPass<Key, Value>& pass, unsigned a
                         cudaStream_t stream) {
   constexpr unsigned kThreads = kPairDistribution<Key, Value>.threads;
   launch_kernel(pair_count_kernel<Key, Value>,
-                {stretch_blocks(pass.keys.tile_count, kThreads), kThreads, 0, architecture, stream},
+                {stretch_blocks(pass.keys.tile_count), kThreads, 0, architecture, stream},
                 "launching pair_count_kernel", pass);
+  // Few buckets have many pieces each, and so many threads for a bin.
+  const unsigned bins = pass.keys.tables.bins();
+  const unsigned strip_bins = pass.keys.bucket_count == 1 ? std::min(bins, 32U) : bins;
+  launch_kernel(
+      piece_sum_kernel<Key, Value>,
+      {pass.keys.bucket_count * (bins / strip_bins), kPieceSumThreads, 0, architecture, stream},
+      "launching piece_sum_kernel", pass, strip_bins);
 }
 
 template <class Key, class Value>
@@ -23,19 +32,18 @@ void launch_pair_distribution(const PairDistributionPass<Key, Value>& pass, unsi
                               cudaStream_t stream) {
   constexpr DistributionTuning kTuning = kPairDistribution<Key, Value>;
   constexpr unsigned kBytes = kPairStageBytes<Key, Value>;
-  launch_kernel(pair_distribution_kernel<Key, Value>,
-                {stretch_blocks(pass.keys.tile_count, kTuning.threads), kTuning.threads, kBytes,
-                 architecture, stream},
-                "launching pair_distribution_kernel", pass);
+  launch_kernel(
+      pair_distribution_kernel<Key, Value>,
+      {stretch_blocks(pass.keys.tile_count), kTuning.threads, kBytes, architecture, stream},
+      "launching pair_distribution_kernel", pass);
 }
 
 template <class Key, class Value>
 void launch_cell_pair_sort(const PackedPairSortPass<Key, Value>& pass, unsigned architecture,
                            cudaStream_t stream) {
   constexpr CellSortTuning kTuning = kCellPairSort<Key, Value>;
-  constexpr unsigned kTilePairs = kTuning.tile_keys();
-  constexpr unsigned kBytes = kTilePairs * (sizeof(Key) + sizeof(Value) + sizeof(std::uint16_t)) +
-                              (kTilePairs / kKeysOfCell + 1) * sizeof(unsigned);
+  constexpr unsigned kBytes =
+      CellPairStage<Key, Value, kTuning.tile_keys()>::kBytes + kTuning.cell_bytes();
   const unsigned blocks = taking_blocks(pass.buckets.keys.tile_count, kTuning.threads);
   launch_kernel(cell_pair_sort_kernel<Key, Value>,
                 {blocks, kTuning.threads, kBytes, architecture, stream},

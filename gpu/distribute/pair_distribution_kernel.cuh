@@ -1,123 +1,48 @@
-// pair_count_kernel: counts what each piece has of each bin. pair_distribution_kernel: sends each
-// pair to its bin, in the order of the input. A piece is what a block has of a bucket.
+// pair_distribution_kernel: sends each pair to its bin, in the order of the input.
 //
-// Idea. The counts give each bin of a piece its place. A block goes through its stretch tile by
-// tile; a bin's pairs of a tile go behind those of the tiles before. In a tile, warp w has the
+// Idea. The counts before (pair_count_kernel.cuh) give each bin of a piece its place. A block goes
+// through a piece tile by tile; a bin's pairs of a tile go behind those of the tiles before. In a
+// tile, warp w has the
 // pairs [32wE, 32(w+1)E), lane l those at l, l + 32 ... of them; a pair's rank in its bin is the
 // sum of what earlier warps have, earlier rounds of its warp, and lower lanes of its round.
 //
 // Threads: a warp ranks its pairs round by round: ballots tell each lane which others have the same
-// bin, and a counter of the warp how many earlier rounds had. Thread t < 256 then adds up, warp by
-// warp, what the bins 2t and 2t + 1 have, two sums of 16 bits in a word. The tile's keys go to
-// shared memory bin by bin, and beside them which values are theirs; a few lanes write a bin.
-// Shared memory: the tile's keys, its values in the order of the input, places of values; a counter
-// of 16 bits a warp and bin; the table.
-// Device memory: counting reads each key once, distributing reads and writes each pair once. A
-// piece reads the counts of the earlier ones of its bucket.
+// bin, and the first of these adds their number to a counter of the warp. Thread t < 512 then adds
+// up, warp by warp, what bin t has. The tile's keys go to shared memory bin by bin, and from there
+// to the bins, then its values: neighbouring lanes have neighbouring pairs (tile_groups.cuh).
+// Shared memory: the tile's keys or values; a counter for each warp and bin; the table.
+// Device memory: each pair is read and written once; a piece reads a number of 8 bytes a bin.
 #pragma once
 
+#include <algorithm>
 #include <cstdint>
 
-#include "gpu/cuda/copy_async.cuh"
 #include "gpu/distribute/distribution_kernel.cuh"
+#include "gpu/distribute/pair_count_kernel.cuh"
 #include "gpu/distribute/pair_launch.hpp"
+#include "gpu/distribute/tile_groups.cuh"
 
 namespace gsort::gpu {
 
-// The tiles of one block.
-struct TileStretch {
-  std::uint64_t begin;
-  std::uint64_t end;
-  std::uint64_t a_block;  // tiles of every block but the last ones
-
-  template <class Key>
-  [[nodiscard]] static __device__ TileStretch of(const DistributionPass<Key>& pass) {
-    const std::uint64_t all = pass.buckets[pass.bucket_count].first_tile;
-    const std::uint64_t a_block = (all + gridDim.x - 1) / gridDim.x;
-    const std::uint64_t begin = blockIdx.x * a_block;
-    return {begin, begin + a_block < all ? begin + a_block : all, a_block};
-  }
-};
-
-template <class Key, class Value>
-__global__ void __launch_bounds__(kPairDistribution<Key, Value>.threads)
-    pair_count_kernel(const __grid_constant__ PairDistributionPass<Key, Value> pairs) {
-  constexpr unsigned kThreads = kPairDistribution<Key, Value>.threads;
-  constexpr unsigned kTileKeys = kPairDistribution<Key, Value>.tile_keys();
-  constexpr unsigned kKeys = 8;
-  static_assert(kTileKeys % (kThreads * kKeys) == 0);
-  __shared__ SharedBins<Key> shared_bins;
-  __shared__ unsigned counts[kMostBins];
-  __shared__ BucketTile found;
-  const DistributionPass<Key>& pass = pairs.keys;
-  grid_begin();
-  const TileStretch stretch = TileStretch::of(pass);
-  for (unsigned bin = threadIdx.x; bin < kMostBins; bin += kThreads) counts[bin] = 0;
-#pragma unroll 1
-  for (std::uint64_t tile = stretch.begin; tile < stretch.end;) {
-    block_find_tile<kTileKeys>(pass, tile, found);
-    const BucketTile place = found;
-    const std::uint64_t bucket_end = place.tiles_end < stretch.end ? place.tiles_end : stretch.end;
-    const std::uint64_t tiles = bucket_end - tile;
-    tile = bucket_end;
-    const BinHead<Key> head = pass.tables.heads[place.bucket];
-    if (!head.is_single()) {
-      const BinTable<Key> table = block_load_bins(pass.tables, place.bucket, head, shared_bins);
-      __syncthreads();  // the table is loaded
-      const std::uint64_t left = place.bucket_keys - place.position;
-      const std::uint64_t keys_of_piece = left < tiles * kTileKeys ? left : tiles * kTileKeys;
-      const std::uint64_t begin = place.bucket_begin + place.position;
-#pragma unroll 1
-      for (std::uint64_t first = 0; first < keys_of_piece; first += kThreads * kKeys) {
-        const std::uint64_t rest = keys_of_piece - first;
-        const unsigned count =
-            rest < kThreads * kKeys ? static_cast<unsigned>(rest) : kThreads * kKeys;
-        Key keys[kKeys];
-        thread_load_keys<Key, kThreads>(pass, begin + first, count, 0, keys);
-#pragma unroll
-        for (unsigned i = 0; i < kKeys; ++i) {
-          const bool counts_it = i * kThreads + threadIdx.x < count;
-          thread_count_key(counts, counts_it ? table.bin_of(head, keys[i]) : kNoBin);
-        }
-      }
-      __syncthreads();  // all keys are counted
-      std::uint32_t* const piece =
-          pairs.piece_counts + (blockIdx.x + std::uint64_t{place.bucket}) * pass.tables.bins();
-      for (unsigned bin = threadIdx.x; bin < pass.tables.bins(); bin += kThreads) {
-        piece[bin] = counts[bin];
-      }
-    }
-    block_add_counts(pass, place.bucket, counts);
-  }
-}
-
-// Where the pairs of each bin of a tile go, and how the tile is ranked.
-template <unsigned kWarps>
+// What a block knows of the tile that it distributes, and of the bins of its bucket.
+template <unsigned kTilePairs>
 struct PairBins {
-  unsigned begins[kMostBins + 1];   // in the tile
-  std::uint64_t next[kMostBins];    // where the bin's next pair goes
-  std::uint64_t places[kMostBins];  // of the tile's first word, if it were of this bin
-  bool is_final[kMostBins];
-  std::uint16_t crowded[kMostBins];  // bins that the whole block writes
-  unsigned crowded_count;
-  unsigned warp_sums[32];
+  std::uint64_t next[kMostBins];  // where the bin's next pair goes, and kFinalRoom
+  // Where a group's first word goes, if the tile began with it.
+  TileGroups<std::uint64_t, kTilePairs> groups;
 };
 
 // The dynamic shared memory of pair_distribution_kernel.
-template <class Key, class Value, unsigned kThreads, unsigned kTilePairs>
+template <class Key, class Value, unsigned kTilePairs>
 struct PairStage {
-  static constexpr unsigned kWarps = kThreads / 32;
-
-  Value* values;            // in the order of the input
-  Key* keys;                // bin by bin
-  std::uint16_t* sources;   // of these: their places in the input
-  std::uint16_t* counters;  // of each warp's bins; later where a bin's pairs of the warp begin
+  Key* keys;           // bin by bin
+  Value* values;       // the same, in the same memory, once the keys are written
+  unsigned* counters;  // of each warp's bins; later where a bin's pairs of the warp begin
 
   static __device__ PairStage in(unsigned char* memory) {
-    auto* const values = reinterpret_cast<Value*>(memory);
-    auto* const keys = reinterpret_cast<Key*>(memory + kTilePairs * sizeof(Value));
-    auto* const sources = reinterpret_cast<std::uint16_t*>(keys + kTilePairs);
-    return {values, keys, sources, sources + kTilePairs};
+    return {reinterpret_cast<Key*>(memory), reinterpret_cast<Value*>(memory),
+            reinterpret_cast<unsigned*>(memory +
+                                        kTilePairs * std::max(sizeof(Key), sizeof(Value)))};
   }
 };
 
@@ -127,208 +52,226 @@ __device__ unsigned thread_first_pair() {
   return threadIdx.x / 32 * 32 * kPairs + threadIdx.x % 32;
 }
 
-// Loads the keys of the thread's pairs; one past the count is 0.
-template <class Key, unsigned kPairs>
+// Loads what the thread has of the pairs of a tile: their keys or their values. A word past the
+// count is 0.
+template <class Word, unsigned kPairs>
+__device__ void thread_load_words(const Word* tile, unsigned tile_words, unsigned count,
+                                  Word (&words)[kPairs]) {
+  const unsigned first = thread_first_pair<kPairs>();
+  const Word* const from = tile + first;
+  if (count == tile_words) {
+#pragma unroll
+    for (unsigned i = 0; i < kPairs; ++i) words[i] = from[32 * i];
+  } else {
+#pragma unroll
+    for (unsigned i = 0; i < kPairs; ++i) {
+      words[i] = first + 32 * i < count ? from[32 * i] : Word{0};
+    }
+  }
+}
+
+template <unsigned kTilePairs, class Key, unsigned kPairs>
 __device__ void thread_load_pair_keys(const DistributionPass<Key>& pass, std::uint64_t begin,
                                       unsigned count, Key (&keys)[kPairs]) {
-  const unsigned first = thread_first_pair<kPairs>();
-  const Key* const from = pass.input + begin + first;
-#pragma unroll
-  for (unsigned i = 0; i < kPairs; ++i) keys[i] = first + 32 * i < count ? from[32 * i] : Key{0};
+  thread_load_words(pass.input + begin, kTilePairs, count, keys);
   if (pass.maps.loads_mapped) {
 #pragma unroll
     for (Key& key : keys) key = pass.maps.load_map.to_ordered(key);
   }
 }
 
-// Starts copying the tile's values.
-template <unsigned kThreads, unsigned kPairs, class Value>
-__device__ void thread_copy_values(const Value* from, unsigned count, Value* to) {
-#pragma unroll
-  for (unsigned i = 0; i < kPairs; ++i) {
-    const unsigned word = i * kThreads + threadIdx.x;
-    if (word < count) thread_copy_async(to + word, from + word);
-  }
+// The lanes that have bit `bit` of their bins as this lane has it. In PTX, since the compiler takes
+// seven instructions instead of three.
+__device__ inline unsigned warp_find_same_bit(unsigned bin, unsigned bit) {
+#ifdef __CUDA_ARCH__
+  unsigned lanes;
+  asm volatile(
+      "{\n"
+      "  .reg .pred is_set;\n"
+      "  .reg .b32 own;\n"
+      "  and.b32 own, %1, %2;\n"
+      "  setp.ne.u32 is_set, own, 0;\n"
+      "  vote.sync.ballot.b32 %0, is_set, 0xffffffff;\n"
+      "  @!is_set not.b32 %0, %0;\n"
+      "}"
+      : "=r"(lanes)
+      : "r"(bin), "r"(bit));
+  return lanes;
+#else
+  const bool is_set = (bin & bit) != 0;
+  return __ballot_sync(kWholeWarp, is_set ? 1 : 0) ^ (is_set ? 0U : kWholeWarp);
+#endif
 }
 
 // The lanes whose bins are the same as this one's.
 __device__ inline unsigned warp_find_peers(unsigned bin) {
   unsigned peers = kWholeWarp;
 #pragma unroll
-  for (unsigned bit = 0; bit < kMostBinBits; ++bit) {
-    const bool is_set = (bin >> bit & 1U) != 0;
-    const unsigned ballot = __ballot_sync(kWholeWarp, is_set ? 1 : 0);
-    peers &= is_set ? ballot : ~ballot;
-  }
+  for (unsigned bit = 1; bit < kMostBins; bit *= 2) peers &= warp_find_same_bit(bin, bit);
   return peers;
 }
 
-// Sets ranked[i] to bin << 16 | rank among the warp's pairs of the bin. Pairs past the count get
-// the last bin, and so rank behind all others. Ensures: the warp's counters are how many pairs of
-// each bin it has.
-template <class Key, unsigned kPairs>
+// Ranks the thread's pairs among the warp's pairs of their bins. Pairs past the count get the last
+// bin, and so rank behind all others. Ensures: the warp's counters are how many pairs of each bin
+// it has.
+template <bool kIsFull, class Key, unsigned kPairs>
 __device__ void warp_rank_pairs(const BinHead<Key>& head, const BinTable<Key>& table,
-                                const Key (&keys)[kPairs], unsigned count, std::uint16_t* counters,
-                                unsigned (&ranked)[kPairs]) {
+                                const Key (&keys)[kPairs], unsigned count, unsigned* counters,
+                                RankedBin (&ranked)[kPairs]) {
   const unsigned lane = threadIdx.x % 32;
-  auto* const words = reinterpret_cast<std::uint32_t*>(counters);
+  for (unsigned i = 0; i < kMostBins / 32; ++i) counters[32 * i + lane] = 0;
+  unsigned bins[kPairs];
+  thread_find_bins<1>(head, table, keys, kPairs, bins);
+  if (!kIsFull) {
+    const unsigned first = thread_first_pair<kPairs>();
 #pragma unroll
-  for (unsigned i = 0; i < kMostBins / 64; ++i) words[32 * i + lane] = 0;
-  const unsigned first = thread_first_pair<kPairs>();
-#pragma unroll
-  for (unsigned i = 0; i < kPairs; ++i) {
-    ranked[i] = first + 32 * i < count ? table.bin_of(head, keys[i]) : kMostBins - 1;
-  }
-  __syncwarp();  // the counters are clear
-#pragma unroll
-  for (unsigned i = 0; i < kPairs; ++i) {
-    const unsigned bin = ranked[i];
-    const unsigned peers = warp_find_peers(bin);
-    const auto before = static_cast<unsigned>(__popc(static_cast<int>(peers & ((1U << lane) - 1))));
-    const unsigned rank = counters[bin];
-    __syncwarp();  // all have read what earlier rounds had
-    if (before == 0) {
-      counters[bin] =
-          static_cast<std::uint16_t>(rank + static_cast<unsigned>(__popc(static_cast<int>(peers))));
+    for (unsigned i = 0; i < kPairs; ++i) {
+      if (first + 32 * i >= count) bins[i] = kMostBins - 1;
     }
-    __syncwarp();  // this round is counted
-    ranked[i] = bin << 16 | (rank + before);
+  }
+#pragma unroll
+  for (unsigned i = 0; i < kPairs; ++i) {
+    const unsigned peers = warp_find_peers(bins[i]);
+    const auto before = static_cast<unsigned>(__popc(static_cast<int>(peers & ((1U << lane) - 1))));
+    unsigned rank = 0;
+    __syncwarp();  // the counters are clear, or have the round before
+    if (before == 0) {
+      rank = atomicAdd(&counters[bins[i]], static_cast<unsigned>(__popc(static_cast<int>(peers))));
+    }
+    rank = __shfl_sync(kWholeWarp, rank, __ffs(static_cast<int>(peers)) - 1) + before;
+    ranked[i] = RankedBin::of(bins[i], rank);
   }
 }
 
 // Makes of each warp's counters where its pairs of a bin begin in the tile, and sets where the
-// tile's pairs of each bin go. Requires: all warps have ranked. Ends with no barrier.
-template <unsigned kThreads, unsigned kWarps>
-__device__ void block_place_bins(std::uint16_t* counters, unsigned count, PairBins<kWarps>& bins) {
-  constexpr unsigned kWords = kMostBins / 2;  // a word has the counters of two bins
-  static_assert(kThreads >= kWords);
-  const bool has_word = threadIdx.x < kWords;
-  auto* const words = reinterpret_cast<std::uint32_t*>(counters) + threadIdx.x;
-  std::uint32_t both = 0;
-  if (has_word) {
-#pragma unroll 8
-    for (unsigned warp = 0; warp < kWarps; ++warp) both += words[warp * kWords];
+// tile's pairs of each bin go. Returns the number of groups. Requires: all warps have ranked. Ends
+// with no barrier.
+template <unsigned kThreads, unsigned kTilePairs>
+__device__ unsigned block_place_bins(unsigned* counters, unsigned count,
+                                     PairBins<kTilePairs>& tile) {
+  constexpr unsigned kWarps = kThreads / 32;
+  static_assert(kThreads >= kMostBins);
+  const unsigned bin = threadIdx.x;
+  unsigned pairs = 0;
+  if (bin < kMostBins) {
+#pragma unroll 16
+    for (unsigned warp = 0; warp < kWarps; ++warp) pairs += counters[warp * kMostBins + bin];
   }
-  const unsigned low = both & 0xffffU;
-  const unsigned high = both >> 16;
-  unsigned total = 0;
-  const unsigned begin = block_exclusive_sum<kThreads>(low + high, bins.warp_sums, total);
-  if (!has_word) return;
-  std::uint32_t begins = begin | (begin + low) << 16;
-#pragma unroll 8
+  if (bin == kMostBins - 1) pairs -= kTilePairs - count;  // those past the count
+  const ThreadGroup own = block_number_groups<kThreads>(pairs, tile.groups);
+  if (bin >= kMostBins) return own.groups;
+  unsigned begin = own.begin;
+#pragma unroll 16
   for (unsigned warp = 0; warp < kWarps; ++warp) {
-    const std::uint32_t counts = words[warp * kWords];
-    words[warp * kWords] = begins;
-    begins += counts;
+    unsigned& counter = counters[warp * kMostBins + bin];
+    const unsigned pairs_of_warp = counter;
+    counter = begin;
+    begin += pairs_of_warp;
   }
-  const auto place_bin = [&bins](unsigned bin, unsigned bin_begin, unsigned pairs) {
-    const std::uint64_t next = bins.next[bin];
-    bins.begins[bin] = bin_begin;
-    bins.places[bin] = next - bin_begin;
-    bins.next[bin] = next + pairs;
-    if (pairs > kCrowd) {
-      bins.crowded[atomicAdd(&bins.crowded_count, 1U)] = static_cast<std::uint16_t>(bin);
-    }
-  };
-  place_bin(2 * threadIdx.x, begin, low);
-  place_bin(2 * threadIdx.x + 1, begin + low, high);
-  // Pairs past the count end the last bin.
-  if (threadIdx.x == 0) bins.begins[kMostBins] = count;
+  if (pairs != 0) {
+    const std::uint64_t next = tile.next[bin];
+    tile.next[bin] = next + pairs;
+    tile.groups.places[own.number] = (next & ~kFinalRoom) - own.begin;
+    tile.groups.is_final[own.number] = (next & kFinalRoom) != 0;
+  }
+  return own.groups;
 }
 
-// Threads `first`, first + step ... of those that share a bin write its pairs.
-template <class Key, class Value, class Stage, class Bins>
-__device__ void thread_write_pair_bin(const PairDistributionPass<Key, Value>& pairs,
-                                      const Stage& stage, const Bins& bins, unsigned bin,
-                                      unsigned first, unsigned step) {
-  const EndMaps<Key>& maps = pairs.keys.maps;
-  const bool stores_mapped = maps.stores_mapped && bins.is_final[bin];
-  Key* const keys_to = pairs.keys.output + bins.places[bin];
-  Value* const values_to = pairs.values_out + bins.places[bin];
-  const unsigned end = bins.begins[bin + 1];
-  for (unsigned word = bins.begins[bin] + first; word < end; word += step) {
-    const Key key = stage.keys[word];
-    const Value value = stage.values[stage.sources[word]];
-    keys_to[word] = stores_mapped ? maps.store_map.to_raw(key) : key;
-    values_to[word] = value;
-  }
-}
-
-// Sends the pairs of one tile to their bins; `keys` are its keys, then those of the next tile.
-template <unsigned kThreads, class Key, class Value, class Stage, class Bins, unsigned kPairs,
-          class LoadNext>
-__device__ void block_distribute_pairs(const PairDistributionPass<Key, Value>& pairs,
-                                       unsigned count, const BinHead<Key>& head,
-                                       const BinTable<Key>& table, const Stage& stage, Bins& bins,
-                                       Key (&keys)[kPairs], const LoadNext& load_next) {
-  std::uint16_t* const counters = stage.counters + threadIdx.x / 32 * kMostBins;
-  unsigned ranked[kPairs];
-  warp_rank_pairs(head, table, keys, count, counters, ranked);
-  __syncthreads();  // all pairs are ranked
-  block_place_bins<kThreads>(stage.counters, count, bins);
-  __syncthreads();  // all begins in the tile are known
-  const unsigned first = thread_first_pair<kPairs>();
+// Writes what lies bin by bin to the bins; map(word, group) makes of a word what is written.
+template <bool kIsFull, unsigned kThreads, unsigned kPairs, class Word, class Groups, class Map>
+__device__ void thread_write_words(const Word* tile, unsigned count, const Groups& groups,
+                                   Word* output, const Map& map) {
 #pragma unroll
   for (unsigned i = 0; i < kPairs; ++i) {
-    if (first + 32 * i < count) {
-      const unsigned word = counters[ranked[i] >> 16] + (ranked[i] & 0xffffU);
-      stage.keys[word] = keys[i];
-      stage.sources[word] = static_cast<std::uint16_t>(first + 32 * i);
-    }
+    const unsigned word = i * kThreads + threadIdx.x;
+    if (!kIsFull && word >= count) continue;
+    const unsigned group = groups.group_of(i * (kThreads / 32) + threadIdx.x / 32);
+    output[groups.places[group] + word] = map(tile[word], group);
   }
-  thread_wait_for_copies();
-  __syncthreads();  // the tile lies bin by bin, its values are there
+}
+
+template <bool kIsFull, unsigned kThreads, unsigned kPairs, class Key, class Groups>
+__device__ void thread_write_keys(const DistributionPass<Key>& pass, const Key* tile,
+                                  unsigned count, const Groups& groups) {
+  const auto as_it_is = [](Key key, unsigned) { return key; };
+  const auto mapped = [&](Key key, unsigned group) {
+    return groups.is_final[group] ? pass.maps.store_map.to_raw(key) : key;
+  };
+  if (pass.maps.stores_mapped) {
+    thread_write_words<false, kThreads, kPairs>(tile, count, groups, pass.output, mapped);
+  } else {
+    thread_write_words<kIsFull, kThreads, kPairs>(tile, count, groups, pass.output, as_it_is);
+  }
+}
+
+// Sends the pairs of one tile, which begins at `begin`, to their bins; `keys` are its keys, then
+// those of the next tile. kIsFull: the tile has kThreads * kPairs pairs.
+template <bool kIsFull, unsigned kThreads, class Key, class Value, class Stage, class Tile,
+          unsigned kPairs, class LoadNext>
+__device__ void block_distribute_pairs(const PairDistributionPass<Key, Value>& pairs,
+                                       std::uint64_t begin, unsigned count,
+                                       const BinHead<Key>& head, const BinTable<Key>& table,
+                                       const Stage& stage, Tile& tile, Key (&keys)[kPairs],
+                                       const LoadNext& load_next) {
+  constexpr unsigned kTilePairs = kThreads * kPairs;
+  unsigned* const counters = stage.counters + threadIdx.x / 32 * kMostBins;
+  RankedBin ranked[kPairs];
+  warp_rank_pairs<kIsFull>(head, table, keys, count, counters, ranked);
+  __syncthreads();  // all pairs are ranked
+  const unsigned groups = block_place_bins<kThreads>(stage.counters, count, tile);
+  __syncthreads();  // all begins in the tile are known
+  const unsigned first = thread_first_pair<kPairs>();
+  unsigned words[kPairs];  // all read before one is written, so that none waits for another
+#pragma unroll
+  for (unsigned i = 0; i < kPairs; ++i) words[i] = ranked[i].word(counters);
+  const auto exists = [&](unsigned i) { return kIsFull || first + 32 * i < count; };
+#pragma unroll
+  for (unsigned i = 0; i < kPairs; ++i) {
+    if (exists(i)) stage.keys[words[i]] = keys[i];
+  }
+  thread_find_row_group(groups, count, tile.groups);
+  __syncthreads();  // the keys lie bin by bin
+  Value values[kPairs];
+  thread_load_words(pairs.values_in + begin, kTilePairs, kIsFull ? kTilePairs : count, values);
+  thread_write_keys<kIsFull, kThreads, kPairs>(pairs.keys, stage.keys, count, tile.groups);
+  __syncthreads();  // the keys are written
+#pragma unroll
+  for (unsigned i = 0; i < kPairs; ++i) {
+    if (exists(i)) stage.values[words[i]] = values[i];
+  }
+  __syncthreads();  // the values lie bin by bin
   load_next();
-  // Half a warp where a bin has about 16 pairs of the tile, a warp where it has 32.
-  constexpr unsigned kLanes = kThreads * kPairs / kMostBins >= 32 ? 32 : 16;
-  constexpr unsigned kBins = kMostBins / (kThreads / kLanes);
-  const unsigned first_bin = threadIdx.x / kLanes * kBins;
-#pragma unroll 4
-  for (unsigned bin = first_bin; bin < first_bin + kBins; ++bin) {
-    if (bins.begins[bin + 1] - bins.begins[bin] > kCrowd) continue;
-    thread_write_pair_bin(pairs, stage, bins, bin, threadIdx.x % kLanes, kLanes);
-  }
-  for (unsigned i = 0; i < bins.crowded_count; ++i) {
-    thread_write_pair_bin(pairs, stage, bins, bins.crowded[i], threadIdx.x, kThreads);
-  }
+  thread_write_words<kIsFull, kThreads, kPairs>(stage.values, count, tile.groups, pairs.values_out,
+                                                [](Value value, unsigned) { return value; });
   __syncthreads();  // the tile is written
 }
 
-// Sets where the next pair of each bin goes, for the block's first tile of the bucket. Holds
-// barriers, the last one at its end.
-template <unsigned kThreads, class Key, class Value, class Bins>
-__device__ void block_begin_piece(const PairDistributionPass<Key, Value>& pairs, unsigned bucket,
-                                  std::uint64_t first_block, Bins& bins) {
-  static_assert(kThreads % kMostBins == 0);
-  constexpr unsigned kShare = kThreads / kMostBins;  // threads that add up a bin's counts
-  const unsigned bin = threadIdx.x % kMostBins;
-  const unsigned part = threadIdx.x / kMostBins;
-  const unsigned bins_of_bucket = pairs.keys.tables.bins();
-  std::uint64_t before = 0;
-  if (bin < bins_of_bucket) {
-    const std::uint32_t* counts =
-        pairs.piece_counts + (first_block + bucket + part) * bins_of_bucket + bin;
-#pragma unroll 4
-    for (std::uint64_t block = first_block + part; block < blockIdx.x; block += kShare) {
-      before += *counts;
-      counts += kShare * bins_of_bucket;
+// Sets where the next pair of each bin goes, for the first tile of a piece. Ends with no barrier.
+template <class Key, class Value>
+__device__ void thread_begin_piece(const PairDistributionPass<Key, Value>& pairs, unsigned bucket,
+                                   std::uint64_t piece, std::uint64_t (&next)[kMostBins]) {
+  const unsigned bins = pairs.keys.tables.bins();
+  for (unsigned bin = threadIdx.x; bin < bins; bin += blockDim.x) {
+    const std::uint64_t room = pairs.bin_places != nullptr
+                                   ? pairs.bin_places[bin].begin
+                                   : pairs.keys.rooms[std::uint64_t{bucket} * bins + bin];
+    next[bin] = room + pairs.pieces[piece * bins + bin];
+  }
+}
+
+// The tiles of a piece whose pairs all have the same key stay as they are.
+template <unsigned kTilePairs, class Key, class Value>
+__device__ void block_copy_piece(const PairDistributionPass<Key, Value>& pairs, BucketTile place,
+                                 std::uint64_t tiles) {
+  for (std::uint64_t tile = 0; tile < tiles; ++tile, place.position += kTilePairs) {
+    const std::uint64_t begin = place.bucket_begin + place.position;
+    const unsigned count = place.count<kTilePairs>();
+    block_copy_tile(pairs.keys, begin, begin, count);
+    for (unsigned i = threadIdx.x; i < count; i += blockDim.x) {
+      pairs.values_out[begin + i] = pairs.values_in[begin + i];
     }
   }
-  for (unsigned turn = 0; turn < kShare; ++turn) {
-    if (part == turn && turn == 0) {
-      std::uint64_t room = 0;
-      if (bin < bins_of_bucket) {
-        room = pairs.bin_places != nullptr
-                   ? pairs.bin_places[bin].begin
-                   : pairs.keys.rooms[std::uint64_t{bucket} * bins_of_bucket + bin];
-      }
-      bins.is_final[bin] = (room & kFinalRoom) != 0;
-      bins.next[bin] = (room & ~kFinalRoom) + before;
-    } else if (part == turn) {
-      bins.next[bin] += before;
-    }
-    __syncthreads();  // the next part adds what it has, or all have
-  }
+  __syncthreads();  // all threads have read which tile was found
 }
 
 template <class Key, class Value>
@@ -337,56 +280,52 @@ __global__ void __launch_bounds__(kPairDistribution<Key, Value>.threads)
   constexpr unsigned kThreads = kPairDistribution<Key, Value>.threads;
   constexpr unsigned kPairs = kPairDistribution<Key, Value>.keys_per_thread;
   constexpr unsigned kTilePairs = kThreads * kPairs;
-  using Stage = PairStage<Key, Value, kThreads, kTilePairs>;
+  using Stage = PairStage<Key, Value, kTilePairs>;
   static_assert(kTilePairs < 1U << 16);
   extern __shared__ __align__(16) unsigned char shared_bytes[];
   __shared__ SharedBins<Key> shared_bins;
-  __shared__ PairBins<Stage::kWarps> bins;
+  __shared__ PairBins<kTilePairs> shared_tile;
   __shared__ BucketTile found;
-  static_assert(sizeof(shared_bins) + sizeof(bins) + sizeof(found) <= kBinsBytes);
+  static_assert(sizeof(shared_bins) + sizeof(shared_tile) + sizeof(found) <= kBinsBytes);
   const Stage stage = Stage::in(shared_bytes);
   const DistributionPass<Key>& pass = pairs.keys;
   grid_begin();
-  const TileStretch stretch = TileStretch::of(pass);
-#pragma unroll 1
-  for (std::uint64_t tile = stretch.begin; tile < stretch.end;) {
-    block_find_tile<kTilePairs>(pass, tile, found);
-    BucketTile place = found;
-    const std::uint64_t bucket_end = place.tiles_end < stretch.end ? place.tiles_end : stretch.end;
-    const BinHead<Key> head = pass.tables.heads[place.bucket];
-    if (head.is_single()) {
-      for (; tile < bucket_end; ++tile, place.position += kTilePairs) {
-        const std::uint64_t begin = place.bucket_begin + place.position;
-        const unsigned count = place.count<kTilePairs>();
-        block_copy_tile(pass, begin, begin, count);
-        for (unsigned i = threadIdx.x; i < count; i += kThreads) {
-          pairs.values_out[begin + i] = pairs.values_in[begin + i];
+  BinTable<Key> table{};
+  unsigned loaded = pass.bucket_count;  // whose table is in shared memory
+  block_for_pieces<kTilePairs>(
+      pass, found, [&](BucketTile place, std::uint64_t tiles, std::uint64_t piece) {
+        const BinHead<Key> head = pass.tables.heads[place.bucket];
+        if (head.is_single()) return block_copy_piece<kTilePairs>(pairs, place, tiles);
+        Key keys[kPairs];
+        unsigned count = place.count<kTilePairs>();
+        std::uint64_t begin = place.bucket_begin + place.position;
+        thread_load_pair_keys<kTilePairs>(pass, begin, count, keys);
+        if (loaded != place.bucket) {
+          table = block_load_bins(pass.tables, place.bucket, head, shared_bins);
+          loaded = place.bucket;
         }
-      }
-      __syncthreads();  // all threads have read which tile was found
-      continue;
-    }
-    Key keys[kPairs];
-    unsigned count = place.count<kTilePairs>();
-    std::uint64_t begin = place.bucket_begin + place.position;
-    thread_load_pair_keys(pass, begin, count, keys);
-    const BinTable<Key> table = block_load_bins(pass.tables, place.bucket, head, shared_bins);
-    const std::uint64_t first_tile = tile - place.position / kTilePairs;
-    block_begin_piece<kThreads>(pairs, place.bucket, first_tile / stretch.a_block, bins);
+        thread_begin_piece(pairs, place.bucket, piece, shared_tile.next);
+        __syncthreads();  // the table is loaded, the places are known
 #pragma unroll 1
-    for (; tile < bucket_end; ++tile) {
-      thread_copy_values<kThreads, kPairs>(pairs.values_in + begin, count, stage.values);
-      if (threadIdx.x == 0) bins.crowded_count = 0;
-      place.position += kTilePairs;
-      const bool has_next = tile + 1 < bucket_end;
-      const unsigned next_count = has_next ? place.count<kTilePairs>() : 0;
-      begin += kTilePairs;
-      block_distribute_pairs<kThreads>(pairs, count, head, table, stage, bins, keys, [&] {
-        if (has_next) thread_load_pair_keys(pass, begin, next_count, keys);
+        for (std::uint64_t left = tiles; left > 0; --left) {
+          if (threadIdx.x < kTilePairs / 32) shared_tile.groups.marks[threadIdx.x] = 0;
+          place.position += kTilePairs;
+          const unsigned next_count = left > 1 ? place.count<kTilePairs>() : 0;
+          const auto load_next = [&] {
+            if (left > 1)
+              thread_load_pair_keys<kTilePairs>(pass, begin + kTilePairs, next_count, keys);
+          };
+          if (count == kTilePairs) {
+            block_distribute_pairs<true, kThreads>(pairs, begin, count, head, table, stage,
+                                                   shared_tile, keys, load_next);
+          } else {
+            block_distribute_pairs<false, kThreads>(pairs, begin, count, head, table, stage,
+                                                    shared_tile, keys, load_next);
+          }
+          begin += kTilePairs;
+          count = next_count;
+        }
       });
-      count = next_count;
-    }
-  }
 }
 
 }  // namespace gsort::gpu

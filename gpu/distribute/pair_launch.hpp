@@ -4,6 +4,7 @@
 // the kernel.
 #pragma once
 
+#include <algorithm>
 #include <cstdint>
 
 #include <cuda_runtime_api.h>
@@ -13,14 +14,15 @@
 
 namespace gsort::gpu {
 
-// A tile's pairs lie in shared memory with what ranks them: 192 KB, or 176 for 16 bytes a pair.
+// A tile's keys or values lie in shared memory with what ranks them: 128 KB. More would leave the L1
+// cache too little for the loads on their way.
 template <class Key, class Value>
 inline constexpr DistributionTuning kPairDistribution{1024,
                                                       sizeof(Key) + sizeof(Value) == 8 ? 16U : 8U};
 
 // Tiles are those of packed_pair_sort_kernel.
 template <class Key, class Value>
-inline constexpr CellSortTuning kCellPairSort{512, sizeof(Key) + sizeof(Value) == 8 ? 16U : 8U,
+inline constexpr CellSortTuning kCellPairSort{512, sizeof(Key) + sizeof(Value) == 8 ? 16U : 8U, 8,
                                               1024};
 static_assert(holds_packed_tiles<PairOf<std::uint32_t, std::uint32_t>>(
     kCellPairSort<std::uint32_t, std::uint32_t>));
@@ -31,12 +33,12 @@ static_assert(holds_packed_tiles<PairOf<std::uint64_t, std::uint32_t>>(
 static_assert(holds_packed_tiles<PairOf<std::uint64_t, std::uint64_t>>(
     kCellPairSort<std::uint64_t, std::uint64_t>));
 
-// The tile, the places of its values, and counters of 16 bits for each warp and bin.
+// The tile's keys or its values, and counters of 32 bits for each warp and bin.
 template <class Key, class Value>
-inline constexpr unsigned kPairStageBytes = kPairDistribution<Key, Value>.tile_keys() *
-                                                (sizeof(Key) + sizeof(Value) + 2) +
-                                            kPairDistribution<Key, Value>.threads / 32 * kMostBins *
-                                                2;
+inline constexpr unsigned kPairStageBytes =
+    kPairDistribution<Key, Value>.tile_keys() *
+        static_cast<unsigned>(std::max(sizeof(Key), sizeof(Value))) +
+    kPairDistribution<Key, Value>.threads / 32 * kMostBins * 4;
 
 // Can the device's blocks have so much shared memory?
 template <class Key, class Value>
@@ -44,17 +46,17 @@ template <class Key, class Value>
   return kPairStageBytes<Key, Value> + kBinsBytes <= most_shared_bytes(architecture);
 }
 
-// One distribution, or the count before it; a block of either has the same stretch of tiles. What a
-// distribution of keys takes, too, is in `keys`, whose chunks and counts are not used: pairs lie
-// where the sorted array will have their bucket.
+inline constexpr unsigned kPieceSumThreads = 1024;
+
+// One distribution, or the count before it. What a distribution of keys takes, too, is in `keys`,
+// whose chunks and counts are not used: pairs lie where the sorted array will have their bucket.
 template <class Key, class Value>
 struct PairDistributionPass {
   DistributionPass<Key> keys;
   const Value* values_in = nullptr;
   Value* values_out = nullptr;
-  // Of each piece, which is what a block has of a bucket: how many pairs of each bin. A piece has
-  // the number of its block and that of its bucket, added up: no two have the same.
-  std::uint32_t* piece_counts = nullptr;
+  // Of each piece: how many pairs of each bin; later, how many those before it have.
+  std::uint64_t* pieces = nullptr;
   // Where the bins begin: of the first distribution as the buckets that they become; else nullptr,
   // and keys.rooms has it.
   const BucketPlace* bin_places = nullptr;
@@ -85,7 +87,7 @@ struct ListedPairMergePass {
   unsigned pass = 0;
 };
 
-// Adds to keys.rooms and writes piece_counts.
+// Writes keys.rooms and pieces.
 template <class Key, class Value>
 void launch_pair_counts(const PairDistributionPass<Key, Value>& pass, unsigned architecture,
                         cudaStream_t stream);

@@ -325,6 +325,30 @@ TYPED_TEST(DeviceDistribute, CountsAFewKeysThatRepeatInACell) {
   expect_merged_tiles(keys_in_one_cell<TypeParam>(0, 1, 1, 60), choice_of(1, 1), 1, "60 others");
 }
 
+// One tile, all of whose keys lie in groups of `length` that share a cell each, if the cells are
+// not more than four times as many as the groups.
+template <class Key>
+std::vector<Key> keys_in_groups(std::size_t count, unsigned length) {
+  std::vector<Key> keys(count);
+  const std::size_t groups = count / length + 1;
+  for (std::size_t i = 0; i < count; ++i) {
+    const auto group = static_cast<Key>(i % groups);
+    keys[i] = group * static_cast<Key>(~Key{0} / groups) + static_cast<Key>(count - i);
+  }
+  return keys;
+}
+
+TYPED_TEST(DeviceDistribute, SortsCellsOfAnyLength) {
+  const std::size_t tile = packed_tile_keys<TypeParam>(tuning_for<TypeParam>(90).block_sort_keys());
+  for (const std::size_t count : {tile, tile - 5, std::size_t{3000}}) {
+    for (unsigned length = 2; length < 36; ++length) {
+      sort_and_compare<TypeParam>(keys_in_groups<TypeParam>(count, length),
+                                  {.choice = choice_of(1, 1)}, std::to_string(length));
+      if (this->HasFatalFailure()) return;
+    }
+  }
+}
+
 TYPED_TEST(DeviceDistribute, SortsAlikeWhateverTheSeed) {
   const auto keys = make_keys<TypeParam>(Shape::kZipf, 29000, 8);
   for (std::uint64_t seed = 0; seed < 20; ++seed) {

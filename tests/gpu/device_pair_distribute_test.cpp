@@ -2,6 +2,7 @@
 // A value is made from its pair's position, so each tells where it came from.
 #include "gpu/distribute/device_pair_distribute.hpp"
 
+#include <bit>
 #include <string>
 #include <tuple>
 #include <vector>
@@ -266,6 +267,30 @@ TYPED_TEST(DevicePairDistribute, MergesTilesWhoseKeysCrowdAFewCells) {
   EXPECT_GE(mixed.lists.tile_arrays, 1U);
   EXPECT_LT(mixed.lists.tile_arrays, mixed.packed_tiles);
   sort_and_compare(pairs, {.choice = choice_of(3, 3)}, "half of them crowded");
+}
+
+// A tile whose range fits the words that its pairs become, or does not; keys that repeat share a
+// cell with their neighbours.
+TYPED_TEST(DevicePairDistribute, SortsTilesOfAnyRangeStably) {
+  using Key = typename TypeParam::Key;
+  constexpr CellSortTuning kTuning = kCellPairSort<Key, typename TypeParam::Value>;
+  constexpr unsigned kRangeBits = 8 * sizeof(Key) - (std::bit_width(kTuning.tile_keys()) - 1);
+  const std::size_t tile = packed_tile_keys<Key>(kTuning.tile_keys());
+  for (const std::size_t count : {tile, tile - 5, std::size_t{3000}}) {
+    for (const unsigned bits : {11U, 12U, 14U, kRangeBits, kRangeBits + 1}) {
+      auto pairs = pairs_of<TypeParam>(Shape::kUniform, count, bits);
+      const auto least = static_cast<Key>(pairs.keys[0] >> 2);
+      const auto range = static_cast<Key>((Key{1} << bits) - 1);
+      for (Key& key : pairs.keys) key = least + (key & range);
+      pairs.keys.back() = least + range;
+      pairs.keys.front() = least;
+      for (const std::size_t misalign : {0U, 1U, 3U}) {
+        sort_and_compare(pairs, {.choice = choice_of(1, 1), .misalign = misalign, .in_place = true},
+                         std::to_string(bits) + " bits");
+        if (this->HasFatalFailure()) return;
+      }
+    }
+  }
 }
 
 TYPED_TEST(DevicePairDistribute, LeavesTilesOfOneKeyAsTheyAre) {

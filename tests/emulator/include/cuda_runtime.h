@@ -277,6 +277,12 @@ T atomicMin(T* number, Bound bound) {
   return old;
 }
 template <class T>
+T atomicOr(T* number, T bits) {
+  const T old = *number;
+  *number |= bits;
+  return old;
+}
+template <class T>
 void __stcg(T* to, T value) {
   *to = value;
 }

@@ -1,0 +1,239 @@
+// bin_count_kernel: counts the keys of each bin of the second distribution before. Also what all
+// kernels of distributions share: finding a tile, its table, the bins of its keys.
+//
+// Threads: a block counts a stretch of tiles, by atomic additions in shared memory, and adds its
+// counts of each bucket to those in device memory. Shared memory: the table and a number a bin.
+// Device memory: each key is read once.
+#pragma once
+
+#include <cstdint>
+
+#include "gpu/cuda/programmatic_launch.cuh"
+#include "gpu/cuda/taken_jobs.cuh"
+#include "gpu/distribute/launch.hpp"
+
+namespace gsort::gpu {
+
+// The table of one bucket in shared memory.
+template <class Key>
+struct SharedBins {
+  Key splitters[kMostBins];
+  std::uint32_t cells[kMostCells];
+};
+
+// A tile of a bucket, as its block sees it. No initial values: it lies in shared memory.
+struct BucketTile {
+  std::uint64_t bucket_begin;  // of the bucket's keys in the sorted array
+  std::uint64_t bucket_keys;
+  std::uint64_t tiles_end;  // of its bucket
+  std::uint64_t position;   // of its first key in the bucket
+  unsigned bucket;
+
+  // The keys of the tile at `position`.
+  template <unsigned kTileKeys>
+  [[nodiscard]] __device__ unsigned count() const {
+    const std::uint64_t left = bucket_keys - position;
+    return left < kTileKeys ? static_cast<unsigned>(left) : kTileKeys;
+  }
+};
+
+// Where the keys of the bucket from `position` on lie in the input, as far as a tile goes.
+template <DistributionStep kStep, class Key>
+__device__ std::uint64_t thread_find_keys(const DistributionPass<Key>& pass, unsigned bucket,
+                                          std::uint64_t position) {
+  if constexpr (kStep == DistributionStep::kFirst) return position;
+  return pass.chunks.place_of(bucket, position);
+}
+
+// All threads of the block call this, and none reads `found` of an earlier call any more.
+template <unsigned kTileKeys, class Key>
+__device__ void block_find_tile(const DistributionPass<Key>& pass, std::uint64_t tile,
+                                BucketTile& found) {
+  for (unsigned bucket = threadIdx.x; bucket < pass.bucket_count; bucket += blockDim.x) {
+    const BucketPlace place = pass.buckets[bucket];
+    const BucketPlace next = pass.buckets[bucket + 1];
+    if (tile < place.first_tile || tile >= next.first_tile) continue;
+    found = {place.begin, next.begin - place.begin, next.first_tile,
+             (tile - place.first_tile) * kTileKeys, bucket};
+  }
+  __syncthreads();  // the tile is found
+}
+
+// Calls work(place, tiles, piece) for each piece of the stretches that fall to this block: its
+// first tile, how many it has, its number. All threads of the block call this; work() ends with a
+// barrier after the last read of `found`.
+template <unsigned kTilePairs, class Key, class Work>
+__device__ void block_for_pieces(const DistributionPass<Key>& pass, BucketTile& found,
+                                 const Work& work) {
+  const std::uint64_t all = pass.buckets[pass.bucket_count].first_tile;
+#pragma unroll 1
+  for (std::uint64_t stretch = blockIdx.x; stretch * kStretchTiles < all; stretch += gridDim.x) {
+    const std::uint64_t end = min(all, (stretch + 1) * kStretchTiles);
+#pragma unroll 1
+    for (std::uint64_t tile = stretch * kStretchTiles; tile < end;) {
+      block_find_tile<kTilePairs>(pass, tile, found);
+      const BucketTile place = found;
+      const std::uint64_t tiles = min(place.tiles_end, end) - tile;
+      work(place, tiles, piece_of(tile, place.bucket));
+      tile += tiles;
+    }
+  }
+}
+
+// Ends with no barrier: the caller's next one makes the table visible.
+template <class Key>
+__device__ BinTable<Key> block_load_bins(const BinTables<Key>& tables, unsigned bucket,
+                                         const BinHead<Key>& head, SharedBins<Key>& shared) {
+  const Key* const splitters = tables.splitters + std::uint64_t{bucket} * tables.bins();
+  for (unsigned i = threadIdx.x; i < head.bins; i += blockDim.x) shared.splitters[i] = splitters[i];
+  const std::uint32_t* const cells = tables.cells + std::uint64_t{bucket} * tables.cell_count();
+  for (unsigned i = threadIdx.x; i < tables.cell_count(); i += blockDim.x) {
+    shared.cells[i] = cells[i];
+  }
+  return {shared.splitters, shared.cells, tables.cell_bits()};
+}
+
+// Sets bins[i] to the bin of keys[i]; keys i, from kThreads * i + the thread's number = count on,
+// do not exist and get kMostBins.
+template <unsigned kThreads, class Key, unsigned kKeys>
+__device__ void thread_find_bins(const BinHead<Key>& head, const BinTable<Key>& table,
+                                 const Key (&keys)[kKeys], unsigned count,
+                                 unsigned (&bins)[kKeys]) {
+  unsigned all = 0;
+#pragma unroll
+  for (unsigned i = 0; i < kKeys; ++i) {
+    bins[i] = table.find(head, keys[i]);
+    all |= bins[i];
+  }
+  if ((all & kSearched) != 0) {
+#pragma unroll
+    for (unsigned i = 0; i < kKeys; ++i) {
+      if ((bins[i] & kSearched) != 0) bins[i] = table.search(head, keys[i]);
+    }
+  }
+  if (count >= kThreads * kKeys) return;
+#pragma unroll
+  for (unsigned i = 0; i < kKeys; ++i) {
+    if (i * kThreads + threadIdx.x >= count) bins[i] = kMostBins;
+  }
+}
+
+// Do all lanes have keys of one bin, as in sorted stretches? Then they share one atomic addition.
+// All lanes call this.
+__device__ inline bool warp_shares_bin(unsigned bin) {
+  return __all_sync(kWholeWarp, bin == __shfl_sync(kWholeWarp, bin, 0)) != 0;
+}
+
+// Adds one to the count of each bin. All lanes call this.
+template <unsigned kKeys>
+__device__ void thread_count_bins(unsigned* counts, const unsigned (&bins)[kKeys]) {
+  if (!warp_shares_bin(bins[0])) {  // then few of the others are shared
+#pragma unroll
+    for (const unsigned bin : bins) atomicAdd(&counts[bin], 1U);
+    return;
+  }
+#pragma unroll
+  for (const unsigned bin : bins) {
+    if (!warp_shares_bin(bin)) {
+      atomicAdd(&counts[bin], 1U);
+    } else if (threadIdx.x % 32 == 0) {
+      atomicAdd(&counts[bin], 32U);
+    }
+  }
+}
+
+// Loads the thread's keys of a tile, ordered; a key past the count is 0.
+template <class Key, unsigned kThreads, unsigned kKeys>
+__device__ void thread_load_keys(const DistributionPass<Key>& pass, std::uint64_t begin,
+                                 unsigned count, Key (&keys)[kKeys]) {
+  const Key* const from = pass.input + begin + threadIdx.x;
+  if (count >= kThreads * kKeys) {
+#pragma unroll
+    for (unsigned i = 0; i < kKeys; ++i) keys[i] = from[i * kThreads];
+  } else {
+#pragma unroll
+    for (unsigned i = 0; i < kKeys; ++i) {
+      keys[i] = i * kThreads + threadIdx.x < count ? from[i * kThreads] : Key{0};
+    }
+  }
+  if (pass.maps.loads_mapped) {
+#pragma unroll
+    for (Key& key : keys) key = pass.maps.load_map.to_ordered(key);
+  }
+}
+
+// Counts keys that follow one another in the bins of a bucket.
+template <unsigned kThreads, unsigned kKeys, class Key>
+__device__ void thread_count_keys(const DistributionPass<Key>& pass, std::uint64_t begin,
+                                  unsigned count, const BinHead<Key>& head,
+                                  const BinTable<Key>& table, unsigned* counts) {
+  Key keys[kKeys];
+  unsigned bins[kKeys];
+  thread_load_keys<Key, kThreads>(pass, begin, count, keys);
+  thread_find_bins<kThreads>(head, table, keys, count, bins);
+  thread_count_bins(counts, bins);
+}
+
+// Adds the block's counts to those of the bucket's bins, and clears them.
+template <class Key>
+__device__ void block_add_counts(const DistributionPass<Key>& pass, unsigned bucket,
+                                 unsigned* counts) {
+  __syncthreads();  // all keys are counted
+  for (unsigned bin = threadIdx.x; bin < pass.tables.bins(); bin += blockDim.x) {
+    const unsigned count = counts[bin];
+    counts[bin] = 0;
+    if (count != 0) {
+      thread_add(&pass.rooms[std::uint64_t{bucket} * pass.tables.bins() + bin], count);
+    }
+  }
+  __syncthreads();  // the counts are clear
+}
+
+template <class Key>
+__global__ void __launch_bounds__(kSecondDistribution<Key>.threads)
+    bin_count_kernel(const __grid_constant__ DistributionPass<Key> pass) {
+  constexpr DistributionStep kStep = DistributionStep::kSecond;
+  constexpr unsigned kThreads = kSecondDistribution<Key>.threads;
+  constexpr unsigned kTileKeys = kSecondDistribution<Key>.tile_keys();
+  constexpr unsigned kKeys = 8;
+  static_assert(kTileKeys % (kThreads * kKeys) == 0);
+  __shared__ SharedBins<Key> shared_bins;
+  __shared__ unsigned counts[kMostBins + 1];
+  __shared__ BucketTile found;
+  grid_begin();
+  const std::uint64_t all_tiles = pass.buckets[pass.bucket_count].first_tile;
+  const std::uint64_t a_block = (all_tiles + gridDim.x - 1) / gridDim.x;
+  std::uint64_t tile = blockIdx.x * a_block;
+  const std::uint64_t end = tile + a_block < all_tiles ? tile + a_block : all_tiles;
+  for (unsigned bin = threadIdx.x; bin < kMostBins; bin += kThreads) counts[bin] = 0;
+#pragma unroll 1
+  while (tile < end) {
+    block_find_tile<kTileKeys>(pass, tile, found);
+    BucketTile place = found;
+    const std::uint64_t bucket_end = place.tiles_end < end ? place.tiles_end : end;
+    const BinHead<Key> head = pass.tables.heads[place.bucket];
+    if (!head.is_single()) {
+      std::uint64_t from = thread_find_keys<kStep>(pass, place.bucket, place.position);
+      const BinTable<Key> table = block_load_bins(pass.tables, place.bucket, head, shared_bins);
+      __syncthreads();  // the table is loaded
+#pragma unroll 1
+      for (; tile < bucket_end; ++tile) {
+        const unsigned count = place.count<kTileKeys>();
+        const std::uint64_t begin = from;
+        place.position += kTileKeys;
+        if (tile + 1 < bucket_end) {
+          from = thread_find_keys<kStep>(pass, place.bucket, place.position);
+        }
+#pragma unroll 1
+        for (unsigned first = 0; first < count; first += kThreads * kKeys) {
+          thread_count_keys<kThreads, kKeys>(pass, begin + first, count - first, head, table,
+                                             counts);
+        }
+      }
+    }
+    block_add_counts(pass, place.bucket, counts);
+    tile = bucket_end;
+  }
+}
+
+}  // namespace gsort::gpu
