@@ -19,6 +19,10 @@ MergePlan plan_merge(const Plan& plan, std::uint32_t runs, std::uint64_t total_e
       std::clamp(total_elements / (std::uint64_t{16} * q.devices), std::min(least, total_elements),
                  std::max(least, most_bytes / plan.element_bytes));
   MergePlan merge = merge_sizes(q, plan.run, fences, runs, std::max<std::uint64_t>(wanted, 1));
+  // A pipe may bring more than was guessed, and fences take what parts would need. The parts for
+  // which the fan-in was chosen have room all the same: with parts of 0 elements no merge ends.
+  const std::uint64_t sure = std::max<std::uint64_t>(std::min(wanted, least), 1);
+  if (merge.part_elements < sure) merge = merge_sizes(q, plan.run, 0, runs, sure);
   // Devices may be unlike: the last part of a slow one should keep the others waiting for little.
   constexpr std::uint64_t kShrinks = 16;
   merge.least_part_elements =

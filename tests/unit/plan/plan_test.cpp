@@ -203,6 +203,21 @@ TEST(MakePlan, KnowsNothingOfThePipeButIsSound) {
   }
 }
 
+// A few chunks of a large device have more fences than a plan for little host memory foresees.
+TEST(MakePlan, MergesAnyNumberOfRunsOfAPipeWithALargeDeviceAndLittleMemory) {
+  for (const char* device : {"6331M", "79G"}) {
+    for (const char* host : {"152M", "177M", "512M"}) {
+      SCOPED_TRACE(testing::Message() << "-S " << host << " --gpu-memory " << device);
+      Machine machine = invented_machine(std::nullopt, 35, kTiB);
+      test::add_gpu(machine);
+      Options options = options_for(KeyType::kF64, host);
+      options.engine = EngineChoice::kCuda;
+      options.gpu_memory = device;
+      test::expect_sound(test::plan_of(options, machine), options);
+    }
+  }
+}
+
 TEST(MakePlan, MergesNoMoreRunsAtOnceThanBatchSizeSays) {
   for (const unsigned batch_size : {2U, 3U, 16U, 1'000'000U}) {
     Options options = options_for(KeyType::kU32, "64M");
