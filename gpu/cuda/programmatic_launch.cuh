@@ -32,15 +32,15 @@ struct LaunchShape {
   bool starts_alone = false;  // launch_overlap.hpp
 };
 
-// As much dynamic shared memory, or more, must be asked for, kernel by kernel: a kernel may have some
-// that is not dynamic.
-inline constexpr unsigned kUnaskedSharedBytes = 48U << 10;
+// A block has 48 KB of shared memory, static memory included; more must be asked for, kernel by
+// kernel. Kernels with no more dynamic memory than this have less than 8 KB of static memory.
+inline constexpr unsigned kUnaskedSharedBytes = 40U << 10;
 
 // Queues kernel(arguments...). Throws: Error(kDevice) with `operation`.
 template <class... Parameters, class... Arguments>
 void launch_kernel(void (*kernel)(Parameters...), const LaunchShape& shape,
                    std::string_view operation, Arguments&&... arguments) {
-  if (shape.shared_bytes >= kUnaskedSharedBytes) {
+  if (shape.shared_bytes > kUnaskedSharedBytes) {
     check_cuda(cudaFuncSetAttribute(kernel, cudaFuncAttributeMaxDynamicSharedMemorySize,
                                     static_cast<int>(shape.shared_bytes)),
                CudaCall::kLaunch, operation);

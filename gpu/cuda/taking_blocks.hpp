@@ -1,4 +1,4 @@
-// How many blocks take jobs one by one (taken_jobs.cuh), or share them out in stretches.
+// How many blocks take jobs one by one (taken_jobs.cuh).
 #pragma once
 
 #include <cstdint>

@@ -1,7 +1,7 @@
 // bin_count_kernel: counts the keys of each bin of the second distribution before. Also what all
 // kernels of distributions share: finding a tile, its table, the bins of its keys.
 //
-// Threads: a block counts a stretch of tiles, by atomic additions in shared memory, and adds its
+// Threads: a block counts neighbouring tiles, by atomic additions in shared memory, and adds its
 // counts of each bucket to those in device memory. Shared memory: the table and a number a bin.
 // Device memory: each key is read once.
 #pragma once
@@ -62,16 +62,17 @@ __device__ void block_find_tile(const DistributionPass<Key>& pass, std::uint64_t
 // Calls work(place, tiles, piece) for each piece of the stretches that fall to this block: its
 // first tile, how many it has, its number. All threads of the block call this; work() ends with a
 // barrier after the last read of `found`.
-template <unsigned kTilePairs, class Key, class Work>
+template <unsigned kTileKeys, class Key, class Work>
 __device__ void block_for_pieces(const DistributionPass<Key>& pass, BucketTile& found,
                                  const Work& work) {
   const std::uint64_t all = pass.buckets[pass.bucket_count].first_tile;
 #pragma unroll 1
-  for (std::uint64_t stretch = blockIdx.x; stretch * kStretchTiles < all; stretch += gridDim.x) {
-    const std::uint64_t end = min(all, (stretch + 1) * kStretchTiles);
+  for (std::uint64_t stretch = blockIdx.x; stretch * pass.stretch_tiles < all;
+       stretch += gridDim.x) {
+    const std::uint64_t end = min(all, (stretch + 1) * pass.stretch_tiles);
 #pragma unroll 1
-    for (std::uint64_t tile = stretch * kStretchTiles; tile < end;) {
-      block_find_tile<kTilePairs>(pass, tile, found);
+    for (std::uint64_t tile = stretch * pass.stretch_tiles; tile < end;) {
+      block_find_tile<kTileKeys>(pass, tile, found);
       const BucketTile place = found;
       const std::uint64_t tiles = min(place.tiles_end, end) - tile;
       work(place, tiles, piece_of(tile, place.bucket));
@@ -93,8 +94,8 @@ __device__ BinTable<Key> block_load_bins(const BinTables<Key>& tables, unsigned 
   return {shared.splitters, shared.cells, tables.cell_bits()};
 }
 
-// Sets bins[i] to the bin of keys[i]; keys i, from kThreads * i + the thread's number = count on,
-// do not exist and get kMostBins.
+// Sets bins[i] to the bin of keys[i], which is key i * kThreads + threadIdx.x of `count`; one past
+// the count gets kMostBins.
 template <unsigned kThreads, class Key, unsigned kKeys>
 __device__ void thread_find_bins(const BinHead<Key>& head, const BinTable<Key>& table,
                                  const Key (&keys)[kKeys], unsigned count,

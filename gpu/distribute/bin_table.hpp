@@ -3,22 +3,27 @@
 //
 // Problem. Of 512 bins a search by bisection takes nine dependent steps for each key.
 //
-// Idea. The range of the splitters is cut into equal cells, eight times as many as there are bins.
-// A cell has an entry of 32 bits: the bin of its least key and, if one splitter lies in the cell,
-// where in the cell. So a key takes one look-up and one comparison, with no branch. Where in a cell
-// something lies has 20 bits: the cell is cut into as many slots. A splitter that is alone in its
-// cell is rounded down to the beginning of its slot, which changes a bin by next to nothing, unless
-// it bounds a bin of one key. If there are more splitters in a cell, or one that is inside a slot,
-// the entry says among how many bins a bisection searches; few keys of an even distribution need
-// it.
+// Idea. The range of the splitters is cut into equal cells, eight times as many as there are bins,
+// and a cell into 2^20 slots. A cell has an entry of 32 bits: the bin of its least key and, if one
+// splitter lies in the cell, the slot before it. So a key takes one look-up and one comparison,
+// with no branch. A splitter that is alone in its cell is rounded down to the beginning of its
+// slot, unless it bounds a bin of one key. That moves few keys, unless they are clustered: then a
+// bin can become twice as long. If there are more splitters in a cell, or one that is inside a
+// slot, the entry says among how many bins a bisection searches; few keys of an even distribution
+// need it.
+//
+// Example of cells of 8 keys with slots of 2, from 0: splitters 0 5 20 22. 5 is alone in cell 0 and
+// becomes 4, where slot 2 begins; the entry has bin 0 and slot 1. Key 3 is in slot 1: bin 0. Key 4
+// is in slot 2, which is more: bin 1. Cell 2 has two splitters: its keys are searched for from bin
+// 1 on.
 //
 // Repetition. Bin i has the keys from splitter i to splitter i + 1, less one. If the sample holds a
 // key v so often that it is chosen as a splitter twice, the second one becomes v + 1: then v has a
 // bin of its own, which needs no sorting. Only one of equal splitters is kept: more would only make
 // the search in their cell longer, and the most frequent keys are there.
 //
-// Example. Chosen 0 20 20 20 30 become 0 20 21 21 30, of which 0 20 21 30 are kept: bin 1 has 20
-// alone, bin 2 has 21 to 29.
+// Example of repetition. Chosen 0 20 20 20 30 become 0 20 21 21 30, of which 0 20 21 30 are kept:
+// bin 1 has 20 alone, bin 2 has 21 to 29.
 #pragma once
 
 #include <cstdint>
@@ -34,7 +39,7 @@ inline constexpr unsigned kMostCells = kMostBins << kCellBitsMore;
 
 // An entry of the table of cells. From below: 11 bits of a bin, one that says that the bin is
 // searched by bisection, and the slot of the cell's splitter, less one; or the steps of the
-// bisection.
+// bisection. Without a splitter: the last slot, which no key exceeds.
 inline constexpr unsigned kEntrySlotShift = 12;
 inline constexpr std::uint32_t kSearched = 1U << 11;
 inline constexpr std::uint32_t kEntryBin = kSearched - 1;
@@ -48,7 +53,7 @@ struct BinHead {
   Key least;
   Key most;
   Key origin;      // less than splitter 1; where the cells begin
-  Key last;        // splitter, before it is rounded; keys above it have its cell
+  Key last;        // splitter, before it is rounded; keys above it have its position
   unsigned shift;  // gives the range from origin to last all bits of a key
   unsigned bins;   // the number of splitters that are kept
 
@@ -166,12 +171,12 @@ template <class Key>
                         (bin + 1 == head.bins || cell_of(bin + 1) != cell_of(bin));
   const bool bounds_single = table.is_single_bin(head, bin - 1) || table.is_single_bin(head, bin);
   const unsigned kept = table.cell_bits + 32 - kEntrySlotShift;  // bits of what is shifted
-  if (!is_alone || bounds_single || kept >= 8 * sizeof(Key) || splitter <= head.origin) {
-    return splitter;
-  }
+  if (!is_alone || bounds_single || kept >= 8 * sizeof(Key)) return splitter;
   const auto shifted = static_cast<Key>((splitter - head.origin) << head.shift);
   const unsigned lost = 8 * sizeof(Key) - kept;
-  return head.origin + static_cast<Key>((shifted >> lost << lost) >> head.shift);
+  const Key rounded = head.origin + static_cast<Key>((shifted >> lost << lost) >> head.shift);
+  // Splitter 0 may be as near, if the cells begin at 0.
+  return rounded > table.splitters[bin - 1] ? rounded : splitter;
 }
 
 // The entry of cell `cell`. `table` needs no cells for this. Requires: its splitters are rounded.
@@ -195,7 +200,7 @@ template <class Key>
   constexpr std::uint32_t kNoSplitter = kLastSlot << kEntrySlotShift;
   if (high == low) return kNoSplitter | low;
   const CellSlot slot = slot_of(head, table.cell_bits, table.splitters[high]);
-  if (high - low > 1 || !slot.is_begin || table.splitters[high] < head.origin) {
+  if (high - low > 1 || !slot.is_begin) {
     return bits_of(high - low) << kEntrySlotShift | kSearched | low;
   }
   return slot.number == 0 ? kNoSplitter | high : (slot.number - 1) << kEntrySlotShift | low;

@@ -1,10 +1,11 @@
 // cell_pair_sort_kernel: cell_sort_kernel for pairs: sorts packed tiles stably, in place.
 //
-// Idea. Cells and windows are as there. A tile's range is narrow, so one word has both how far a
-// key is from the least one and where its pair was in the tile. Words are sorted: the latter
-// decides between equal keys, and says where the value is. If the range is too wide for words, or a
-// cell is longer than windows allow, pairs are ranked among those of their cell. Meanwhile, values
-// are copied to shared memory, in the order of the input.
+// Idea. Cells are as there, of two pairs on average, or one where pairs have more than 8 bytes;
+// windows are, too. If a tile's range is narrow (random u32 keys: from about 2^26 pairs on), one
+// word has both how far a key is from the least one and where its pair was in the tile. Words are
+// sorted: the latter decides between equal keys, and says where the value is. If the range is too
+// wide for words, or a cell is longer than windows allow, pairs are ranked among those of their
+// cell. Meanwhile, values are copied to shared memory, in the order of the input.
 //
 // Example. Keys 15 12 15, least key 12: words 3|0 0|1 3|2, sorted 0|1 3|0 3|2.
 //
@@ -18,7 +19,6 @@
 
 #include "gpu/cuda/copy_async.cuh"
 #include "gpu/cuda/programmatic_launch.cuh"
-#include "gpu/cuda/taken_jobs.cuh"
 #include "gpu/distribute/cell_sort_kernel.cuh"
 #include "gpu/distribute/pair_launch.hpp"
 #include "gpu/merge/block_store.cuh"
@@ -116,7 +116,7 @@ __device__ bool block_sort_pairs_by_cells(const PairLongSortPass<Key, Value>& pa
   ThreadKeys<Key, kThreads, kPairs> keys;
   keys.load(pass.keys.input + array.begin, count);
   thread_clear_cells<kThreads, kCells>(stage.counts);
-  const KeyRange<Key> range = block_find_range(keys, scratch);
+  const KeyRange<Key> range = block_find_cell_range(keys, scratch);
   const auto cells = KeyCells<Key, kCells>::of(range.least, range.greatest);
   thread_count_cells(keys, cells, stage.counts);
   __syncthreads();  // all pairs are counted

@@ -147,7 +147,8 @@ __device__ KeyRange<Part> block_find_range_of(const Keys& keys,
 // A range that has the block's keys, and little more. It is of one key only if all are equal.
 // Contains a barrier.
 template <unsigned kThreads, class Key, class Keys>
-__device__ KeyRange<Key> block_find_range(const Keys& keys, CellScratch<Key, kThreads>& scratch) {
+__device__ KeyRange<Key> block_find_cell_range(const Keys& keys,
+                                               CellScratch<Key, kThreads>& scratch) {
   if constexpr (sizeof(Key) == 8) {  // halves take fewer instructions than keys
     constexpr std::uint32_t kExactEnough = 1U << 12;
     const auto upper = block_find_range_of<std::uint32_t, 32>(keys, scratch);
@@ -319,7 +320,7 @@ __device__ bool block_sort_by_cells(const LongSortPass<Key>& pass, const LongArr
   ThreadKeys<Key, kThreads, kKeys> keys;
   keys.load(from, count);
   thread_clear_cells<kThreads, kCells>(counts);
-  const KeyRange<Key> range = block_find_range(keys, scratch);
+  const KeyRange<Key> range = block_find_cell_range(keys, scratch);
   const auto cells = KeyCells<Key, kCells>::of(range.least, range.greatest);
   thread_count_cells(keys, cells, counts);
   __syncthreads();  // all keys are counted

@@ -168,6 +168,11 @@ DistributionTables<Key> tables_of(const DistributionScratch<Key>& places) {
   return {early.sample(), early.first, early.second, places.whole};
 }
 
+// Few tiles are shared out one by one, so that all multiprocessors have some.
+std::uint64_t stretch_tiles_of(std::uint64_t tiles) {
+  return std::clamp<std::uint64_t>(tiles / kMostStretchBlocks, 1, kStretchTiles);
+}
+
 template <class Key>
 void queue_distributions(const KeySort<Key>& sort, const DistributionSort<Key>& plan,
                          const DistributionScratch<Key>& places, unsigned architecture) {
@@ -182,6 +187,7 @@ void queue_distributions(const KeySort<Key>& sort, const DistributionSort<Key>& 
   first.buckets = places.whole;
   first.bucket_count = 1;
   first.tile_count = div_up(sort.count, kFirstDistribution<Key>.tile_keys());
+  first.stretch_tiles = stretch_tiles_of(first.tile_count);
   first.rooms = early.first_rooms;
   first.chunks = {early.chunks(), plan.shape.chunks_of_bin, plan.shape.chunk_shift};
   first.counts = places.counts;
@@ -198,6 +204,7 @@ void queue_distributions(const KeySort<Key>& sort, const DistributionSort<Key>& 
   second.buckets = places.buckets;
   second.bucket_count = plan.shape.first_bins();
   second.tile_count = div_up(sort.count, kTileKeys) + second.bucket_count;
+  second.stretch_tiles = stretch_tiles_of(second.tile_count);
   second.rooms = early.second_rooms;
   launch_bin_counts(second, architecture, sort.stream);
   PackPass<Key> pack;

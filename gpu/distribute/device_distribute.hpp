@@ -12,8 +12,8 @@
 namespace gsort::gpu {
 
 // This many keys or more are distributed; sort_keys sorts fewer. On an H100, random u64: 2^22 keys
-// 0.26 ms instead of 0.27, 2^24 0.59 instead of 0.84, 2^28 6.9 instead of 13.4. Random u32: 2^22
-// keys 0.21 ms instead of 0.18, 2^23 0.26 instead of 0.30, 2^28 4.1 instead of 6.4. Of eleven
+// 0.24 ms instead of 0.27, 2^24 0.59 instead of 0.84, 2^28 6.9 instead of 13.4. Random u32: 2^22
+// keys 0.19 ms instead of 0.18, 2^23 0.26 instead of 0.30, 2^28 4.1 instead of 6.4. Of eleven
 // distributions of 2^23 keys, only few different u32 keys (1.05 times) and sawtooth (1.01) take
 // longer.
 template <class Key>

@@ -20,11 +20,10 @@
 //   two counts                      0.9
 //   two distributions               7.4
 //   cell sort of tiles              1.6
-//   together                       10.2           16.1           19.1
-//   the merge sort                 12.9           19.8           25.0
+//   together                       10.2           16.3           19.0
+//   the merge sort                 12.9           19.8           24.9
 // A distribution has 129 warp instructions for 32 pairs, 58 of them for bins and ranks. What it
-// waits for are stores: with tiles of half as many pairs, whose pairs of a bin are half as many, it
-// takes 1.5 ms longer, and it moves 1.25 GB more than the pairs.
+// waits for are stores.
 #include "gpu/distribute/device_pair_distribute.hpp"
 
 #include <algorithm>
@@ -267,8 +266,7 @@ std::size_t scratch_bytes_of(std::uint64_t count, const DistributionChoice& choi
 
 template <class Key, class Value>
 void queue_distribution(const PairSort<Key, Value>& sort, const DistributionChoice& choice,
-                        unsigned architecture) {
-  const PairDistributionSort<Key, Value> plan(sort.count, choice, architecture);
+                        const PairDistributionSort<Key, Value>& plan, unsigned architecture) {
   const PairDistributionScratch<Key, Value> places(sort.scratch.memory, sort.count, plan);
   check_cuda(cudaMemsetAsync(places.counts, 0, sizeof(DistributionCounts), sort.stream),
              CudaCall::kMemory, "clearing the counts of a distribution");
@@ -312,7 +310,11 @@ void sort_pairs_by_distribution(const PairSort<Key, Value>& sort,
                          kOperation);
   const unsigned architecture = current_architecture();
   if (!pairs_fit_block<Key, Value>(architecture)) return sort_pairs(sort);
-  queue_distribution(sort, choice, architecture);
+  const PairDistributionSort<Key, Value> plan(sort.count, choice, architecture);
+  // Bins longer than half a tile are mostly merged.
+  const std::uint64_t most = plan.shape.last_bins() * (plan.tuning.block_sort_keys() / 2);
+  if (!choice.least_keys && sort.count > most) return sort_pairs(sort);
+  queue_distribution(sort, choice, plan, architecture);
 }
 
 #define GSORT_PAIRS(Key, Value)                                              \

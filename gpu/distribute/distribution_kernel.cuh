@@ -88,7 +88,7 @@ struct alignas(16) GroupPlace<DistributionStep::kFirst, Key> {
 template <DistributionStep kStep, class Key, unsigned kTileKeys>
 struct KeyTile {
   // Of bins, in the tile; until they are known, how many keys a bin has. The last one: of keys that
-  // do not exist.
+  // do not exist; it is never cleared, and their ranks are not used.
   unsigned begins[kMostBins + 1];
   TileGroups<GroupPlace<kStep, Key>, kTileKeys> groups;
 };
@@ -162,14 +162,14 @@ __device__ void thread_place_group(const DistributionPass<Key>& pass, const Thre
 template <DistributionStep kStep, class Key>
 __device__ Key* thread_find_place(const GroupPlace<kStep, Key>& place, unsigned word,
                                   int chunk_bytes) {
-  Key* first_word = assume_global(place.first_word);
+  Key* first_word = place.first_word;
   if constexpr (kStep == DistributionStep::kFirst) {
     if (word >= place.split) {
       first_word = reinterpret_cast<Key*>(reinterpret_cast<char*>(first_word) +
                                           std::int64_t{place.chunks_between} * chunk_bytes);
     }
   }
-  return first_word + word;
+  return assume_global(first_word + word);
 }
 
 // Writes the tile to its bins.
@@ -231,8 +231,8 @@ __device__ void block_distribute_tile(const DistributionPass<Key>& pass, unsigne
   __syncthreads();  // the tile is written
 }
 
-// A block distributes a stretch of tiles. The keys of the next tile are on their way to registers
-// while those of this one leave shared memory.
+// A block distributes its stretches (launch.hpp). The keys of the next tile are on their way to
+// registers while those of this one leave shared memory.
 template <class Key, DistributionStep kStep>
 __global__ void __launch_bounds__(kDistribution<Key, kStep>.threads)
     distribution_kernel(const __grid_constant__ DistributionPass<Key> pass) {

@@ -44,7 +44,7 @@ inline constexpr DistributionTuning kSecondDistribution =
 struct CellSortTuning {
   unsigned threads;
   unsigned keys_per_thread;
-  unsigned cells_per_thread;  // a multiple of 4; 4 times an odd number has no bank conflicts
+  unsigned cells_per_thread;  // a multiple of 4
   unsigned resident_threads;
 
   [[nodiscard]] constexpr unsigned tile_keys() const { return threads * keys_per_thread; }
@@ -81,10 +81,11 @@ inline constexpr std::uint64_t kStretchTiles = 4;
   return tile / kStretchTiles + bucket;
 }
 
-// Blocks for stretches of at least two tiles. At most two for each of an H200's 132
+// Blocks of a distribution or a count: one for two tiles, and at most two for each of an H200's 132
 // multiprocessors, which have one at a time: so all of them have as much to do.
+inline constexpr std::uint64_t kMostStretchBlocks = 264;
 [[nodiscard]] constexpr unsigned stretch_blocks(std::uint64_t tiles) {
-  return static_cast<unsigned>(std::min<std::uint64_t>(div_up(tiles, 2), 264));
+  return static_cast<unsigned>(std::min<std::uint64_t>(div_up(tiles, 2), kMostStretchBlocks));
 }
 
 // How much shared memory a block can have.
@@ -173,6 +174,7 @@ struct DistributionPass {
   const BucketPlace* buckets = nullptr;
   unsigned bucket_count = 0;
   std::uint64_t tile_count = 0;  // at most
+  std::uint64_t stretch_tiles = kStretchTiles;
   // Of each bucket's bins. The first distribution: how many keys they have got. The second: how
   // many they have, then where the next key goes, and kFinalRoom.
   std::uint64_t* rooms = nullptr;

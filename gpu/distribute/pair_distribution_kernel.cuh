@@ -2,16 +2,17 @@
 //
 // Idea. The counts before (pair_count_kernel.cuh) give each bin of a piece its place. A block goes
 // through a piece tile by tile; a bin's pairs of a tile go behind those of the tiles before. In a
-// tile, warp w has the
-// pairs [32wE, 32(w+1)E), lane l those at l, l + 32 ... of them; a pair's rank in its bin is the
-// sum of what earlier warps have, earlier rounds of its warp, and lower lanes of its round.
+// tile, warp w has the pairs [32wE, 32(w+1)E), lane l those at l, l + 32 ... of them; a pair's rank
+// in its bin is the sum of what earlier warps have, earlier rounds of its warp, and lower lanes of
+// its round.
 //
 // Threads: a warp ranks its pairs round by round: ballots tell each lane which others have the same
 // bin, and the first of these adds their number to a counter of the warp. Thread t < 512 then adds
 // up, warp by warp, what bin t has. The tile's keys go to shared memory bin by bin, and from there
 // to the bins, then its values: neighbouring lanes have neighbouring pairs (tile_groups.cuh).
 // Shared memory: the tile's keys or values; a counter for each warp and bin; the table.
-// Device memory: each pair is read and written once; a piece reads a number of 8 bytes a bin.
+// Device memory: each pair is read and written once; a piece reads two numbers of 8 bytes a
+// bin.
 #pragma once
 
 #include <algorithm>
@@ -40,9 +41,9 @@ struct PairStage {
   unsigned* counters;  // of each warp's bins; later where a bin's pairs of the warp begin
 
   static __device__ PairStage in(unsigned char* memory) {
-    return {reinterpret_cast<Key*>(memory), reinterpret_cast<Value*>(memory),
-            reinterpret_cast<unsigned*>(memory +
-                                        kTilePairs * std::max(sizeof(Key), sizeof(Value)))};
+    return {
+        reinterpret_cast<Key*>(memory), reinterpret_cast<Value*>(memory),
+        reinterpret_cast<unsigned*>(memory + kTilePairs * std::max(sizeof(Key), sizeof(Value)))};
   }
 };
 
@@ -121,6 +122,7 @@ __device__ void warp_rank_pairs(const BinHead<Key>& head, const BinTable<Key>& t
   const unsigned lane = threadIdx.x % 32;
   for (unsigned i = 0; i < kMostBins / 32; ++i) counters[32 * i + lane] = 0;
   unsigned bins[kPairs];
+  // All are taken to exist; those past the count get the last bin below.
   thread_find_bins<1>(head, table, keys, kPairs, bins);
   if (!kIsFull) {
     const unsigned first = thread_first_pair<kPairs>();

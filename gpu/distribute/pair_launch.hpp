@@ -14,8 +14,8 @@
 
 namespace gsort::gpu {
 
-// A tile's keys or values lie in shared memory with what ranks them: 128 KB. More would leave the L1
-// cache too little for the loads on their way.
+// A tile's keys or values lie in shared memory with what ranks them: 128 KB. More would leave the
+// L1 cache too little for the loads on their way.
 template <class Key, class Value>
 inline constexpr DistributionTuning kPairDistribution{1024,
                                                       sizeof(Key) + sizeof(Value) == 8 ? 16U : 8U};
@@ -35,10 +35,11 @@ static_assert(holds_packed_tiles<PairOf<std::uint64_t, std::uint64_t>>(
 
 // The tile's keys or its values, and counters of 32 bits for each warp and bin.
 template <class Key, class Value>
-inline constexpr unsigned kPairStageBytes =
-    kPairDistribution<Key, Value>.tile_keys() *
-        static_cast<unsigned>(std::max(sizeof(Key), sizeof(Value))) +
-    kPairDistribution<Key, Value>.threads / 32 * kMostBins * 4;
+inline constexpr unsigned kPairStageBytes = kPairDistribution<Key, Value>.tile_keys() *
+                                                static_cast<unsigned>(std::max(sizeof(Key),
+                                                                               sizeof(Value))) +
+                                            kPairDistribution<Key, Value>.threads / 32 * kMostBins *
+                                                4;
 
 // Can the device's blocks have so much shared memory?
 template <class Key, class Value>

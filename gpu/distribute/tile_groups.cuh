@@ -53,6 +53,7 @@ struct ThreadGroup {
 // barrier. Requires: the marks are clear. All threads of the block call this.
 template <unsigned kThreads, class Groups>
 __device__ ThreadGroup block_number_groups(unsigned count, Groups& groups) {
+  static_assert(kThreads >= Groups::kRows && kThreads >= kMostBins);
   unsigned total = 0;  // groups << 16 | words
   const unsigned before =
       block_exclusive_sum<kThreads>(count | (count != 0 ? 1U << 16 : 0U), groups.warp_sums, total);
@@ -64,14 +65,14 @@ __device__ ThreadGroup block_number_groups(unsigned count, Groups& groups) {
   return own;
 }
 
-// Sets the group of the row that has the thread's number, in a tile of `words` words. Requires: all
-// know where groups begin.
+// Sets the group of the row that has the thread's number, in a tile of `words` words with so many
+// groups. Requires: all know where groups begin.
 template <class Groups>
-__device__ void thread_find_row_group(unsigned count, unsigned words, Groups& groups) {
+__device__ void thread_find_row_group(unsigned group_count, unsigned words, Groups& groups) {
   const unsigned row = threadIdx.x;
   if (32 * row >= words) return;
   groups.row_groups[row] = static_cast<std::uint16_t>(
-      find_last(count, 32 * row, [&](std::uint64_t group) { return groups.begins[group]; }));
+      find_last(group_count, 32 * row, [&](std::uint64_t group) { return groups.begins[group]; }));
 }
 
 // The compiler cannot see that a pointer from shared memory points to device memory.

@@ -86,6 +86,7 @@ GSORT_HOST_DEVICE constexpr void thread_compare_exchange(Key& first, Key& second
     first = least;
     return;
   } else if constexpr (sizeof(Key) == 8) {
+    static_assert(std::is_unsigned_v<Key>);
     const Key least = thread_lesser(first, second);
     second = thread_other_of(first, second, least);
     first = least;

@@ -27,7 +27,7 @@ namespace {
 
 // The amount of data from a pipe is not known. Sizes that depend on it are chosen for the first of
 // these multiples of the memory that fits. If more data comes, the sort stays correct, but may be
-// slower, and what its fences take more is beside the budget.
+// slower, and its fences may exceed the memory budget.
 constexpr std::array<std::uint64_t, 3> kPipeGuessFactors = {1024, 256, 64};
 
 std::uint64_t pipe_guess(const SizeQuestion& q, std::uint64_t factor) {

@@ -8,6 +8,7 @@
 #include "device_memory.hpp"
 #include "distributions.hpp"
 #include "gpu/distribute/device_distribute.hpp"
+#include "gpu/distribute/device_pair_distribute.hpp"
 #include "gpu/sort/device_sort.hpp"
 #include "library/device_segments.hpp"
 
@@ -60,6 +61,39 @@ TYPED_TEST(DeviceGraph, ReplaysSortsByDistribution) {
         count, sort_keys_by_distribution_scratch_bytes<TypeParam>(count, choice),
         [&](const KeySort<TypeParam>& sort) { sort_keys_by_distribution(sort, choice); });
     if (this->HasFatalFailure()) return;
+  }
+}
+
+TYPED_TEST(DeviceGraph, ReplaysStableSortsOfPairsByDistribution) {
+  DistributionChoice choice;
+  choice.least_keys = 0;
+  const std::size_t count = 29000;
+  std::vector<std::uint32_t> values(count);
+  std::iota(values.begin(), values.end(), 0U);
+  const DeviceArray<TypeParam> keys_in(make_keys<TypeParam>(Shape::kUniform, count, 2));
+  const DeviceArray<std::uint32_t> values_in(values);
+  const DeviceArray<TypeParam> keys_out(count);
+  const DeviceArray<std::uint32_t> values_out(count);
+  const std::size_t bytes =
+      sort_pairs_by_distribution_scratch_bytes<TypeParam, std::uint32_t>(count, choice);
+  const DeviceArray<unsigned char> scratch(bytes, 256 - DeviceArray<char>::kGuard);
+  const CapturedGraph graph([&](cudaStream_t stream) {
+    sort_pairs_by_distribution<TypeParam, std::uint32_t>(
+        {.input = {keys_in.get(), values_in.get()},
+         .output = {keys_out.get(), values_out.get()},
+         .count = count,
+         .scratch = {scratch.get(), bytes},
+         .stream = stream},
+        choice);
+  });
+  for (const Shape shape : {Shape::kUniform, Shape::kZipf, Shape::kEqual, Shape::kSawtooth}) {
+    const std::vector<TypeParam> keys = make_keys<TypeParam>(shape, count, 3);
+    graph.replay(keys_in.get(), keys);
+    std::vector<std::uint32_t> expected = values;
+    std::stable_sort(expected.begin(), expected.end(),
+                     [&](std::uint32_t x, std::uint32_t y) { return keys[x] < keys[y]; });
+    ASSERT_TRUE(values_out.values() == expected) << static_cast<int>(shape);
+    ASSERT_TRUE(values_out.guards_hold() && scratch.guards_hold());
   }
 }
 
