@@ -1,9 +1,10 @@
-// bin_count_kernel: counts the keys of each bin of the second distribution before. Also what all
-// kernels of distributions share: finding a tile, its table, the bins of its keys.
+// bin_count_kernel: counts the keys of each bin, before the second distribution. This file also has
+// what all kernels of distributions share: finding a tile, loading its table, finding the bins of
+// its keys.
 //
 // Threads: a block counts neighbouring tiles, by atomic additions in shared memory, and adds its
-// counts of each bucket to those in device memory. Shared memory: the table and a number a bin.
-// Device memory: each key is read once.
+// counts for each bucket to those in device memory. Shared memory: the table and one number per
+// bin. Device memory: each key is read once.
 #pragma once
 
 #include <cstdint>
@@ -21,7 +22,8 @@ struct SharedBins {
   std::uint32_t cells[kMostCells];
 };
 
-// A tile of a bucket, as its block sees it. No initial values: it lies in shared memory.
+// A tile of a bucket, as its block sees it. It has no initial values because it lies in shared
+// memory.
 struct BucketTile {
   std::uint64_t bucket_begin;  // of the bucket's keys in the sorted array
   std::uint64_t bucket_keys;
@@ -37,7 +39,7 @@ struct BucketTile {
   }
 };
 
-// Where the keys of the bucket from `position` on lie in the input, as far as a tile goes.
+// Where the bucket's keys from `position` on begin in the input. Valid for one tile.
 template <DistributionStep kStep, class Key>
 __device__ std::uint64_t thread_find_keys(const DistributionPass<Key>& pass, unsigned bucket,
                                           std::uint64_t position) {
@@ -45,7 +47,7 @@ __device__ std::uint64_t thread_find_keys(const DistributionPass<Key>& pass, uns
   return pass.chunks.place_of(bucket, position);
 }
 
-// All threads of the block call this, and none reads `found` of an earlier call any more.
+// All threads of the block call this, after the last read of `found` from an earlier call.
 template <unsigned kTileKeys, class Key>
 __device__ void block_find_tile(const DistributionPass<Key>& pass, std::uint64_t tile,
                                 BucketTile& found) {
@@ -59,8 +61,8 @@ __device__ void block_find_tile(const DistributionPass<Key>& pass, std::uint64_t
   __syncthreads();  // the tile is found
 }
 
-// Calls work(place, tiles, piece) for each piece of the stretches that fall to this block: its
-// first tile, how many it has, its number. All threads of the block call this; work() ends with a
+// Calls work(place, tiles, piece) for each piece of this block's stretches: with the piece's first
+// tile, its number of tiles and its index. All threads of the block call this; work() ends with a
 // barrier after the last read of `found`.
 template <unsigned kTileKeys, class Key, class Work>
 __device__ void block_for_pieces(const DistributionPass<Key>& pass, BucketTile& found,
@@ -81,7 +83,7 @@ __device__ void block_for_pieces(const DistributionPass<Key>& pass, BucketTile& 
   }
 }
 
-// Ends with no barrier: the caller's next one makes the table visible.
+// Does not end with a barrier: the caller's next barrier makes the table visible.
 template <class Key>
 __device__ BinTable<Key> block_load_bins(const BinTables<Key>& tables, unsigned bucket,
                                          const BinHead<Key>& head, SharedBins<Key>& shared) {
@@ -94,8 +96,8 @@ __device__ BinTable<Key> block_load_bins(const BinTables<Key>& tables, unsigned 
   return {shared.splitters, shared.cells, tables.cell_bits()};
 }
 
-// Sets bins[i] to the bin of keys[i], which is key i * kThreads + threadIdx.x of `count`; one past
-// the count gets kMostBins.
+// Sets bins[i] to the bin of keys[i], which is key i * kThreads + threadIdx.x of `count`. Keys past
+// the count get kMostBins.
 template <unsigned kThreads, class Key, unsigned kKeys>
 __device__ void thread_find_bins(const BinHead<Key>& head, const BinTable<Key>& table,
                                  const Key (&keys)[kKeys], unsigned count,
@@ -119,8 +121,8 @@ __device__ void thread_find_bins(const BinHead<Key>& head, const BinTable<Key>& 
   }
 }
 
-// Do all lanes have keys of one bin, as in sorted stretches? Then they share one atomic addition.
-// All lanes call this.
+// Whether all lanes have keys of one bin, as in sorted stretches. Then they share one atomic
+// addition. All lanes call this.
 __device__ inline bool warp_shares_bin(unsigned bin) {
   return __all_sync(kWholeWarp, bin == __shfl_sync(kWholeWarp, bin, 0)) != 0;
 }
@@ -163,7 +165,7 @@ __device__ void thread_load_keys(const DistributionPass<Key>& pass, std::uint64_
   }
 }
 
-// Counts keys that follow one another in the bins of a bucket.
+// Counts consecutive keys in the bins of a bucket.
 template <unsigned kThreads, unsigned kKeys, class Key>
 __device__ void thread_count_keys(const DistributionPass<Key>& pass, std::uint64_t begin,
                                   unsigned count, const BinHead<Key>& head,

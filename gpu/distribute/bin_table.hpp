@@ -1,29 +1,29 @@
-// bin_table: the bins of a distribution, and which of them a key belongs to. For the host and the
+// bin_table: the bins of a distribution, and the search for the bin of a key. For the host and the
 // device.
 //
-// Problem. Of 512 bins a search by bisection takes nine dependent steps for each key.
+// Problem. With 512 bins, a bisection takes nine dependent steps for each key.
 //
-// Idea. The range of the splitters is cut into equal cells, eight times as many as there are bins,
-// and a cell into 2^20 slots. A cell has an entry of 32 bits: the bin of its least key and, if one
-// splitter lies in the cell, the slot before it. So a key takes one look-up and one comparison,
-// with no branch. A splitter that is alone in its cell is rounded down to the beginning of its
-// slot, unless it bounds a bin of one key. That moves few keys, unless they are clustered: then a
-// bin can become twice as long. If there are more splitters in a cell, or one that is inside a
-// slot, the entry says among how many bins a bisection searches; few keys of an even distribution
-// need it.
+// Idea. The range of the splitters is divided into equal cells, eight times as many as there are
+// bins, and each cell into 2^20 slots. A cell has an entry of 32 bits: the bin of its least key
+// and, if one splitter lies in the cell, the slot before that splitter. So a key takes one look-up
+// and one comparison, with no branch. A splitter that is alone in its cell is rounded down to the
+// beginning of its slot, unless it bounds a bin of one key. This moves few keys to another bin,
+// unless the keys are clustered: then a bin can become twice as long. If a cell has several
+// splitters, or one inside a slot, its entry gives the range of bins to search by bisection. If the
+// keys are distributed evenly, few of them need this.
 //
-// Example of cells of 8 keys with slots of 2, from 0: splitters 0 5 20 22. 5 is alone in cell 0 and
-// becomes 4, where slot 2 begins; the entry has bin 0 and slot 1. Key 3 is in slot 1: bin 0. Key 4
-// is in slot 2, which is more: bin 1. Cell 2 has two splitters: its keys are searched for from bin
-// 1 on.
+// Example: cells of 8 keys with slots of 2, from 0; splitters 0 5 20 22. Splitter 5 is alone in
+// cell 0 and becomes 4, where slot 2 begins; the entry has bin 0 and slot 1. Key 3 is in slot 1:
+// bin 0. Key 4 is in slot 2, after slot 1: bin 1. Cell 2 has two splitters, so its keys are
+// searched for from bin 1 on.
 //
-// Repetition. Bin i has the keys from splitter i to splitter i + 1, less one. If the sample holds a
-// key v so often that it is chosen as a splitter twice, the second one becomes v + 1: then v has a
-// bin of its own, which needs no sorting. Only one of equal splitters is kept: more would only make
-// the search in their cell longer, and the most frequent keys are there.
+// Repeated keys. Bin i has the keys from splitter i to splitter i + 1, less one. If key v is so
+// frequent in the sample that it is chosen as a splitter twice, the second one becomes v + 1. Then
+// v has a bin of its own, which needs no sorting. Of equal splitters, only one is kept: more would
+// make the search in their cell longer, and the most frequent keys are in that cell.
 //
-// Example of repetition. Chosen 0 20 20 20 30 become 0 20 21 21 30, of which 0 20 21 30 are kept:
-// bin 1 has 20 alone, bin 2 has 21 to 29.
+// Example of repeated keys. Chosen splitters 0 20 20 20 30 become 0 20 21 21 30, of which 0 20 21
+// 30 are kept: bin 1 has only 20, bin 2 has 21 to 29.
 #pragma once
 
 #include <cstdint>
@@ -37,9 +37,10 @@ inline constexpr unsigned kMostBins = 1U << kMostBinBits;
 inline constexpr unsigned kCellBitsMore = 3;  // cells: eight times as many as bins
 inline constexpr unsigned kMostCells = kMostBins << kCellBitsMore;
 
-// An entry of the table of cells. From below: 11 bits of a bin, one that says that the bin is
-// searched by bisection, and the slot of the cell's splitter, less one; or the steps of the
-// bisection. Without a splitter: the last slot, which no key exceeds.
+// An entry of the table of cells. From the lowest bit: 11 bits for a bin, and one bit that is set
+// if the bin is searched by bisection. The rest is the slot of the cell's splitter, less one, or
+// the number of steps of the bisection. Without a splitter, it is the last slot, which no key
+// exceeds.
 inline constexpr unsigned kEntrySlotShift = 12;
 inline constexpr std::uint32_t kSearched = 1U << 11;
 inline constexpr std::uint32_t kEntryBin = kSearched - 1;
@@ -47,7 +48,7 @@ inline constexpr std::uint32_t kLastSlot = (1U << (32 - kEntrySlotShift)) - 1;
 static_assert(kMostBins <= kEntryBin);
 static_assert(kMostCells == 1U << kEntrySlotShift, "a position has the bits of a cell and a slot");
 
-// What a table says beside its splitters and cells. All keys lie in [least, most].
+// The data of a table besides its splitters and cells. All keys lie in [least, most].
 template <class Key>
 struct BinHead {
   Key least;
@@ -76,7 +77,7 @@ struct BinTable {
   const std::uint32_t* cells;
   unsigned cell_bits;
 
-  // From below: the bin of a key, unless kSearched is set.
+  // From the lowest bit: the bin of a key, unless kSearched is set.
   [[nodiscard]] GSORT_HOST_DEVICE constexpr std::uint32_t find(const BinHead<Key>& head,
                                                                Key key) const {
     const std::uint32_t position = head.position_of(key);
@@ -84,7 +85,7 @@ struct BinTable {
     const std::uint32_t slot = position << cell_bits & ~((1U << kEntrySlotShift) - 1);
     return (entry & (kSearched | kEntryBin)) + (slot > entry ? 1U : 0U);
   }
-  // The same by bisection, where it takes one.
+  // The same, by bisection if needed.
   [[nodiscard]] GSORT_HOST_DEVICE constexpr unsigned search(const BinHead<Key>& head,
                                                             Key key) const {
     const std::uint32_t entry = cells[head.position_of(key) >> (32 - cell_bits)];
@@ -101,7 +102,7 @@ struct BinTable {
     return (found & kSearched) != 0 ? search(head, key) : found;
   }
 
-  // Does bin `bin` hold one key only, however often?
+  // Whether bin `bin` holds only one key value, possibly repeated.
   [[nodiscard]] GSORT_HOST_DEVICE constexpr bool is_single_bin(const BinHead<Key>& head,
                                                                unsigned bin) const {
     if (bin + 1 == head.bins) return splitters[bin] == head.most;
@@ -109,13 +110,13 @@ struct BinTable {
   }
 };
 
-// A splitter by the key chosen for it and the one chosen before, neither below `least`.
+// The splitter for a chosen key and the key chosen before it. Both are at least `least`.
 template <class Key>
 [[nodiscard]] GSORT_HOST_DEVICE constexpr Key splitter_of(Key before, Key chosen, Key most) {
   return chosen == before && chosen < most ? static_cast<Key>(chosen + 1U) : chosen;
 }
 
-// The number of a value's bits, its leading zeros aside.
+// The number of a value's bits without leading zeros.
 [[nodiscard]] GSORT_HOST_DEVICE constexpr unsigned bits_of(std::uint64_t value) {
   unsigned bits = 0;
   for (unsigned step = 32; step > 0; step >>= 1) {
@@ -127,7 +128,8 @@ template <class Key>
   return bits + static_cast<unsigned>(value);
 }
 
-// Sets where the cells of a table lie. `splitters` are its `bins` splitters, not rounded yet.
+// Sets the range that the cells of a table divide. `splitters` are its `bins` splitters, not
+// rounded yet.
 template <class Key>
 GSORT_HOST_DEVICE constexpr void set_cells(const Key* splitters, unsigned bins, unsigned cell_bits,
                                            BinHead<Key>& head) {

@@ -1,17 +1,19 @@
 // cell_pair_sort_kernel: cell_sort_kernel for pairs: sorts packed tiles stably, in place.
 //
-// Idea. Cells are as there, of two pairs on average, or one where pairs have more than 8 bytes;
-// windows are, too. If a tile's range is narrow (random u32 keys: from about 2^26 pairs on), one
-// word has both how far a key is from the least one and where its pair was in the tile. Words are
-// sorted: the latter decides between equal keys, and says where the value is. If the range is too
-// wide for words, or a cell is longer than windows allow, pairs are ranked among those of their
-// cell. Meanwhile, values are copied to shared memory, in the order of the input.
+// Idea. Cells are as in cell_sort_kernel, of two pairs on average, or of one if a pair has more
+// than 8 bytes; windows are the same, too. If a tile's range is narrow (random u32 keys: from about
+// 2^26 pairs on), one word holds both the difference of a key to the least key and the place of its
+// pair in the tile. These words are sorted: the place decides the order of equal keys, and says
+// where the value is. If the range is too wide for words, or a cell is too long for the windows,
+// pairs are ranked among those of their cell. Meanwhile, values are copied to shared memory, in the
+// order of the input.
 //
 // Example. Keys 15 12 15, least key 12: words 3|0 0|1 3|2, sorted 0|1 3|0 3|2.
 //
 // Cost. For 32 random pairs of u32 with u32, about 68 instructions, of which windows take 19.
 //
-// Threads and memory are as there, with the values, and the places of ranked pairs in the input.
+// Threads and memory are as in cell_sort_kernel, plus the values, and the places of ranked pairs in
+// the input.
 #pragma once
 
 #include <bit>
@@ -67,7 +69,7 @@ __device__ const Value* thread_stage_vectors(const Value* from, unsigned count, 
   return staged;
 }
 
-// Words of a key's difference to the least one and of where its pair was. They are as wide as keys.
+// Words of a key's difference to the least key and of its pair's place. They are as wide as keys.
 template <class Key, unsigned kTilePairs>
 struct NarrowRangeCode {
   static constexpr unsigned kSourceBits = std::bit_width(kTilePairs - 1);

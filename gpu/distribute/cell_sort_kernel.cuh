@@ -1,20 +1,20 @@
-// cell_sort_kernel: sorts packed tiles in place, each as one list. Tiles with too many different
-// keys in one cell are not sorted, but listed for packed_sort_kernel.
+// cell_sort_kernel: sorts packed tiles in place, each as one list. If a tile has too many different
+// keys in one cell, it is not sorted but listed for packed_sort_kernel.
 //
 // Problem. Merging a tile of 8,192 keys in shared memory takes thirteen levels, and hundreds of
 // instructions per key. It would take longer than each of the two distributions before it.
 //
 // Idea. Splitters from a sample of all keys have made the tiles, so the keys of a tile lie in a
 // narrow range, and nearly evenly there, whatever their distribution is. The range is divided into
-// equal cells of two keys on average (key_cells.hpp). Atomic additions count the keys of each
-// cell, a prefix sum of the counts says where each cell begins, and each key takes a place of its
-// cell. Then a key is only a few places from where it belongs: threads sort windows of 16
-// neighbours in registers, and windows that lie across the borders of these (sort_windows.cuh).
+// equal cells of two keys on average (key_cells.hpp). Atomic additions count the keys of each cell,
+// a prefix sum of the counts says where each cell begins, and each key takes a place of its cell.
+// Then each key is only a few places from its sorted place: threads sort windows of 16 neighbours
+// in registers, and then windows that lie across the borders of these (sort_windows.cuh).
 //
-// If a cell is longer than windows allow, keys are ranked among those of their cell instead. A cell
-// has too many keys for that if many keys are equal, or if the range has gaps. If such a cell has
-// few different keys, these are counted (crowded_cells.cuh); otherwise, the tile is sorted by
-// merging.
+// If a cell is too long for the windows, the tile's keys are ranked among those of their cells
+// instead. If many keys are equal, or if the range has gaps, a cell can have too many keys for
+// that, too. If such a cell has few different keys, these are counted (crowded_cells.cuh);
+// otherwise, the tile is sorted by merging.
 //
 // Example. Keys 13 10 15 12 11, cells 2 0 3 1 0: 10 11 | 12 | 13 | 15 or 11 10 | 12 | 13 | 15.
 //
@@ -22,9 +22,8 @@
 // of which windows take 19 or 58. Ranking all keys in cells of two took 84 of 142.
 //
 // Threads: a block sorts the tiles that it takes (taken_jobs.cuh); thread t has every kThreads-th
-// vector of the tile. Shared memory: the tile, and a number for each cell. Device memory: each key
-// is read and written once; keys of a crowded tile are read once more, those of a listed tile
-// twice.
+// vector of the tile. Shared memory: the tile, and one number per cell. Device memory: each key is
+// read and written once; keys of a crowded tile are read once more, those of a listed tile twice.
 #pragma once
 
 #include <cstdint>
@@ -50,8 +49,8 @@ struct CellScratch {
   unsigned warp_sums[kThreads / 32];
 };
 
-// The vectors of 16 bytes within an array, and what lies before the first and behind the last one,
-// fewer elements than two vectors have.
+// The vectors of 16 bytes within an array, and the elements before the first and behind the last
+// one. These are fewer than two vectors have.
 template <class Element>
 struct VectorSpan {
   static constexpr auto kElements = static_cast<unsigned>(KeyVector<Element>::kKeys);
@@ -114,7 +113,7 @@ struct ThreadKeys {
   }
 };
 
-// The range of what the warps have written. Requires: all have.
+// The range of the keys from what the warps have written. Requires: all warps have written.
 template <class Part, class Key, unsigned kThreads>
 __device__ KeyRange<Part> warp_join_ranges(const CellScratch<Key, kThreads>& scratch) {
   const unsigned warp = threadIdx.x % (kThreads / 32);
@@ -144,8 +143,8 @@ __device__ KeyRange<Part> block_find_range_of(const Keys& keys,
   return warp_join_ranges<Part>(scratch);
 }
 
-// A range that has the block's keys, and little more. It is of one key only if all are equal.
-// Contains a barrier.
+// A range that includes the block's keys and is little wider. It has one key only if all keys are
+// equal. Contains a barrier.
 template <unsigned kThreads, class Key, class Keys>
 __device__ KeyRange<Key> block_find_cell_range(const Keys& keys,
                                                CellScratch<Key, kThreads>& scratch) {
@@ -168,8 +167,8 @@ __device__ void thread_count_cells(const Keys& keys, const Cells& cells, unsigne
   });
 }
 
-// Calls put(place, key, source) for each key: its place, which it takes in its cell, and where it
-// was in the tile. next[cell] is the cell's next free place.
+// Calls put(place, key, source) for each key, with the place that it takes in its cell and its
+// place in the tile before. next[cell] is the cell's next free place.
 template <class Keys, class Cells, class Put>
 __device__ void thread_fill_cells(const Keys& keys, const Cells& cells, unsigned* next,
                                   const Put& put) {
@@ -191,7 +190,7 @@ __device__ void thread_clear_cells(unsigned* cells) {
   for (unsigned i = 0; i < kCells / kThreads / Vector::kKeys; ++i) vectors[i * kThreads] = {};
 }
 
-// The most of any of the thread's cells.
+// The maxima over the thread's cells.
 struct GreatestCells {
   unsigned keys = 0;
   unsigned reach = 0;  // reach_of_cell
@@ -259,9 +258,9 @@ __device__ unsigned warp_take_places(unsigned* next, unsigned cell) {
   return cell < kCells ? atomicAdd(&next[cell], 1U) : 0;
 }
 
-// Puts a tile cell by cell that has cells with too many keys to rank, and sorts these; counts[cell]
-// becomes the cell's end. Loads the keys again, since warps take places for neighbours. Returns
-// false, with nothing written, if a cell has too many different keys.
+// For a tile that has cells with too many keys to rank: arranges it cell by cell, and sorts these
+// cells. counts[cell] becomes the cell's end. Loads the keys again, since warps take places for
+// neighbours. Returns false, with nothing written, if a cell has too many different keys.
 template <unsigned kThreads, class Key, unsigned kCells>
 __device__ bool block_sort_crowded_cells(const Key* from, unsigned count,
                                          const KeyCells<Key, kCells>& cells, Key* tile,
@@ -291,7 +290,7 @@ __device__ void thread_store_keys(Key (&keys)[kKeys], Key* to, int left, const E
   }
 }
 
-// Stores a tile that lies cell by cell, by ranks in cells that are not sorted yet.
+// Stores a tile that is arranged cell by cell, by ranks in cells that are not sorted yet.
 template <unsigned kThreads, class Key, unsigned kCells, class Store>
 __device__ void thread_store_ranked(const Key* tile, unsigned count,
                                     const KeyCells<Key, kCells>& cells, const unsigned* ends,

@@ -1,14 +1,14 @@
 // Sorting keys on the GPU by distribution: a sample gives splitters, two passes send every key to a
-// bin of about a quarter of a tile, and a sort of tiles in shared memory ends it.
+// bin of about a quarter of a tile, and then tiles are sorted in shared memory.
 //
 // Problem. The merge sort (device_sort.cpp) takes 15 two-way levels after its block sort for 2^28
-// u32 keys, in five passes, and each level costs 0.32 ms on an H200: 4.8 of 6.3 ms. They are
-// instructions, not bytes: no better pass removes them.
+// u32 keys, in five passes. Each level costs 0.32 ms on an H200: 4.8 of 6.3 ms. Instructions take
+// this time, not memory traffic, so better passes would not save it.
 //
-// Idea. Sort tiles last. If keys are in buckets that are in order already, and neighbouring
-// buckets together fill a tile, sorting these tiles leaves nothing to merge. A
-// distribution among 512 bins costs a look-up, a comparison and an atomic addition a key, and
-// replaces nine levels.
+// Idea. Sort tiles last. If keys are in buckets that are in order already, and neighbouring buckets
+// together fill a tile, then nothing is left to merge after these tiles are sorted. A distribution
+// among 512 bins costs a look-up, a comparison and an atomic addition per key, and replaces nine
+// levels.
 //
 // Steps, all queued at once; sizes that depend on keys stay on the device.
 //   sample         keys at random places, sorted by sort_keys: the splitters of all bins
@@ -21,9 +21,9 @@
 //   block sort     of tiles with many different keys in a cell (crowded_cells.cuh)
 //   merge          only bins longer than a tile, by the passes of long arrays (long_arrays.hpp)
 //
-// Skew. Splitters are keys of the sample, so bins have equally many keys of any distribution; a key
-// that repeats has a bin of its own, which is not sorted, only moved. A sample that misleads makes
-// long bins: the more of them the more is merged, and nothing else changes.
+// Skew. Splitters are keys of the sample, so bins have about equally many keys in any distribution;
+// a frequent key has a bin of its own, which is not sorted, only moved. If the sample is not
+// representative, some bins are long, and more keys are merged; nothing else changes.
 //
 // Deterministic. Atomic additions decide the order of keys within a bin and which block sorts which
 // tile. The output depends on neither: equal keys are equal bytes.
@@ -39,10 +39,10 @@
 //   two distributions              1.43       2.5        2.86       4.2
 //   cell sort, tiles 0.88 full     0.72       0.9        1.43       1.7
 //   together                       2.5        4.1        5.0        6.9
-// The count and the cell sort take little longer than their bytes. A distribution has 54 warp
-// instructions for 32 keys, and waits for the queue of its loads and stores: of 21 accesses to
-// shared memory for 32 keys, 9 are conflicts of banks. The launches of the block sort and of the
-// merge passes take some microseconds each.
+// The count and the cell sort take little longer than moving their bytes. A distribution has 54
+// warp instructions for 32 keys, and waits for the queue of its loads and stores: of 21 accesses to
+// shared memory for 32 keys, 9 are bank conflicts. The launches of the block sort and of the merge
+// passes take a few microseconds each.
 //
 // Source. Sample sort: Frazer and McKellar, J. ACM 17 (1970), doi:10.1145/321592.321600; on GPUs
 // Leischner, Osipov and Sanders, IPDPS 2010, doi:10.1109/IPDPS.2010.5470444; buckets of equal keys:
@@ -168,7 +168,7 @@ DistributionTables<Key> tables_of(const DistributionScratch<Key>& places) {
   return {early.sample(), early.first, early.second, places.whole};
 }
 
-// Few tiles are shared out one by one, so that all multiprocessors have some.
+// If there are few tiles, they are shared out one by one, so that all multiprocessors have some.
 std::uint64_t stretch_tiles_of(std::uint64_t tiles) {
   return std::clamp<std::uint64_t>(tiles / kMostStretchBlocks, 1, kStretchTiles);
 }

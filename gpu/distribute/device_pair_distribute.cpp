@@ -1,12 +1,12 @@
 // See device_pair_distribute.hpp. The steps are those of device_distribute.cpp, whose samples,
 // tables, lists of tiles and passes of long arrays serve pairs as well.
 //
-// Problem. Pairs of equal keys have to keep their order. Where atomic additions give keys their
-// places, as in the distribution of keys, the order within a bin is that of the additions.
+// Problem. Pairs with equal keys must keep their order. In the distribution of keys, atomic
+// additions assign the places, so the order within a bin is that of the additions.
 //
 // Idea. Count before each distribution, piece by piece: a piece is a few tiles of one bucket. A
-// bin's pairs of a piece begin behind those of the earlier pieces (pair_count_kernel.cuh); within a
-// piece a block goes from tile to tile; within a tile each pair gets its rank among those of the
+// bin's pairs of a piece begin behind those of the earlier pieces (pair_count_kernel.cuh). Within a
+// piece, a block goes from tile to tile. Within a tile, each pair gets its rank among those of the
 // same bin in the order of the input (pair_distribution_kernel.cuh). So both distributions are
 // stable, and so is the sort of the packed tiles (cell_pair_sort_kernel.cuh).
 //
@@ -22,8 +22,8 @@
 //   cell sort of tiles              1.6
 //   together                       10.2           16.3           19.0
 //   the merge sort                 12.9           19.8           24.9
-// A distribution has 129 warp instructions for 32 pairs, 58 of them for bins and ranks. What it
-// waits for are stores.
+// A distribution has 129 warp instructions for 32 pairs, 58 of them for bins and ranks. It waits
+// for its stores.
 #include "gpu/distribute/device_pair_distribute.hpp"
 
 #include <algorithm>
@@ -145,7 +145,7 @@ struct PairDistributionScratch {
   }
 };
 
-// One distribution, but for where bins begin and what lies between the count and the distribution.
+// One distribution, except where bins begin and what lies between the count and the distribution.
 template <class Key, class Value>
 PairDistributionPass<Key, Value> pass_of(ConstPairs<Key, Value> from, Pairs<Key, Value> to,
                                          const PairDistributionScratch<Key, Value>& places) {

@@ -1,14 +1,14 @@
 // distribution_kernel: sends each key to its bin.
 //
-// Threads: a block distributes its stretches tile by tile. It finds the bin of each key, and the
-// key's rank among those of the same bin in the tile, by an atomic addition in shared memory; takes
-// room in each bin by one atomic addition in device memory; writes the keys to shared memory bin by
-// bin, and from there to the bins, neighbouring lanes neighbouring keys (tile_groups.cuh). A tile's
-// keys of a bin go to one place, or to two: bins of the first distribution have chunks
-// (bin_chunks.hpp). The order of keys within a bin is that of the additions: free, since equal keys
-// cannot be told apart.
+// Threads: a block distributes its stretches tile by tile. For each key it finds the bin, and the
+// key's rank among those of the same bin in the tile, by an atomic addition in shared memory. It
+// reserves space in each bin by one atomic addition in device memory. It writes the keys to shared
+// memory bin by bin, and from there to the bins: neighbouring lanes write neighbouring keys
+// (tile_groups.cuh). A tile's keys of a bin go to one place, or to two: bins of the first
+// distribution have chunks (bin_chunks.hpp). The order of the additions decides the order of keys
+// within a bin. Any order is allowed, since equal keys cannot be told apart.
 // Shared memory: the tile's keys and the table.
-// Device memory: each key is read and written once; a tile adds a number of 8 bytes a bin.
+// Device memory: each key is read and written once; a tile adds one number of 8 bytes per bin.
 #pragma once
 
 #include <cstdint>
@@ -35,8 +35,8 @@ struct RankedBin {
   }
 };
 
-// Adds one to the count of each bin, and ranks the keys by what the counts were before. All lanes
-// call this.
+// Adds one to the count of each bin; the counts before are the ranks of the keys. All lanes call
+// this.
 template <unsigned kKeys>
 __device__ void thread_rank_bins(unsigned* counts, const unsigned (&bins)[kKeys],
                                  RankedBin (&ranked)[kKeys]) {
@@ -61,7 +61,7 @@ __device__ void thread_rank_bins(unsigned* counts, const unsigned (&bins)[kKeys]
   }
 }
 
-// A tile whose keys are all the same stays as it is.
+// A tile of equal keys is not rearranged.
 template <class Key>
 __device__ void block_copy_tile(const DistributionPass<Key>& pass, std::uint64_t from,
                                 std::uint64_t to, unsigned count) {
@@ -71,8 +71,8 @@ __device__ void block_copy_tile(const DistributionPass<Key>& pass, std::uint64_t
   }
 }
 
-// Where the keys of a bin of a tile go. The first distribution: words from `split` on go to another
-// chunk.
+// The destination of a tile's keys of one bin. In the first distribution, words from `split` on go
+// to another chunk.
 template <DistributionStep kStep, class Key>
 struct GroupPlace {
   Key* first_word;  // of the tile, if it were of this bin
@@ -84,16 +84,17 @@ struct alignas(16) GroupPlace<DistributionStep::kFirst, Key> {
   std::int32_t chunks_between;
 };
 
-// What a block knows of the tile that it distributes.
+// A block's data about the tile that it distributes.
 template <DistributionStep kStep, class Key, unsigned kTileKeys>
 struct KeyTile {
-  // Of bins, in the tile; until they are known, how many keys a bin has. The last one: of keys that
-  // do not exist; it is never cleared, and their ranks are not used.
+  // Where bins begin in the tile; before that, how many keys a bin has. The last entry is for keys
+  // past the count; it is never cleared, and their ranks are not used.
   unsigned begins[kMostBins + 1];
   TileGroups<GroupPlace<kStep, Key>, kTileKeys> groups;
 };
 
-// Adds `count` keys to the bin; returns how many it had. Takes the chunk that begins among them.
+// Adds `count` keys to the bin; returns how many it had. If a chunk begins among them, takes that
+// chunk.
 template <class Key>
 __device__ std::uint64_t thread_open_chunk(const DistributionPass<Key>& pass, unsigned bin,
                                            unsigned count) {
@@ -107,7 +108,7 @@ __device__ std::uint64_t thread_open_chunk(const DistributionPass<Key>& pass, un
   return begin;
 }
 
-// Where key `position` of the bin goes. Requires: a block has added it to the bin's keys.
+// The address of key `position` of the bin. Requires: a block has added it to the bin's keys.
 template <class Key>
 __device__ std::uint64_t thread_wait_for_chunk(const DistributionPass<Key>& pass, unsigned bin,
                                                std::uint64_t position) {
@@ -117,8 +118,8 @@ __device__ std::uint64_t thread_wait_for_chunk(const DistributionPass<Key>& pass
   return pass.chunks.place_in(number_plus_one, position);
 }
 
-// Where the tile's `count` keys of the bin go, which begin at word `begin`: the bin had `room` keys
-// before them.
+// The destination of the tile's `count` keys of the bin, which begin at word `begin`; the bin had
+// `room` keys before them.
 template <class Key>
 __device__ GroupPlace<DistributionStep::kFirst, Key> thread_place_in_chunks(
     const DistributionPass<Key>& pass, unsigned bin, unsigned begin, unsigned count,
@@ -132,7 +133,7 @@ __device__ GroupPlace<DistributionStep::kFirst, Key> thread_place_in_chunks(
   return {first_word, begin + static_cast<unsigned>(left), static_cast<std::int32_t>(chunks)};
 }
 
-// Takes room for the tile's `count` keys of the bin; returns where it begins.
+// Reserves space for the tile's `count` keys of the bin; returns where it begins.
 template <DistributionStep kStep, class Key>
 __device__ std::uint64_t thread_take_room(const DistributionPass<Key>& pass, unsigned bucket,
                                           unsigned bin, unsigned count) {
@@ -143,8 +144,8 @@ __device__ std::uint64_t thread_take_room(const DistributionPass<Key>& pass, uns
   }
 }
 
-// Sets where the thread's group goes. Requires: all threads of the block have taken their rooms,
-// and so published their chunks.
+// Sets the destination of the thread's group. Requires: all threads of the block have reserved
+// their space, and so published their chunks.
 template <DistributionStep kStep, class Key, class Groups>
 __device__ void thread_place_group(const DistributionPass<Key>& pass, const ThreadGroup& own,
                                    std::uint64_t room, Groups& groups) {
@@ -158,7 +159,7 @@ __device__ void thread_place_group(const DistributionPass<Key>& pass, const Thre
   }
 }
 
-// Where word `word` of the tile goes, which is of a group with this place.
+// The address for word `word` of the tile, whose group has this place.
 template <DistributionStep kStep, class Key>
 __device__ Key* thread_find_place(const GroupPlace<kStep, Key>& place, unsigned word,
                                   int chunk_bytes) {
@@ -195,8 +196,9 @@ __device__ void thread_write_tile(const DistributionPass<Key>& pass, unsigned co
   }
 }
 
-// Sends the keys of one tile to their bins; `keys` are its keys, then those of the next tile. The
-// counts are clear, and the marks. kIsFull: the tile has kThreads * kKeys keys.
+// Sends the keys of one tile to their bins; on entry, `keys` are its keys, on return those of the
+// next tile. Requires: the counts and the marks are clear. kIsFull: the tile has kThreads * kKeys
+// keys.
 template <bool kIsFull, DistributionStep kStep, unsigned kThreads, class Key, class Tile,
           unsigned kKeys, class LoadNext>
 __device__ void block_distribute_tile(const DistributionPass<Key>& pass, unsigned bucket,
@@ -231,8 +233,8 @@ __device__ void block_distribute_tile(const DistributionPass<Key>& pass, unsigne
   __syncthreads();  // the tile is written
 }
 
-// A block distributes its stretches (launch.hpp). The keys of the next tile are on their way to
-// registers while those of this one leave shared memory.
+// A block distributes its stretches (launch.hpp). The keys of the next tile are loaded to registers
+// while those of this tile leave shared memory.
 template <class Key, DistributionStep kStep>
 __global__ void __launch_bounds__(kDistribution<Key, kStep>.threads)
     distribution_kernel(const __grid_constant__ DistributionPass<Key> pass) {

@@ -2,9 +2,9 @@
 // key, so keys of different cells need no comparison. In a range as narrow as a tile's, cells have
 // about equally many keys if the distribution is smooth.
 //
-// The difference to the range's least key is shifted so far that the range has 32 bits. It is
+// The difference to the range's least key is shifted so that the range has 32 bits. It is
 // multiplied by a factor that is rounded down, so the last cells may get no keys. For keys of 32
-// bits the shift is part of the factor.
+// bits, the factor includes the shift.
 //
 // Example. Keys 10 to 15, 4 cells: the range 5 becomes 0xa0000000, the factor is
 // (4 << 16) / 0xa001 = 6: the cells of 10 to 15 are 0 0 1 2 3 3.

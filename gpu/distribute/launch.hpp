@@ -1,6 +1,6 @@
-// What the kernels of the sort by distribution are told, and their launches. Each queues one kernel
-// on `stream`, with the shape that tuning.hpp or kDistribution has, and checks the launch. Throws:
-// Error(kDevice) naming the kernel.
+// The parameters of the kernels that sort by distribution, and their launches. Each launch queues
+// one kernel on `stream`, with the shape that tuning.hpp or kDistribution has, and checks for
+// errors. Throws: Error(kDevice) naming the kernel.
 #pragma once
 
 #include <algorithm>
@@ -40,7 +40,8 @@ template <class Key>
 inline constexpr DistributionTuning kSecondDistribution =
     kDistribution<Key, DistributionStep::kSecond>;
 
-// cell_sort_kernel's tile, and how many threads a multiprocessor has at least: bounds registers.
+// cell_sort_kernel's tile, and the least number of threads per multiprocessor, which bounds
+// registers.
 struct CellSortTuning {
   unsigned threads;
   unsigned keys_per_thread;
@@ -62,16 +63,16 @@ template <class Element>
 }
 static_assert(holds_packed_tiles<std::uint32_t>(kCellSort<std::uint32_t>));
 static_assert(holds_packed_tiles<std::uint64_t>(kCellSort<std::uint64_t>));
-// In a cell with more keys they are not ranked.
+// In a cell with more keys than this, keys are not ranked.
 inline constexpr unsigned kMostOfCell = 32;
 
-// Tiles that follow one another and that a block takes at a time, a stretch. What it has of a
-// bucket is a piece.
+// The number of tiles in a stretch: consecutive tiles that a block takes together. The part of a
+// stretch that lies in one bucket is a piece.
 //
-// Blocks take stretches in turn, b, b + the number of blocks ..., so that all of them are near each
-// other in the input, and what they write to a bucket fills the L2 cache's lines together. With one
-// long stretch for each block, the second distribution of 2^28 keys took 1.31 ms instead of 1.19 on
-// an H100 (u32), that of pairs 4.07 instead of 3.85 (u32 with u32).
+// Blocks take stretches in turn: b, b + the number of blocks ... So the stretches of all blocks are
+// near each other in the input, and what blocks write to a bucket fills lines of the L2 cache
+// together. With one long stretch for each block, the second distribution of 2^28 keys took 1.31 ms
+// instead of 1.19 on an H100 (u32), that of pairs 4.07 instead of 3.85 (u32 with u32).
 inline constexpr std::uint64_t kStretchTiles = 4;
 
 // The number of the piece that the tile is in. Where a bucket ends within a stretch, the next one
@@ -82,7 +83,8 @@ inline constexpr std::uint64_t kStretchTiles = 4;
 }
 
 // Blocks of a distribution or a count: one for two tiles, and at most two for each of an H200's 132
-// multiprocessors, which have one at a time: so all of them have as much to do.
+// multiprocessors, each of which runs one block at a time. So all multiprocessors have the same
+// amount of work.
 inline constexpr std::uint64_t kMostStretchBlocks = 264;
 [[nodiscard]] constexpr unsigned stretch_blocks(std::uint64_t tiles) {
   return static_cast<unsigned>(std::min<std::uint64_t>(div_up(tiles, 2), kMostStretchBlocks));

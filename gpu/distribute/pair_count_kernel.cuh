@@ -1,10 +1,10 @@
-// pair_count_kernel: counts what each piece has of each bin. piece_sum_kernel: makes of the counts
-// where the piece's pairs of the bin begin behind the bin's first one.
+// pair_count_kernel: counts the pairs of each piece in each bin. piece_sum_kernel: computes from
+// the counts where the piece's pairs of each bin begin, relative to the bin's first pair.
 //
 // Threads: a block of pair_count_kernel counts piece by piece. A block of piece_sum_kernel has a
-// strip of the bins of a bucket; its threads share out the pieces, and each goes through its own
-// twice: to sum them up, and to write what is before.
-// Device memory: each key is read once; 8 bytes a piece and bin are written, read twice, written.
+// strip of the bins of a bucket. Its threads divide the pieces among themselves. Each goes through
+// its pieces twice: to add up their counts, and to write the sum before each piece. Device memory:
+// each key is read once; 8 bytes per piece and bin are written, read twice, and written again.
 #pragma once
 
 #include <cstdint>

@@ -1,18 +1,18 @@
 // pair_distribution_kernel: sends each pair to its bin, in the order of the input.
 //
-// Idea. The counts before (pair_count_kernel.cuh) give each bin of a piece its place. A block goes
-// through a piece tile by tile; a bin's pairs of a tile go behind those of the tiles before. In a
-// tile, warp w has the pairs [32wE, 32(w+1)E), lane l those at l, l + 32 ... of them; a pair's rank
-// in its bin is the sum of what earlier warps have, earlier rounds of its warp, and lower lanes of
-// its round.
+// Idea. The counts (pair_count_kernel.cuh) give each bin of a piece its place. A block goes through
+// a piece tile by tile; a bin's pairs of a tile go behind those of the tiles before. In a tile,
+// warp w has the pairs [32wE, 32(w+1)E), and lane l has those at l, l + 32 ... of them. A pair's
+// rank in its bin is the number of the bin's pairs in earlier warps, in earlier rounds of its warp,
+// and in lower lanes of its round.
 //
 // Threads: a warp ranks its pairs round by round: ballots tell each lane which others have the same
 // bin, and the first of these adds their number to a counter of the warp. Thread t < 512 then adds
-// up, warp by warp, what bin t has. The tile's keys go to shared memory bin by bin, and from there
-// to the bins, then its values: neighbouring lanes have neighbouring pairs (tile_groups.cuh).
+// up the counters of bin t, warp by warp. The tile's keys go to shared memory bin by bin, and from
+// there to the bins; then its values do. Neighbouring lanes have neighbouring pairs
+// (tile_groups.cuh).
 // Shared memory: the tile's keys or values; a counter for each warp and bin; the table.
-// Device memory: each pair is read and written once; a piece reads two numbers of 8 bytes a
-// bin.
+// Device memory: each pair is read and written once; a piece reads two numbers of 8 bytes per bin.
 #pragma once
 
 #include <algorithm>
@@ -25,11 +25,11 @@
 
 namespace gsort::gpu {
 
-// What a block knows of the tile that it distributes, and of the bins of its bucket.
+// A block's data about the tile that it distributes, and about the bins of its bucket.
 template <unsigned kTilePairs>
 struct PairBins {
   std::uint64_t next[kMostBins];  // where the bin's next pair goes, and kFinalRoom
-  // Where a group's first word goes, if the tile began with it.
+  // Where the tile's first word would go if it were of this group.
   TileGroups<std::uint64_t, kTilePairs> groups;
 };
 
@@ -53,8 +53,7 @@ __device__ unsigned thread_first_pair() {
   return threadIdx.x / 32 * 32 * kPairs + threadIdx.x % 32;
 }
 
-// Loads what the thread has of the pairs of a tile: their keys or their values. A word past the
-// count is 0.
+// Loads the thread's keys, or its values, of a tile. A word past the count is 0.
 template <class Word, unsigned kPairs>
 __device__ void thread_load_words(const Word* tile, unsigned tile_words, unsigned count,
                                   Word (&words)[kPairs]) {
@@ -81,7 +80,7 @@ __device__ void thread_load_pair_keys(const DistributionPass<Key>& pass, std::ui
   }
 }
 
-// The lanes that have bit `bit` of their bins as this lane has it. In PTX, since the compiler takes
+// The lanes whose bins have the same bit `bit` as this lane's. In PTX, since the compiler takes
 // seven instructions instead of three.
 __device__ inline unsigned warp_find_same_bit(unsigned bin, unsigned bit) {
 #ifdef __CUDA_ARCH__
@@ -113,7 +112,7 @@ __device__ inline unsigned warp_find_peers(unsigned bin) {
 }
 
 // Ranks the thread's pairs among the warp's pairs of their bins. Pairs past the count get the last
-// bin, and so rank behind all others. Ensures: the warp's counters are how many pairs of each bin
+// bin, and so rank behind all others. Ensures: the warp's counters say how many pairs of each bin
 // it has.
 template <bool kIsFull, class Key, unsigned kPairs>
 __device__ void warp_rank_pairs(const BinHead<Key>& head, const BinTable<Key>& table,
@@ -145,9 +144,9 @@ __device__ void warp_rank_pairs(const BinHead<Key>& head, const BinTable<Key>& t
   }
 }
 
-// Makes of each warp's counters where its pairs of a bin begin in the tile, and sets where the
-// tile's pairs of each bin go. Returns the number of groups. Requires: all warps have ranked. Ends
-// with no barrier.
+// Replaces each warp's counters by where its pairs of a bin begin in the tile, and sets the
+// destination of the tile's pairs of each bin. Returns the number of groups. Requires: all warps
+// have ranked. Does not end with a barrier.
 template <unsigned kThreads, unsigned kTilePairs>
 __device__ unsigned block_place_bins(unsigned* counters, unsigned count,
                                      PairBins<kTilePairs>& tile) {
@@ -179,7 +178,7 @@ __device__ unsigned block_place_bins(unsigned* counters, unsigned count,
   return own.groups;
 }
 
-// Writes what lies bin by bin to the bins; map(word, group) makes of a word what is written.
+// Writes words that lie bin by bin to the bins; map(word, group) gives the word to write.
 template <bool kIsFull, unsigned kThreads, unsigned kPairs, class Word, class Groups, class Map>
 __device__ void thread_write_words(const Word* tile, unsigned count, const Groups& groups,
                                    Word* output, const Map& map) {
@@ -206,8 +205,8 @@ __device__ void thread_write_keys(const DistributionPass<Key>& pass, const Key* 
   }
 }
 
-// Sends the pairs of one tile, which begins at `begin`, to their bins; `keys` are its keys, then
-// those of the next tile. kIsFull: the tile has kThreads * kPairs pairs.
+// Sends the pairs of one tile, which begins at `begin`, to their bins; on entry, `keys` are its
+// keys, on return those of the next tile. kIsFull: the tile has kThreads * kPairs pairs.
 template <bool kIsFull, unsigned kThreads, class Key, class Value, class Stage, class Tile,
           unsigned kPairs, class LoadNext>
 __device__ void block_distribute_pairs(const PairDistributionPass<Key, Value>& pairs,
@@ -248,7 +247,8 @@ __device__ void block_distribute_pairs(const PairDistributionPass<Key, Value>& p
   __syncthreads();  // the tile is written
 }
 
-// Sets where the next pair of each bin goes, for the first tile of a piece. Ends with no barrier.
+// Sets where the next pair of each bin goes, for the first tile of a piece. Does not end with a
+// barrier.
 template <class Key, class Value>
 __device__ void thread_begin_piece(const PairDistributionPass<Key, Value>& pairs, unsigned bucket,
                                    std::uint64_t piece, std::uint64_t (&next)[kMostBins]) {
@@ -261,7 +261,7 @@ __device__ void thread_begin_piece(const PairDistributionPass<Key, Value>& pairs
   }
 }
 
-// The tiles of a piece whose pairs all have the same key stay as they are.
+// The tiles of a piece whose pairs all have the same key are not rearranged.
 template <unsigned kTilePairs, class Key, class Value>
 __device__ void block_copy_piece(const PairDistributionPass<Key, Value>& pairs, BucketTile place,
                                  std::uint64_t tiles) {

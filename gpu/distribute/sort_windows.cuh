@@ -1,22 +1,23 @@
 // block_sort_windows: sorts a tile in shared memory that is nearly sorted.
 //
-// Problem. A tile lies cell by cell: all keys of a cell are less than those of later cells, and
-// only within a cell they have any order. Cells are short, but each has its own length, so threads
-// of a warp that sort a cell each would wait for the longest.
+// Problem. A tile is arranged cell by cell: all keys of a cell are less than those of later cells,
+// but keys within a cell are in any order. Cells are short, but their lengths differ. If each
+// thread of a warp sorted one cell, all would wait for the longest.
 //
 // Idea. Sorting any window of the tile keeps all keys in their cells. Each thread sorts a window of
-// 16 keys by a network in registers, which is the same work for all threads; then a window of the
-// latter half of its first one and the first half of the next one: two sorted lists of 8, which
-// are merged by 25 compare-exchanges where sorting takes 63. So windows begin at every eighth
-// place, and a cell is sorted if it lies in the last window that begins before it. Any cell of at
-// most 9 keys does.
+// 16 keys by a network in registers, which is the same work for all threads. Then it sorts a second
+// window: the latter half of its first one and the first half of the next one. These are two sorted
+// lists of 8, which are merged by 25 compare-exchanges where sorting takes 63. So a window begins
+// at every eighth place, and a cell is sorted if it lies in the last window that begins before it.
+// This holds for any cell of at most 9 keys.
 //
 // Example, windows of 4, cells of at most 3: 2 1 4 6 | 5 7 9 8 becomes 1 2 4 6 | 5 7 8 9, where
 // 4 6 | 5 7 are merged.
 //
-// Banks. A window is 64 or 128 bytes, so vectors at the same place of the windows of eight threads
-// would have few banks. Vector i of window w lies at place i ^ w of this window, for u64 keys, or
-// i ^ w / 2. What order the keys have does not matter before the first sort: it moves them there.
+// Banks. A window has 64 or 128 bytes, so vectors at the same index in the windows of eight threads
+// would share few banks. Therefore vector i of window w is stored at index i ^ w of this window for
+// u64 keys, or at i ^ w / 2 for u32 keys. Keys may be in any order before the first sort, which
+// moves the vectors to these places.
 #pragma once
 
 #include "gpu/merge/block_store.cuh"
@@ -26,8 +27,8 @@ namespace gsort::gpu {
 
 inline constexpr unsigned kWindowWords = 16;
 
-// From the beginning of the last window that begins before the cell [begin, begin + count) to the
-// cell's end. The cell will be sorted if this is at most kWindowWords.
+// The distance from the beginning of the last window that begins before the cell [begin, begin +
+// count) to the cell's end. The cell will be sorted if this is at most kWindowWords.
 [[nodiscard]] GSORT_HOST_DEVICE constexpr unsigned reach_of_cell(unsigned begin, unsigned count) {
   return begin % (kWindowWords / 2) + count;
 }
@@ -43,7 +44,7 @@ template <class Word>
   return window * kVectors + (vector ^ window / (kBankedVectors / kVectors) % kVectors);
 }
 
-// Writes greatest words behind the tile's last one, up to the end of its window.
+// Writes the greatest possible words behind the tile's last one, up to the end of its window.
 template <unsigned kThreads, class Word>
 __device__ void thread_fill_window(Word* tile, unsigned count) {
   static_assert(kThreads >= kWindowWords);

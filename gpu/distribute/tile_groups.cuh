@@ -1,16 +1,17 @@
-// TileGroups: which bin a word of a tile belongs to, once the tile lies bin by bin in shared
-// memory.
+// TileGroups: finds the bin of each word of a tile after the tile has been arranged bin by bin in
+// shared memory.
 //
-// Problem. A bin has about as many keys of a tile as a warp has lanes, some more and some fewer. A
-// warp that writes one bin after the other has idle lanes, and many instructions for each bin.
+// Problem. In a tile, a bin has about as many keys as a warp has lanes, some bins more and some
+// fewer. If a warp writes one bin after another, it has idle lanes and needs many instructions for
+// each bin.
 //
 // Idea. Neighbouring lanes write neighbouring words. The keys of one bin are a group, and groups
-// are numbered in order. 32 words are a row. A row has a mark, a bit, for each word where a group
-// begins, but for its first word, whose group it has as a number. The group of any other word is
-// that number and the marks up to the word, counted.
+// are numbered in order. A row is 32 words. For its first word, a row stores the number of the
+// group. For each other word, it has a mark: a bit that is set if a group begins there. The group
+// of a word is the row's number plus the count of marks up to that word.
 //
 // Example. Groups begin at words 0, 30, 33 and 40. Row 0 has group 0 and mark 30. Row 1 has group 1
-// and marks 1 and 8, so word 41 is of group 1 + 2.
+// and marks 1 and 8, so word 41 is in group 1 + 2.
 #pragma once
 
 #include <cstdint>
@@ -21,7 +22,7 @@
 
 namespace gsort::gpu {
 
-// Place: where the words of a group go.
+// Place: the destination of a group's words.
 template <class Place, unsigned kTileKeys>
 struct TileGroups {
   static constexpr unsigned kRows = kTileKeys / 32;
@@ -33,7 +34,7 @@ struct TileGroups {
   bool is_final[kMostBins];  // not sorted any more
   unsigned warp_sums[32];
 
-  // The group of the word of `row` that has the lane's number.
+  // The group of the word in `row` at the lane's index.
   [[nodiscard]] __device__ unsigned group_of(unsigned row) const {
     const std::uint32_t up_to_lane = (2U << threadIdx.x % 32) - 1;
     return row_groups[row] +
@@ -41,7 +42,7 @@ struct TileGroups {
   }
 };
 
-// The group of the bin that has the thread's number.
+// The group of the bin whose index is the thread's.
 struct ThreadGroup {
   unsigned count;  // its words; 0: there is no such group
   unsigned begin;  // its first word, or that of the next group
@@ -49,8 +50,8 @@ struct ThreadGroup {
   unsigned groups;  // of the tile
 };
 
-// Numbers the groups and marks where they begin; thread t has `count` words of bin t. Ends with no
-// barrier. Requires: the marks are clear. All threads of the block call this.
+// Numbers the groups and marks where they begin; thread t has `count` words of bin t. Does not end
+// with a barrier. Requires: the marks are clear. All threads of the block call this.
 template <unsigned kThreads, class Groups>
 __device__ ThreadGroup block_number_groups(unsigned count, Groups& groups) {
   static_assert(kThreads >= Groups::kRows && kThreads >= kMostBins);
@@ -65,8 +66,8 @@ __device__ ThreadGroup block_number_groups(unsigned count, Groups& groups) {
   return own;
 }
 
-// Sets the group of the row that has the thread's number, in a tile of `words` words with so many
-// groups. Requires: all know where groups begin.
+// Sets the group of the row whose index is the thread's, in a tile of `words` words with this
+// number of groups. Requires: all threads can see where groups begin.
 template <class Groups>
 __device__ void thread_find_row_group(unsigned group_count, unsigned words, Groups& groups) {
   const unsigned row = threadIdx.x;
@@ -75,7 +76,7 @@ __device__ void thread_find_row_group(unsigned group_count, unsigned words, Grou
       find_last(group_count, 32 * row, [&](std::uint64_t group) { return groups.begins[group]; }));
 }
 
-// The compiler cannot see that a pointer from shared memory points to device memory.
+// The compiler cannot see that a pointer read from shared memory points to device memory.
 template <class Word>
 __device__ Word* assume_global(Word* pointer) {
 #ifdef __CUDA_ARCH__

@@ -54,8 +54,8 @@ struct OutputTarget {
 [[nodiscard]] std::unique_ptr<Output::Impl> make_regular_output(OutputTarget target,
                                                                 const OutputOptions& options);
 
-// Writes through `file`, which messages call by its path. The null device gets an output of its
-// own.
+// Writes through `file`, which messages call by its path. The null device has its own output, by
+// make_null_output().
 [[nodiscard]] std::unique_ptr<Output::Impl> make_stream_output(File file);
 [[nodiscard]] std::unique_ptr<Output::Impl> make_null_output(File file);
 

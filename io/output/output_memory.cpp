@@ -59,8 +59,8 @@ void MemoryOutput::commit(std::uint64_t size_bytes) {
   if (!written_.covers(size_bytes)) throw misplaced("data is missing here", written_.first_gap());
 }
 
-// /dev/null: threads need not write in turn, because it keeps nothing. What they write is compared
-// nevertheless.
+// The null device: threads may write in any order, because it stores nothing. What they write is
+// still compared.
 class NullOutput final : public MemoryOutput {
  public:
   explicit NullOutput(File file)
