@@ -311,9 +311,9 @@ void sort_pairs_by_distribution(const PairSort<Key, Value>& sort,
   const unsigned architecture = current_architecture();
   if (!pairs_fit_block<Key, Value>(architecture)) return sort_pairs(sort);
   const PairDistributionSort<Key, Value> plan(sort.count, choice, architecture);
-  // Bins longer than half a tile are mostly merged.
+  // On cards with smaller tiles the limit is lower: bins longer than half a tile are mostly merged.
   const std::uint64_t most = plan.shape.last_bins() * (plan.tuning.block_sort_keys() / 2);
-  if (!choice.least_keys && sort.count > most) return sort_pairs(sort);
+  if (sizeof(Key) == 4 && !choice.least_keys && sort.count > most) return sort_pairs(sort);
   queue_distribution(sort, choice, plan, architecture);
 }
 

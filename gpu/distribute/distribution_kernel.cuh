@@ -15,7 +15,7 @@
 
 #include "gpu/cuda/programmatic_launch.cuh"
 #include "gpu/cuda/taken_jobs.cuh"
-#include "gpu/distribute/bin_count_kernel.cuh"
+#include "gpu/distribute/bucket_tiles.cuh"
 #include "gpu/distribute/launch.hpp"
 #include "gpu/distribute/tile_groups.cuh"
 

@@ -4,6 +4,7 @@
 
 #include "base/units.hpp"
 #include "gpu/cuda/programmatic_launch.cuh"
+#include "gpu/distribute/bin_count_kernel.cuh"
 #include "gpu/distribute/bin_table_kernel.cuh"
 #include "gpu/distribute/distribution_kernel.cuh"
 #include "gpu/distribute/pack_kernel.cuh"

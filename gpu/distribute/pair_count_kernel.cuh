@@ -30,7 +30,8 @@ __global__ void __launch_bounds__(kPairDistribution<Key, Value>.threads)
   BinTable<Key> table{};
   unsigned loaded = pass.bucket_count;  // whose table is in shared memory
   block_for_pieces<kTileKeys>(
-      pass, found, [&](const BucketTile& place, std::uint64_t tiles, std::uint64_t piece) {
+      pass, found, [&](const BucketTile& place, std::uint64_t tiles, std::uint64_t tile) {
+        const std::uint64_t piece = piece_of(tile, place.bucket);
         const BinHead<Key> head = pass.tables.heads[place.bucket];
         if (!head.is_single()) {
           if (loaded != place.bucket) {

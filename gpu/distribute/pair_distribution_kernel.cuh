@@ -295,7 +295,7 @@ __global__ void __launch_bounds__(kPairDistribution<Key, Value>.threads)
   BinTable<Key> table{};
   unsigned loaded = pass.bucket_count;  // whose table is in shared memory
   block_for_pieces<kTilePairs>(
-      pass, found, [&](BucketTile place, std::uint64_t tiles, std::uint64_t piece) {
+      pass, found, [&](BucketTile place, std::uint64_t tiles, std::uint64_t tile) {
         const BinHead<Key> head = pass.tables.heads[place.bucket];
         if (head.is_single()) return block_copy_piece<kTilePairs>(pairs, place, tiles);
         Key keys[kPairs];
@@ -306,7 +306,7 @@ __global__ void __launch_bounds__(kPairDistribution<Key, Value>.threads)
           table = block_load_bins(pass.tables, place.bucket, head, shared_bins);
           loaded = place.bucket;
         }
-        thread_begin_piece(pairs, place.bucket, piece, shared_tile.next);
+        thread_begin_piece(pairs, place.bucket, piece_of(tile, place.bucket), shared_tile.next);
         __syncthreads();  // the table is loaded, the places are known
 #pragma unroll 1
         for (std::uint64_t left = tiles; left > 0; --left) {
@@ -314,8 +314,9 @@ __global__ void __launch_bounds__(kPairDistribution<Key, Value>.threads)
           place.position += kTilePairs;
           const unsigned next_count = left > 1 ? place.count<kTilePairs>() : 0;
           const auto load_next = [&] {
-            if (left > 1)
+            if (left > 1) {
               thread_load_pair_keys<kTilePairs>(pass, begin + kTilePairs, next_count, keys);
+            }
           };
           if (count == kTilePairs) {
             block_distribute_pairs<true, kThreads>(pairs, begin, count, head, table, stage,

@@ -26,8 +26,7 @@ ByteSpan room_for_packing(KeyForm form, const DeviceMemory& scratch, std::size_t
 }
 
 // The distribution takes no keys of 16 bytes. For keys of 4 bytes it needs more memory than the
-// plan gives, and would save no time: it is little faster than merging, and these sorts wait for
-// the bus.
+// plan gives, and would save no time, since these sorts wait for the bus.
 template <class Key>
 void sort_chunk(const KeySort<Key>& chunk) {
   if constexpr (sizeof(Key) == 8) {
