@@ -27,8 +27,9 @@ struct DeviceFacts {
   std::uint64_t bytes = 0;                  // of the input
   std::vector<std::uint64_t> device_bytes;  // of the devices, the most first
   std::uint64_t host_bytes = 0;             // for runs in host memory
-  bool fits_one = false;                    // as one chunk
+  std::size_t holders = 0;                  // fewest devices that hold it as one chunk; 0: none do
   bool keeps_runs = true;                   // in memory
+  bool is_cached = false;                   // the input
   double read_rate = 0;                     // of the input, bytes a second
   std::vector<double> link_rates;           // of the devices, bytes a second
   double spill_seconds = 0;                 // for each byte that is spilled and read again
@@ -55,6 +56,26 @@ std::vector<double> link_rates(const Machine& machine) {
   return rates;
 }
 
+// Devices share a chunk as make_plan() has it: keys only, over links that are alike.
+std::size_t fewest_holders(const Job& job, const Machine& machine, const ElementSize& element,
+                           const DeviceFacts& facts) {
+  const std::uint64_t elements = facts.bytes / element.bytes;
+  const std::uint64_t best = facts.device_bytes.front();
+  if (facts.bytes <= best && cuda_sizes().chunk_lane(element, elements, 1, 0).device <= best) {
+    return 1;
+  }
+  if (job.resumable || job.forms_share) return 0;
+  const std::uint64_t host_bytes = host_budget(job.resources, machine);
+  const unsigned cores = job.resources.parallel.value_or(machine.cores);
+  for (unsigned count = 2; count <= facts.device_bytes.size(); ++count) {
+    if (!are_alike(std::span(facts.link_rates).first(count))) return 0;
+    const auto block = cuda_sizes().block_bytes(element, host_bytes, count, cores);
+    const auto share = cuda_sizes().share_device_bytes(element, elements, block, count);
+    if (share && *share <= facts.device_bytes[count - 1]) return count;
+  }
+  return 0;
+}
+
 DeviceFacts device_facts(const Job& job, const Machine& machine) {
   const Rates& rates = machine.rates;
   const auto& limits = rates.limits;
@@ -71,14 +92,12 @@ DeviceFacts device_facts(const Job& job, const Machine& machine) {
     if (!facts.device_bytes.empty() && !has_budget(job.resources, gpu)) break;
     facts.device_bytes.push_back(device_budget(job.resources, gpu));
   }
-  const std::uint64_t best = facts.device_bytes.front();
   facts.host_bytes = cuda_sizes().host_tier_bytes(host_budget(job.resources, machine), facts.bytes);
-  facts.fits_one =
-      facts.bytes <= best &&
-      cuda_sizes().chunk_lane(element, facts.bytes / element.bytes, 1, 0).device <= best;
   facts.keeps_runs = !job.resumable;
+  facts.is_cached = machine.input_is_cached;
   facts.read_rate = machine.input_is_cached ? Rates::kUsualCachedRead * cores : disk_read;
   facts.link_rates = link_rates(machine);
+  facts.holders = fewest_holders(job, machine, element, facts);
   facts.spill_seconds = 1 / disk_read + 1 / disk_write;
   return facts;
 }
@@ -95,15 +114,18 @@ double tier_bytes(const DeviceFacts& facts, std::size_t devices) {
   return sum;
 }
 
-// An input that fits one device is sorted by one, whatever others there are.
+// An input that fits one device is sorted by one, whatever others there are. If several cannot hold
+// it together, its runs are copied again, which takes time where no disk takes more.
 double predicted_seconds(const DeviceFacts& facts, std::size_t devices) {
   const auto bytes = static_cast<double>(facts.bytes);
   const double start = Rates::kFurtherCudaStart * static_cast<double>(devices);
-  if (facts.fits_one) return start;
+  if (facts.holders == 1) return start;
   const auto end = facts.link_rates.begin() + static_cast<std::ptrdiff_t>(devices);
   const double links = std::accumulate(facts.link_rates.begin(), end, 0.0);
-  const double copy = bytes / std::min(facts.read_rate, links);
-  if (!facts.keeps_runs) return start + copy;
+  const bool is_held = facts.holders > 0 && devices >= facts.holders;
+  const double again = is_held || !facts.is_cached ? 0 : bytes / links;
+  const double copy = bytes / std::min(facts.read_rate, links) + again;
+  if (is_held || !facts.keeps_runs) return start + copy;
   constexpr double kFull = 0.85;  // of the buffers that stay in memory
   const double kept = (tier_bytes(facts, devices) + static_cast<double>(facts.host_bytes)) * kFull;
   return start + copy + std::max(bytes - kept, 0.0) * facts.spill_seconds;

@@ -193,6 +193,16 @@ TEST(ChooseDevices, TakesMoreWhereTheHostReadsFasterThanOneLink) {
   EXPECT_EQ(chosen(machine), 1U);
 }
 
+TEST(ChooseDevices, TakesAsManyAsHoldTheInputTogether) {
+  Machine machine = machine_with_gpus(96 * kGiB, 4);
+  machine.rates.gpu_bytes_per_second = 50e9;
+  machine.input_is_cached = true;
+  EXPECT_EQ(chosen(machine), 3U);
+  const Plan plan = test::plan_of(asking_for(EngineChoice::kCuda, KeyType::kU32), machine);
+  EXPECT_TRUE(plan.chunk.is_shared);
+  EXPECT_EQ(plan.devices.size(), 3U);
+}
+
 TEST(ChooseDevices, LeavesOutThoseWithLessThanAQuarterOfTheMemory) {
   Machine machine = machine_with_gpus(100 * kGiB, 1);
   machine.rates.gpu_bytes_per_second = 10e9;
