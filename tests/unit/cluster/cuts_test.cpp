@@ -219,12 +219,16 @@ std::vector<std::uint64_t> all_up_to(std::uint64_t total) {
 
 TEST(Cuts, AreThoseOfOneProcess) {
   std::mt19937_64 random(7);
-  for (std::uint64_t seed = 0; seed < 20; ++seed) {
-    const auto ranks = static_cast<unsigned>(1 + random() % 5);
+  const std::uint64_t wanted = test::number_in("GSORT_CUTS", 1'000);
+  std::uint64_t cuts = 0;
+  for (std::uint64_t seed = 0; cuts < wanted; ++seed) {
+    const auto ranks = static_cast<unsigned>(1 + random() % 8);
     const std::uint64_t values = std::uint64_t{1} << (random() % 64);
-    const auto runs = made_ranks(ranks, 1, 20, random,
+    const auto runs = made_ranks(ranks, 1, 1 + random() % 40, random,
                                  [&](auto& r) { return r() & 1 ? r() % values : ~(r() % values); });
-    expect_exact(runs, 1, all_up_to(total_of(runs)), seed);
+    const auto positions = all_up_to(total_of(runs));
+    expect_exact(runs, 1, positions, seed);
+    cuts += positions.size();
   }
 }
 

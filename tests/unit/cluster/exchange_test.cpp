@@ -4,7 +4,6 @@
 
 #include <algorithm>
 #include <cstdio>
-#include <cstdlib>
 #include <cstring>
 #include <numeric>
 #include <random>
@@ -192,18 +191,13 @@ Elements keys_of(unsigned ranks, std::size_t most, std::mt19937_64& random, cons
   return elements;
 }
 
-std::uint64_t number_in(const char* variable, std::uint64_t otherwise) {
-  const char* const text = std::getenv(variable);
-  return text != nullptr ? std::strtoull(text, nullptr, 10) : otherwise;
-}
-
 // Calls `test` with a seed for each random schedule: so many as GSORT_SCHEDULES says, from the seed
 // GSORT_FIRST_SCHEDULE on. Prints where it is, and stops at the first seed that fails.
 template <class Test>
 void for_each_schedule(const Test& test) {
   constexpr std::uint64_t kBetweenLines = 50;
-  const std::uint64_t first = number_in("GSORT_FIRST_SCHEDULE", 0);
-  const std::uint64_t count = number_in("GSORT_SCHEDULES", 6);
+  const std::uint64_t first = test::number_in("GSORT_FIRST_SCHEDULE", 0);
+  const std::uint64_t count = test::number_in("GSORT_SCHEDULES", 6);
   for (std::uint64_t done = 0; done < count; ++done) {
     const std::uint64_t seed = first + done;
     std::mt19937_64 random(seed);

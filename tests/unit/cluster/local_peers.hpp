@@ -4,6 +4,7 @@
 #pragma once
 
 #include <cstdint>
+#include <cstdlib>
 #include <deque>
 #include <functional>
 #include <mutex>
@@ -16,6 +17,12 @@
 #include "cluster/peers.hpp"
 
 namespace gsort::cluster::test {
+
+// The number in an environment variable, with which the long form of a test does more.
+inline std::uint64_t number_in(const char* variable, std::uint64_t otherwise) {
+  const char* const text = std::getenv(variable);
+  return text != nullptr ? std::strtoull(text, nullptr, 10) : otherwise;
+}
 
 class LocalNetwork {
  public:
