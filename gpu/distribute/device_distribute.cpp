@@ -20,6 +20,7 @@
 //   cell sort      in place; a tile's keys lie evenly in a narrow range (cell_sort_kernel.cuh)
 //   block sort     of tiles with many different keys in a cell (crowded_cells.cuh)
 //   merge          only bins longer than a tile, by the passes of long arrays (long_arrays.hpp)
+// More u32 keys than kMostDistributedKeys are sorted in pieces, which are merged (sort_pieces).
 //
 // Skew. Splitters are keys of the sample, so bins have about equally many keys in any distribution;
 // a frequent key has a bin of its own, which is not sorted, only moved. If the sample is not
@@ -50,6 +51,7 @@
 #include "gpu/distribute/device_distribute.hpp"
 
 #include <algorithm>
+#include <array>
 #include <bit>
 
 #include "gpu/cuda/architecture.hpp"
@@ -58,6 +60,7 @@
 #include "gpu/distribute/distribution_tables.hpp"
 #include "gpu/distribute/launch.hpp"
 #include "gpu/merge/device_arrays.hpp"
+#include "gpu/merge/device_merge.hpp"
 
 namespace gsort::gpu {
 namespace {
@@ -66,6 +69,7 @@ constexpr const char* kOperation = "sorting keys on the GPU by distribution";
 
 template <class Key>
 std::uint64_t most_distributed(const DistributionChoice& choice) {
+  if (choice.most_keys) return *choice.most_keys;
   return choice.least_keys ? ~std::uint64_t{0} : kMostDistributedKeys<Key>;
 }
 
@@ -258,20 +262,107 @@ std::size_t scratch_bytes_of(std::uint64_t count, const DistributionChoice& choi
   return most;
 }
 
+// Keys that are sorted in pieces. Pieces, sorted, lie in the scratch memory, and are merged from
+// there to the output. While a piece is sorted, its second array is where later pieces will lie;
+// for the last piece it is the output, from where earlier pieces were read. So all takes one array
+// more and what one piece needs beside its keys.
+template <class Key>
+struct Pieces {
+  std::uint64_t count = 0;    // 0: the keys are not sorted in pieces
+  std::uint64_t length = 0;   // of all but the last one
+  std::uint64_t last = 0;     // which is shorter: what its sort needs fits the room of the others
+  DistributionChoice choice;  // of each piece
+
+  [[nodiscard]] static Pieces of(std::uint64_t keys, const DistributionChoice& choice) {
+    constexpr std::uint64_t kAligned = kScratchAlignment / sizeof(Key);
+    Pieces pieces;
+    const std::uint64_t most = most_distributed<Key>(choice);
+    if (keys <= most || div_up(keys, most) > kMostPieces) return pieces;
+    pieces.choice = choice;
+    pieces.choice.most_keys = ~std::uint64_t{0};
+    const std::uint64_t count = div_up(keys, most);
+    for (std::uint64_t last = keys / count; last > 0; last -= div_up(last, 32)) {
+      pieces.length = round_up(div_up(keys - last, count - 1), kAligned);
+      const std::uint64_t before = (count - 1) * pieces.length;
+      if (before >= keys) break;
+      pieces.last = keys - before;
+      const std::size_t needed = pieces.needed(pieces.last) + kScratchAlignment;
+      if (needed > before * sizeof(Key)) continue;
+      pieces.count = count;
+      break;
+    }
+    return pieces;
+  }
+
+  // Scratch memory of the sort of one piece.
+  [[nodiscard]] std::size_t needed(std::uint64_t keys) const {
+    return sort_keys_by_distribution_scratch_bytes<Key>(keys, choice);
+  }
+  [[nodiscard]] std::uint64_t keys() const { return (count - 1) * length + last; }
+  [[nodiscard]] std::size_t merge_offset() const {
+    return round_up(keys() * sizeof(Key), kScratchAlignment);
+  }
+  [[nodiscard]] std::size_t merge_bytes() const {
+    return merge_slices_scratch_bytes<Key>(keys(), static_cast<std::uint32_t>(count));
+  }
+  // Of all pieces and their merge.
+  [[nodiscard]] std::size_t scratch_bytes() const {
+    if (count == 0) return 0;
+    return std::max((count - 1) * length * sizeof(Key) + needed(length),
+                    merge_offset() + merge_bytes());
+  }
+};
+
+template <class Key>
+void sort_pieces(const KeySort<Key>& sort, const Pieces<Key>& pieces) {
+  auto* const sorted = static_cast<Key*>(sort.scratch.memory);
+  std::array<std::uint64_t, kMostPieces> lengths{};
+  for (std::uint64_t piece = 0; piece < pieces.count; ++piece) {
+    const bool is_last = piece + 1 == pieces.count;
+    lengths[piece] = is_last ? pieces.last : pieces.length;
+    KeySort<Key> own = sort;
+    own.input += piece * pieces.length;
+    own.output = sorted + piece * pieces.length;
+    own.count = lengths[piece];
+    own.store_map = {};
+    const std::size_t bytes = pieces.needed(own.count);
+    const auto place = reinterpret_cast<std::uintptr_t>(sort.output);
+    auto* const early =
+        reinterpret_cast<std::byte*>(sort.output) + (round_up(place, kScratchAlignment) - place);
+    own.scratch = {is_last ? static_cast<void*>(early) : own.output + pieces.length, bytes};
+    sort_keys_by_distribution(own, pieces.choice);
+  }
+  merge_slices<Key>({.input = sorted,
+                     .slice_counts = lengths.data(),
+                     .slice_count = static_cast<std::uint32_t>(pieces.count),
+                     .output = sort.output,
+                     .store_map = sort.store_map,
+                     .scratch = {reinterpret_cast<std::byte*>(sorted) + pieces.merge_offset(),
+                                 pieces.merge_bytes()},
+                     .stream = sort.stream});
+}
+
 }  // namespace
 
 template <class Key>
 std::size_t sort_keys_by_distribution_scratch_bytes(std::uint64_t count,
                                                     const DistributionChoice& choice) {
   // Of a power of two more is needed than of one key more, which is distributed in another shape.
-  const std::uint64_t power = std::min(std::bit_floor(count), most_distributed<Key>(choice));
+  // Of two pieces more than of three.
+  const std::uint64_t most = most_distributed<Key>(choice);
+  const std::uint64_t power = std::min(std::bit_floor(count), most);
+  const bool has_three_pieces = count > 0 && (count - 1) / 2 >= most;
+  const std::uint64_t two_pieces = has_three_pieces ? 2 * most : count;
   return std::max({sort_keys_scratch_bytes<Key>(count), scratch_bytes_of<Key>(count, choice),
-                   scratch_bytes_of<Key>(power, choice)});
+                   scratch_bytes_of<Key>(power, choice),
+                   Pieces<Key>::of(count, choice).scratch_bytes(),
+                   Pieces<Key>::of(two_pieces, choice).scratch_bytes()});
 }
 
 template <class Key>
 void sort_keys_by_distribution(const KeySort<Key>& sort, const DistributionChoice& choice) {
-  if (!are_distributed<Key>(sort.count, choice)) return sort_keys(sort);
+  const auto pieces = Pieces<Key>::of(sort.count, choice);
+  if (pieces.count == 0 && !are_distributed<Key>(sort.count, choice)) return sort_keys(sort);
   const std::size_t needed = sort_keys_by_distribution_scratch_bytes<Key>(sort.count, choice);
   require_sort_memory({.input = sort.input,
                        .output = sort.output,
@@ -282,6 +373,7 @@ void sort_keys_by_distribution(const KeySort<Key>& sort, const DistributionChoic
                       kOperation);
   const unsigned architecture = current_architecture();
   if (!keys_fit_block<Key>(architecture)) return sort_keys(sort);
+  if (pieces.count > 0) return sort_pieces(sort, pieces);
   const DistributionSort<Key> plan(sort.count, choice, architecture);
   const DistributionScratch<Key> places(sort.scratch.memory, sort.count, plan);
   check_cuda(cudaMemsetAsync(places.counts, 0, sizeof(DistributionCounts), sort.stream),

@@ -19,19 +19,23 @@ namespace gsort::gpu {
 template <class Key>
 inline constexpr std::uint64_t kLeastDistributedKeys =
     std::uint64_t{1} << (sizeof(Key) == 8 ? 22 : 23);
-// At most this many keys are distributed; sort_keys sorts more. With more u32 keys, bins are longer
-// than a tile: 2^31 take 54 ms on an H100, merging 57, and CUB's radix sort 44.
+// At most this many keys are distributed at once. With more u32 keys, bins would be longer than a
+// tile: up to kMostPieces times as many are distributed in pieces, which are then merged. sort_keys
+// sorts more than that.
 template <class Key>
 inline constexpr std::uint64_t kMostDistributedKeys = sizeof(Key) == 8 ? ~std::uint64_t{0}
                                                                        : std::uint64_t{1} << 30;
+inline constexpr std::uint64_t kMostPieces = 8;
 
 // For tests and benchmarks; the defaults are for everything else.
 struct DistributionChoice {
   // Of the sample's places; none: another one in every call.
   std::optional<std::uint64_t> seed = std::nullopt;
-  // sort_keys sorts fewer keys, without an upper limit; none: the two limits above. The same for
-  // pairs, with their limits.
+  // sort_keys sorts fewer keys, without an upper limit; none: the limits above. The same for pairs,
+  // with their limits.
   std::optional<std::uint64_t> least_keys = std::nullopt;
+  // Of keys: more are distributed in pieces. none: the limit above, or no limit with `least_keys`.
+  std::optional<std::uint64_t> most_keys = std::nullopt;
   unsigned first_bits = 0;  // log2 of the bins of each distribution, 1 to 9; 0: by the count
   unsigned second_bits = 0;
 };

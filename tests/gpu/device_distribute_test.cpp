@@ -386,6 +386,21 @@ TYPED_TEST(DeviceDistribute, NeedsLittleMoreThanASecondArray) {
   }
 }
 
+TYPED_TEST(DeviceDistribute, SortsInPiecesWhatIsTooMuchAtOnce) {
+  constexpr std::size_t kMost = 3'000;
+  const auto map = KeyMap<TypeParam>::of({mapped_type<TypeParam>(), false, true});
+  for (const std::size_t size : {kMost + 1, 3 * kMost - 1}) {
+    const auto keys = make_keys<TypeParam>(Shape::kFewDistinct, size, 7);
+    DistributionChoice choice = choice_of(1, 2);
+    choice.most_keys = kMost;
+    EXPECT_GT(sort_keys_by_distribution_scratch_bytes<TypeParam>(size, choice),
+              sort_keys_scratch_bytes<TypeParam>(size));
+    sort_and_compare<TypeParam>(keys, {.choice = choice}, "pieces, apart");
+    sort_and_compare<TypeParam>(keys, {choice, map, map, 1, true}, "pieces, in place and mapped");
+    if (this->HasFatalFailure()) return;
+  }
+}
+
 TYPED_TEST(DeviceDistribute, NeedsNoLessForMoreKeys) {
   std::size_t least = 0;
   for (std::uint64_t power = 1; power < kMaxSortedKeys; power *= 2) {

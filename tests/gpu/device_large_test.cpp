@@ -20,6 +20,11 @@ constexpr std::uint64_t kTwo31 = std::uint64_t{1} << 31;
 constexpr std::uint64_t kTwo32 = std::uint64_t{1} << 32;
 constexpr std::uint64_t kCounts[] = {kTwo31 - 1, kTwo31, kTwo31 + 1, kTwo32 + 3};
 
+// Keys of all counts fit 32 bits, and the largest count repeats each of them.
+unsigned shift_for(std::uint64_t count) {
+  return count > kTwo32 ? 1 : 0;
+}
+
 class DeviceLarge : public GpuTest {
  protected:
   // Skips if so many bytes are not free, and some more for what is around them.
@@ -30,12 +35,22 @@ class DeviceLarge : public GpuTest {
                "asking for free device memory");
     return free_bytes < bytes + (std::uint64_t{1} << 30);
   }
-};
 
-// Keys of all counts fit 32 bits, and the largest count repeats each of them.
-unsigned shift_for(std::uint64_t count) {
-  return count > kTwo32 ? 1 : 0;
-}
+  static void expect_distributed(std::uint64_t count, const DistributionChoice& choice) {
+    const std::size_t bytes = sort_keys_by_distribution_scratch_bytes<Key>(count, choice);
+    if (lacks_memory(count * sizeof(Key) + bytes)) GTEST_SKIP() << "too little device memory";
+    const DeviceArray<Key> keys(count);
+    const DeviceArray<unsigned char> scratch(bytes, 256 - DeviceArray<char>::kGuard);
+    const ScatteredKeys scattered{count, count, shift_for(count)};
+    fill_scattered(scattered, keys.get());
+    sort_keys_by_distribution<Key>({.input = keys.get(),
+                                    .output = keys.get(),
+                                    .count = count,
+                                    .scratch = {scratch.get(), bytes}},
+                                   choice);
+    EXPECT_EQ(count_wrong(scattered, keys.get()), 0U) << count;
+  }
+};
 
 TEST_F(DeviceLarge, KeysAreSorted) {
   for (const std::uint64_t count : kCounts) {
@@ -54,21 +69,11 @@ TEST_F(DeviceLarge, KeysAreSorted) {
 }
 
 TEST_F(DeviceLarge, KeysAreDistributed) {
-  for (const std::uint64_t count : kCounts) {
-    const DistributionChoice choice{.least_keys = 0};
-    const std::size_t bytes = sort_keys_by_distribution_scratch_bytes<Key>(count, choice);
-    if (lacks_memory(count * sizeof(Key) + bytes)) GTEST_SKIP() << "too little device memory";
-    const DeviceArray<Key> keys(count);
-    const DeviceArray<unsigned char> scratch(bytes, 256 - DeviceArray<char>::kGuard);
-    const ScatteredKeys scattered{count, count, shift_for(count)};
-    fill_scattered(scattered, keys.get());
-    sort_keys_by_distribution<Key>({.input = keys.get(),
-                                    .output = keys.get(),
-                                    .count = count,
-                                    .scratch = {scratch.get(), bytes}},
-                                   choice);
-    EXPECT_EQ(count_wrong(scattered, keys.get()), 0U) << count;
-  }
+  for (const std::uint64_t count : kCounts) expect_distributed(count, {.least_keys = 0});
+}
+
+TEST_F(DeviceLarge, KeysAreDistributedInPieces) {
+  for (const std::uint64_t count : kCounts) expect_distributed(count, {});
 }
 
 TEST_F(DeviceLarge, SlicesAreMerged) {
