@@ -31,7 +31,8 @@ namespace {
 
 using boost::context::fiber;
 
-constexpr std::size_t kStackBytes = 256U << 10;
+// Not a power of two: the caches would hold the same bytes of only few stacks.
+constexpr std::size_t kStackBytes = (256U << 10) + 64U * 37;
 constexpr int kSharedPoison = 0xdb;
 
 using Pool = boost::context::pooled_fixedsize_stack;
@@ -52,12 +53,14 @@ struct Thread {
   fiber context;      // where it goes on
   fiber scheduler;    // where its caller goes on
   unsigned mask = 0;  // of the exchange that it waits for
-  std::array<std::uint64_t, 32> values{};
 };
 
 struct Warp {
   unsigned waiting = 0;  // lanes that wait for an exchange
   std::array<std::uint64_t, 32> given{};
+  // What exchanges gave that were complete in this turn and in the last one: threads that go on
+  // read the one while those of other masks complete the other.
+  std::array<std::array<std::uint64_t, 32>, 2> told{};
 };
 
 class Block {
@@ -82,6 +85,7 @@ class Block {
     while (!ready_.empty()) {
       std::vector<unsigned> now;
       now.swap(ready_);
+      ++turn_;
       std::shuffle(now.begin(), now.end(), random);
       for (const unsigned i : now) {
         threadIdx = i;
@@ -122,13 +126,13 @@ class Block {
     if ((warp.waiting & mask) == mask && all_agree(first, mask)) {
       for (unsigned i = 0; i < 32; ++i) {
         if ((mask >> i & 1U) == 0) continue;
-        threads_[first + i].values = warp.given;
+        warp.told[turn_ % 2][i] = warp.given[i];
         ready_.push_back(first + i);
       }
       warp.waiting &= ~mask;
     }
     suspend();
-    return threads_[self].values;
+    return warp.told[(turn_ - 1) % 2];
   }
 
  private:
@@ -161,6 +165,7 @@ class Block {
   Stacks& stacks_;
   std::vector<unsigned> ready_;
   std::vector<unsigned> at_barrier_;
+  unsigned turn_ = 0;     // threads that are ready go on once in each
   unsigned running_ = 0;  // threads that have not ended
   unsigned yes_ = 0;
   std::exception_ptr error_;

@@ -106,6 +106,17 @@ TEST(Emulator, LetsTeamsOfAWarpExchangeByThemselves) {
   });
 }
 
+TEST(Emulator, GivesEachExchangeItsOwnValuesWhileTeamsGoOn) {
+  run_grid({1, 64, 0}, [] {
+    const unsigned lane = threadIdx.x % 32;
+    for (unsigned i = 0; i < 20; ++i) {
+      EXPECT_EQ(__reduce_add_sync(kWholeWarp, lane + i), 31U * 16U + 32U * i);
+      const unsigned pair = lane & ~1U;
+      EXPECT_EQ(__reduce_add_sync(3U << pair, lane + 1000U * i), 2U * pair + 1U + 2000U * i);
+    }
+  });
+}
+
 TEST(Emulator, RefusesExchangesWithLanesThatHaveEnded) {
   const auto kernel = [] {
     if (threadIdx.x == 5) return;
