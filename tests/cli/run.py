@@ -143,7 +143,7 @@ class Workplace:
 
 
 def run_command(place: Workplace, command: Command) -> list[str]:
-    before = fingerprints(place.work)
+    before = fingerprints(place.work) if command.status == 2 else None
     done = place.bash(command.text)
     problems = []
     if done.returncode == SKIPPED:
@@ -157,7 +157,7 @@ def run_command(place: Workplace, command: Command) -> list[str]:
         problems.append("another stderr")
     if done.returncode == 2 and "gsort" in command.text.split():
         problems += filter(None, [message_problem(done.stderr)])
-    if done.returncode == 2 and fingerprints(place.work) != before:
+    if done.returncode == command.status == 2 and fingerprints(place.work) != before:
         problems.append("it failed, but files have changed")
     if place.leftovers():
         problems.append(f"temporary files are left: {place.leftovers()}")

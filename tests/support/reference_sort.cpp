@@ -8,6 +8,7 @@
 #include <algorithm>
 #include <compare>
 #include <cstdint>
+#include <cstdio>
 #include <cstring>
 #include <iostream>
 #include <iterator>
@@ -24,6 +25,7 @@ namespace {
 
 using Bytes = std::vector<char>;
 using Compare = std::strong_ordering (*)(const char*, const char*, std::size_t bytes, bool big);
+struct Request;
 
 // A key of an element, or the whole of it.
 struct Key {
@@ -31,6 +33,7 @@ struct Key {
   std::size_t bytes = 0;
   Compare compare = nullptr;
   bool descending = false;
+  Bytes (*sort_alone)(const Request&, const Bytes&) = nullptr;  // elements that are this key alone
 };
 
 struct Request {
@@ -62,12 +65,48 @@ std::strong_ordering compare_bytes(const char* left, const char* right, std::siz
   return std::memcmp(left, right, bytes) <=> 0;
 }
 
+// As sorted(), for elements that are nothing but a number: as numbers, without a look at each
+// through pointers. Equal ones have the same bytes, so that no order need be kept.
+template <class Number>
+Bytes sorted_numbers(const Request& request, const Bytes& input) {
+  std::vector<Number> numbers(input.size() / sizeof(Number));
+  for (std::size_t i = 0; i < numbers.size(); ++i) {
+    numbers[i] = number_at<Number>(input.data() + i * sizeof(Number), request.big_endian);
+  }
+  const bool descending = request.keys.front().descending != request.descending;
+  const auto comes_first = [descending](const Number& left, const Number& right) {
+    return std::strong_order(descending ? right : left, descending ? left : right) < 0;
+  };
+  const auto end = numbers.end();
+  for (auto begin = numbers.begin(); begin != end;) {
+    const auto left = static_cast<std::size_t>(end - begin);
+    const auto next = begin + static_cast<std::ptrdiff_t>(std::min(request.array_elements, left));
+    std::sort(begin, next, comes_first);
+    begin = next;
+  }
+  if (request.unique) {
+    const auto equal = [](const Number& left, const Number& right) {
+      return std::strong_order(left, right) == 0;
+    };
+    numbers.erase(std::unique(numbers.begin(), end, equal), end);
+  }
+  numbers.resize(std::min(numbers.size(), request.top_elements));
+  Bytes output(numbers.size() * sizeof(Number));
+  for (std::size_t i = 0; i < numbers.size(); ++i) {
+    const auto* from = reinterpret_cast<const char*>(&numbers[i]);
+    const Number stored = number_at<Number>(from, request.big_endian);
+    std::memcpy(output.data() + i * sizeof(Number), &stored, sizeof(Number));
+  }
+  return output;
+}
+
 Key key_of(std::size_t offset, const std::string& type) {
   if (type.starts_with("bytes")) return {offset, std::stoull(type.substr(5)), compare_bytes};
   Key key = {offset};
   gsort::test::with_value_named(type, [&](auto value) {
     key.bytes = sizeof(value);
     key.compare = compare_as<decltype(value)>;
+    key.sort_alone = sorted_numbers<decltype(value)>;
   });
   return key;
 }
@@ -130,6 +169,10 @@ std::strong_ordering compare(const Request& request, const char* left, const cha
 }
 
 Bytes sorted(const Request& request, const Bytes& input) {
+  const Key& first = request.keys.front();
+  if (first.sort_alone != nullptr && first.bytes == request.element_bytes) {
+    return first.sort_alone(request, input);
+  }
   const std::size_t count = input.size() / request.element_bytes;
   std::vector<const char*> elements(count);
   for (std::size_t i = 0; i < count; ++i) elements[i] = input.data() + i * request.element_bytes;
@@ -153,12 +196,24 @@ Bytes sorted(const Request& request, const Bytes& input) {
   return output;
 }
 
+Bytes all_of(std::FILE* file) {
+  Bytes bytes;
+  for (std::size_t got = 1; got > 0;) {
+    const std::size_t old = bytes.size();
+    bytes.resize(old + (old / 2) + (std::size_t{1} << 16));
+    got = std::fread(bytes.data() + old, 1, bytes.size() - old, file);
+    bytes.resize(old + got);
+  }
+  if (std::ferror(file) != 0) throw std::runtime_error("the input cannot be read");
+  return bytes;
+}
+
 }  // namespace
 
 int main(int argc, char** argv) {
   try {
     const Request request = request_of(std::span(argv, static_cast<std::size_t>(argc)).subspan(1));
-    const Bytes input{std::istreambuf_iterator<char>(std::cin), {}};
+    const Bytes input = all_of(stdin);
     if (input.size() % request.element_bytes != 0) return 2;
     const Bytes output = sorted(request, input);
     std::cout.write(output.data(), static_cast<std::streamsize>(output.size())).flush();
