@@ -49,6 +49,34 @@ struct Stacks : Pool {
   }
 };
 
+// The stacks of one grid at a time. Later grids, of any thread, get them again: their pages are there.
+class LentStacks {
+ public:
+  LentStacks() {
+    const std::scoped_lock lock(mutex);
+    if (!left.empty()) {
+      stacks_ = std::move(left.back());
+      left.pop_back();
+    } else {
+      stacks_ = std::make_unique<Stacks>(kStackBytes);
+    }
+  }
+  ~LentStacks() {
+    const std::scoped_lock lock(mutex);
+    left.push_back(std::move(stacks_));
+  }
+  LentStacks(const LentStacks&) = delete;
+  LentStacks& operator=(const LentStacks&) = delete;
+
+  [[nodiscard]] Stacks& get() { return *stacks_; }
+
+ private:
+  static inline std::mutex mutex;
+  static inline std::vector<std::unique_ptr<Stacks>> left;
+
+  std::unique_ptr<Stacks> stacks_;
+};
+
 struct Thread {
   fiber context;      // where it goes on
   fiber scheduler;    // where its caller goes on
@@ -178,12 +206,12 @@ thread_local std::size_t dynamic_bytes = 0;  // of this grid's blocks
 }  // namespace
 
 void run_grid(const GridShape& shape, const std::function<void()>& kernel) {
-  thread_local Stacks stacks(kStackBytes);
+  LentStacks stacks;
   gridDim = shape.blocks;
   blockDim = shape.threads;
   dynamic_bytes = shape.shared_bytes;
   for (unsigned i = 0; i < shape.blocks.x; ++i) {
-    Block block(shape.threads.x, stacks);
+    Block block(shape.threads.x, stacks.get());
     blockIdx = i;
     std::memset(gsort::gpu::shared_bytes, kSharedPoison, shape.shared_bytes);
     current = &block;

@@ -19,7 +19,7 @@ function(gsort_test_suite name)
     target_link_libraries(${name} PRIVATE gsort_settings ${ARG_DEPENDS} GTest::gtest_main)
   endif()
   target_include_directories(${name} PRIVATE ${PROJECT_SOURCE_DIR}/tests)
-  if(name MATCHES "^unit_" AND CMAKE_BUILD_TYPE STREQUAL "Release")  # compiling them takes longer than running them
+  if(name MATCHES "^(unit_|emulated_|gpu_|properties)" AND CMAKE_BUILD_TYPE STREQUAL "Release")  # compiling them takes longer than running them
     target_compile_options(${name} PRIVATE $<$<COMPILE_LANGUAGE:CXX>:-O1>)
   endif()
   set_target_properties(${name} PROPERTIES RUNTIME_OUTPUT_DIRECTORY ${PROJECT_BINARY_DIR}/tests)
