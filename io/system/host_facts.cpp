@@ -133,10 +133,12 @@ std::optional<FolderFacts> folder_facts(const std::string& path) {
   facts.free_files = space.f_files == 0 ? kUnlimited : std::uint64_t{space.f_favail};
   facts.block_bytes = space.f_frsize;
   if (::fstatfs(fd, &kind) == 0) {
+    constexpr std::uint32_t kLustreMagic = 0x0BD00BD0;
     const auto type = static_cast<std::uint32_t>(kind.f_type);
     facts.is_tmpfs = type == TMPFS_MAGIC;
     facts.is_network =
         type == NFS_SUPER_MAGIC || type == CIFS_SUPER_MAGIC || type == SMB2_SUPER_MAGIC;
+    facts.is_lustre = type == kLustreMagic;
   }
   return facts;
 }

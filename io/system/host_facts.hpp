@@ -48,6 +48,7 @@ struct FolderFacts {
   std::uint64_t block_bytes = 4096;
   bool is_tmpfs = false;    // its space is memory
   bool is_network = false;  // NFS or SMB: data may be lost if two hosts write to one page at once
+  bool is_lustre = false;   // a file that is not striped over several targets is on one of them
 };
 
 // Of the folder (or file) at `path`; none when it cannot be asked.

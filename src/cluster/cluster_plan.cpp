@@ -8,6 +8,7 @@
 #include <nlohmann/json.hpp>
 
 #include "base/checked.hpp"
+#include "base/quoted.hpp"
 #include "base/units.hpp"
 #include "cluster/runs/sizes_here.hpp"
 #include "options/pages/help.hpp"
@@ -112,6 +113,12 @@ std::string text_of(const ClusterPlan& plan) {
                            format_count(plan.elements), plan.hosts.size()));
   for (std::size_t rank = 0; rank < plan.hosts.size(); ++rank) {
     add(plan.names[rank], host_words(plan, plan.hosts[rank]));
+  }
+  if (!plan.lustre_folder.empty()) {
+    add("output",
+        "on Lustre: all processes write to one storage target if the file is not striped; "
+        "lfs setstripe -c -1 " +
+            printable(plan.lustre_folder) + " before the sort uses all targets");
   }
   add("network", network_words(plan));
   add("time", time_words("forming runs", forming_time(plan)) + ", " +

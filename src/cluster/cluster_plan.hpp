@@ -34,6 +34,7 @@ struct ClusterPlan {
   std::uint64_t element_bytes = 1;
   std::uint64_t output_bytes = 0;  // fewer with --top
   bool is_counted = false;         // no element moves
+  std::string lustre_folder;       // in which all write one output; empty on other file systems
   std::vector<std::string> names;
   std::vector<HostPlan> hosts;  // by rank
 };

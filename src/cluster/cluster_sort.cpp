@@ -70,7 +70,8 @@ class ClusterSort {
   // What run() would do; empty in all but rank 0.
   std::string explained() {
     look_at_inputs();
-    const Machine machine = take_share(io::place_of(output_name()).folder);
+    const std::string folder = io::place_of(output_name()).folder;
+    const Machine machine = take_share(folder);
     const HostPlan own = host_plan(plan_, machine);
     ClusterPlan all;
     all.bytes = outcome_.bytes;
@@ -78,6 +79,8 @@ class ClusterSort {
     all.element_bytes = job_.element.bytes();
     all.output_bytes = result_ * all.element_bytes;
     all.is_counted = plan_.is<CountKeys>();
+    const auto facts = io::folder_facts(folder);
+    if (!options_.parts && facts && facts->is_lustre) all.lustre_folder = folder;
     for (const Message& host : team_.gather(std::as_bytes(std::span(&own, 1)))) {
       all.names.push_back(team_.host_of(static_cast<unsigned>(all.hosts.size())));
       all.hosts.push_back(MessageReader(host).take<HostPlan>());

@@ -363,6 +363,17 @@ def refuse(bed: Bed) -> None:
             bed.fail(f"gsort-mpi {words[0]}", done)
 
 
+def explain_lustre(bed: Bed) -> None:
+    """A file there is on one storage target if nobody has said otherwise; files of each process are on several."""
+    bed.write("in.u32", keys("random", "I", 1000, random.Random(18)))
+    lustre = ["env", "ON_LUSTRE=1", f"LD_PRELOAD={bed.gsort_mpi.parent.parent / 'tests/libon_network.so'}"]
+    for before, more, is_told in ((lustre, ["-o", "out.u32"], True), ([], ["-o", "out.u32"], False),
+                                  (lustre, ["--parts", "-o", "out-{rank}.u32"], False)):
+        done = bed.run([bed.mpirun, "-n", "2", *before, str(bed.gsort_mpi), "--explain", "in.u32", *more])
+        if done.returncode != 0 or ("lfs setstripe -c -1 " in done.stdout) != is_told:
+            bed.fail("--explain on Lustre", done)
+
+
 def differ(bed: Bed) -> None:
     """Hosts that see other inputs under the same path."""
     for rank, count in ((0, 100), (1, 99)):
@@ -460,7 +471,7 @@ CASES = {case.__name__: case for case in (
     sort_keys, sort_alone, sort_on_many, sort_narrow_keys, write_parts, write_encoded_parts, write_one_of_each,
     write_one_of_each_together,
     read_inputs_here, check_inputs_here, write_the_first, sort_in_place, sort_records,
-    sort_arrays, check, progress, trace_slowly, refuse, differ, kill, resume)}
+    sort_arrays, check, progress, trace_slowly, refuse, explain_lustre, differ, kill, resume)}
 
 
 def main() -> int:
