@@ -184,12 +184,15 @@ bool SharedFile::put_in_place() const {
   } while (result != 0 && errno == EINTR);
   if (result != 0 && errno == ENOENT) return false;
   if (result != 0) throw file_.error("putting in place", errno);
+  return true;
+}
+
+void SharedFile::sync_name() const {
   if (folder_.readable) {
     folder_.file.sync();
   } else {
     file_.sync_file_system();
   }
-  return true;
 }
 
 }  // namespace gsort::io

@@ -71,8 +71,10 @@ class SharedFile {
 
   // Makes it the output, with the mode and, where possible, the owner of the file it replaces, or
   // the mode of a new one; access lists stay behind. Returns false where it has lost its name
-  // meanwhile. On return the name is on the disk. Throws: Error(kOutput).
+  // meanwhile. Throws: Error(kOutput).
   [[nodiscard]] bool put_in_place() const;
+  // On return the name is on the disk. Requires: exists(). Throws: Error(kOutput).
+  void sync_name() const;
 
  private:
   void take_over_rights() const;

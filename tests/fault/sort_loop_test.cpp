@@ -2,7 +2,8 @@
 // the Nth call of every kind failing, N = 1, 2, ... until a run is clean. Each time either the
 // output holds what std::sort makes of the input, or there is an Error that names operation and
 // path, the old output is intact, and the folders are as they were; what a sort that can be resumed
-// has left, it goes on with.
+// has left, it goes on with. Of a sort by several processes (--form, --take, --join), each command
+// is given again after the error, and then the others.
 //
 // By default some errors stand for all, and N grows in strides; with GSORT_EVERY_FAULT set nothing
 // is left out.
@@ -14,16 +15,21 @@
 #include <functional>
 #include <optional>
 #include <ostream>
+#include <set>
 #include <string>
 #include <vector>
 
 #include <gtest/gtest.h>
 
+#include "app/files.hpp"
+#include "app/shares.hpp"
+#include "base/current_error.hpp"
 #include "io/input/reader.hpp"
 #include "library/sort_file.hpp"
 #include "options/options.hpp"
 #include "support/sorted_copy.hpp"
 #include "support/stably_sorted.hpp"
+#include "unit/app/at_once.hpp"
 #include "unit/io/support.hpp"
 
 namespace gsort {
@@ -157,6 +163,23 @@ std::vector<Fault> faults() {
   return all;
 }
 
+void expect_well_formed(const Error& error) {
+  EXPECT_FALSE(error.operation().empty());
+  EXPECT_FALSE(error.hint().empty()) << error.what();
+  EXPECT_TRUE(!error.path().empty() || error.kind() == ErrorKind::kResource) << error.what();
+}
+
+bool says_in_place(const Error& error) {
+  return error.hint().starts_with("the new output is in place");
+}
+
+Options options_of(const std::vector<std::string>& words) {
+  std::vector<const char*> line = {"gsort", "--parallel=2"};
+  for (const std::string& word : words) line.push_back(word.c_str());
+  const auto nothing = [](const char*) -> const char* { return nullptr; };
+  return parse_options(static_cast<int>(line.size()), line.data(), nothing);
+}
+
 // The folders and files of one case.
 class Place {
  public:
@@ -191,16 +214,12 @@ class Place {
     const Bytes found = read_file(out());
     // The one failure after which the new output is in place: the sync of its folder.
     const bool in_place = error && error->operation() == "syncing" &&
-                          error->path() == folder_.path() &&
-                          error->hint().starts_with("the new output is in place");
+                          error->path() == folder_.path() && says_in_place(*error);
     EXPECT_TRUE(found == (error && !in_place ? old_ : whole_)) << (error ? error->what() : "");
     EXPECT_EQ(folder_.entries().size(), 2U) << "something is left beside the output";
     EXPECT_TRUE((sort_.resumes || first_.entries().empty()) && second_.entries().empty());
     EXPECT_TRUE(read_file(folder_ / "in") == input_) << "the input was changed";
-    if (!error) return;
-    EXPECT_FALSE(error->operation().empty());
-    EXPECT_FALSE(error->hint().empty()) << error->what();
-    EXPECT_TRUE(!error->path().empty() || error->kind() == ErrorKind::kResource) << error->what();
+    if (error) expect_well_formed(*error);
   }
 
   // What a sort that can be resumed has left is what it needs. Its folder may be left, empty.
@@ -217,18 +236,14 @@ class Place {
   [[nodiscard]] std::string out() const { return folder_ / "out"; }
 
   [[nodiscard]] Options parsed() const {
-    std::vector<std::string> words = {
-        "gsort", "-t", std::string(name_of(sort_.type)), "--parallel", "2", "-o", out()};
+    std::vector<std::string> words = {"-t", std::string(name_of(sort_.type)), "-o", out()};
     const std::vector<std::string> places =
         sort_.resumes ? std::vector<std::string>{"--resume", first_ / "runs"}
                       : std::vector<std::string>{"-T", first_.path(), "-T", second_.path()};
     words.insert(words.end(), places.begin(), places.end());
     words.insert(words.end(), sort_.options.begin(), sort_.options.end());
     words.push_back(folder_ / "in");
-    std::vector<const char*> line;
-    for (const std::string& word : words) line.push_back(word.c_str());
-    const auto nothing = [](const char*) -> const char* { return nullptr; };
-    return parse_options(static_cast<int>(line.size()), line.data(), nothing);
+    return options_of(words);
   }
 
   [[nodiscard]] Bytes keys_of_output() const {
@@ -260,11 +275,10 @@ std::uint64_t after(std::uint64_t nth) {
   return wants_every_fault() || nth < 3 ? nth + 1 : nth * 3;
 }
 
-class FaultsInSorts : public testing::TestWithParam<SortCase> {};
-
-TEST_P(FaultsInSorts, EndRightOrWithAnErrorAndTheOldOutput) {
-  Place place(GetParam());
-  place.expect_right_without_faults();
+// Calls begin(), and then sort() with each fault until it no longer meets it, and look() with its
+// Error, if any. With `must_sync`, no failure to sync may be passed over.
+template <class Begin, class Sort, class Look>
+void with_every_fault(const Begin& begin, const Sort& sort, const Look& look, bool must_sync) {
   int met = 0;
   for (const Fault& fault : faults()) {
     bool hit = true;
@@ -272,27 +286,205 @@ TEST_P(FaultsInSorts, EndRightOrWithAnErrorAndTheOldOutput) {
       SCOPED_TRACE(testing::Message()
                    << io::sys::name_of(fault.call) << ' ' << nth << " fails with "
                    << fault.error_number << (fault.from_then_on ? " on" : ""));
+      begin();
       std::optional<Error> error;
       {
         const io::test::FaultScope scope({fault.call, nth, fault.error_number, fault.from_then_on});
-        error = place.sort();
+        error = sort();
         hit = io::sys::counted_calls() >= nth;
       }
-      place.expect_right_or_as_before(error);
-      place.expect_resumed();
+      look(error);
       if (!hit) {
         EXPECT_FALSE(error) << error->what();
+      } else if (must_sync && fault.call == io::sys::Call::kFsync && fault.error_number == EIO) {
+        EXPECT_TRUE(error) << "what could not be synced is said to be on the disk";
       }
       met += hit ? 1 : 0;
       if (testing::Test::HasFailure()) return;
     }
   }
-  RecordProperty("faults", met);
+  testing::Test::RecordProperty("faults", met);
   EXPECT_GT(met, 50);
+}
+
+class FaultsInSorts : public testing::TestWithParam<SortCase> {};
+
+TEST_P(FaultsInSorts, EndRightOrWithAnErrorAndTheOldOutput) {
+  Place place(GetParam());
+  place.expect_right_without_faults();
+  with_every_fault([] {}, [&] { return place.sort(); },
+                   [&](const std::optional<Error>& error) {
+                     place.expect_right_or_as_before(error);
+                     place.expect_resumed();
+                   },
+                   false);
 }
 
 INSTANTIATE_TEST_SUITE_P(Sorts, FaultsInSorts, testing::ValuesIn(cases()),
                          [](const auto& sort) { return std::string(sort.param.name); });
+
+enum class Step : std::uint8_t { kForm, kTake, kJoin };
+
+struct StepCase {
+  const char* name;
+  Step step;
+  bool has_own_files;
+};
+
+void PrintTo(const StepCase& step, std::ostream* out) {
+  *out << step.name;
+}
+
+// Two shares, and two parts of the output: of one array, or the distinct keys in files of their
+// own.
+class PlaceOfShares {
+ public:
+  explicit PlaceOfShares(const StepCase& step)
+      : step_(step.step),
+        has_own_files_(step.has_own_files),
+        names_(has_own_files_ ? Names{"out-0", "out-1"} : Names{"out.npy"}) {
+    write_file(folder_ / "in", input_);
+    expect_done(Step::kForm);
+    begin();
+    expect_all_done_from(step_);
+    for (const std::string& name : names_) whole_.push_back(read_file(folder_ / name));
+  }
+
+  // All as it is before the step, with old outputs.
+  void begin() const {
+    for (const std::string& name : folder_.entries()) {
+      if (name.starts_with('.')) std::filesystem::remove(folder_ / name);
+    }
+    for (const std::string& name : names_) write_file(folder_ / name, old_);
+    if (step_ == Step::kForm) {
+      for (const char* const share : {"0", "1"}) std::filesystem::remove_all(shares_ / share);
+    }
+    if (step_ == Step::kJoin) expect_done(Step::kTake);
+  }
+
+  // Gives the commands of the step up to the first one that has an error.
+  [[nodiscard]] std::optional<Error> give_step() const { return give(step_); }
+
+  void expect_right_or_as_before(const std::optional<Error>& error) const {
+    EXPECT_TRUE(read_file(folder_ / "in") == input_) << "the input was changed";
+    const bool joins = step_ == Step::kJoin;
+    const bool must_be_new = joins && (!error || says_in_place(*error));
+    const bool may_be_new = must_be_new || (joins && has_own_files_);
+    for (std::size_t i = 0; i < names_.size(); ++i) {
+      const Bytes found = read_file(folder_ / names_[i]);
+      EXPECT_TRUE((!must_be_new && found == old_) || (may_be_new && found == whole_[i]))
+          << names_[i] << (error ? error->what() : "");
+    }
+    if (error) expect_well_formed(*error);
+  }
+
+  // The step's commands are given again, and then the others.
+  void expect_done_again() const { expect_all_done_from(step_); }
+
+ private:
+  using Names = std::vector<std::string>;
+
+  static std::set<std::string> entries_of(const TempFolder& folder) {
+    const Names names = folder.entries();
+    return {names.begin(), names.end()};
+  }
+
+  void expect_all_done_from(Step first) const {
+    for (const Step step : {Step::kForm, Step::kTake, Step::kJoin}) {
+      if (step >= first) expect_done(step);
+    }
+    Bytes keys;
+    std::set<std::string> wanted = {"in"};
+    for (const std::string& name : names_) {
+      wanted.insert({name, "." + name + ".gsort-joined"});
+      const Bytes part = read_file(folder_ / name);
+      const std::ptrdiff_t header = has_own_files_ ? 0 : 128;
+      keys.insert(keys.end(), part.begin() + header, part.end());
+    }
+    EXPECT_TRUE(keys == (has_own_files_ ? distinct(input_) : sorted(input_)));
+    EXPECT_EQ(entries_of(folder_), wanted);
+    EXPECT_EQ(entries_of(shares_), (std::set<std::string>{"0", "1"}));
+    EXPECT_TRUE(temporary_.entries().empty());
+  }
+
+  void expect_done(Step step) const {
+    const std::optional<Error> error = give(step);
+    EXPECT_FALSE(error) << error->what();
+  }
+
+  [[nodiscard]] std::optional<Error> give(Step step) const {
+    try {
+      if (step == Step::kJoin) {
+        (void)join(options_of({"--join=2", "-o", output()}));
+        return std::nullopt;
+      }
+      for (const char* const number : {"0", "1"}) {
+        Meter meter;
+        if (step == Step::kForm) {
+          form_share(number, meter);
+        } else {
+          take_part(number, meter);
+        }
+      }
+    } catch (...) {
+      return current_error();
+    }
+    return std::nullopt;
+  }
+
+  void form_share(const std::string& number, Meter& meter) const {
+    const Options options = options_of({"-t", "u32", "-S", "2M", "--form=" + (shares_ / number),
+                                        "--share=" + number + "/2", folder_ / "in"});
+    io::Reader reader(options.inputs, reader_options(options));
+    (void)form(options, job_of(options, reader), reader, meter);
+  }
+
+  void take_part(const std::string& number, Meter& meter) const {
+    std::vector<std::string> words = {
+        "-S", "2M",    "--batch-size=2", "-T", temporary_.path(), "--take=" + number + "/2",
+        "-o", output()};
+    for (const char* const share : {"0", "1"}) words.push_back("--from=" + (shares_ / share));
+    if (has_own_files_) words.emplace_back("-u");
+    (void)take(options_of(words), meter);
+  }
+
+  [[nodiscard]] std::string output() const {
+    return folder_ / (has_own_files_ ? "out-{}" : "out.npy");
+  }
+
+  const Bytes old_ = bytes_of("old");
+  const Bytes input_ = test::generated(kU32, Distribution::kZipf, 100'000);
+  const Step step_;
+  const bool has_own_files_;
+  const Names names_;
+  const TempFolder folder_;
+  const TempFolder shares_;
+  const TempFolder temporary_;
+  std::vector<Bytes> whole_;
+};
+
+class FaultsInShares : public testing::TestWithParam<StepCase> {
+ protected:
+  static void SetUpTestSuite() { test::use_folders_in_memory(); }
+};
+
+TEST_P(FaultsInShares, EndRightOrWithAnErrorAndTheSameCommandContinues) {
+  const PlaceOfShares place(GetParam());
+  with_every_fault([&] { place.begin(); }, [&] { return place.give_step(); },
+                   [&](const std::optional<Error>& error) {
+                     place.expect_right_or_as_before(error);
+                     place.expect_done_again();
+                   },
+                   GetParam().step != Step::kForm);  // --form goes on in another folder
+}
+
+INSTANTIATE_TEST_SUITE_P(Steps, FaultsInShares,
+                         testing::Values(StepCase{"Form", Step::kForm, false},
+                                         StepCase{"Take", Step::kTake, false},
+                                         StepCase{"TakeOwnFile", Step::kTake, true},
+                                         StepCase{"Join", Step::kJoin, false},
+                                         StepCase{"JoinOwnFiles", Step::kJoin, true}),
+                         [](const auto& step) { return std::string(step.param.name); });
 
 }  // namespace
 }  // namespace gsort

@@ -221,6 +221,24 @@ PartRecord join_now(const std::string& output, const io::OutputPlace& place, std
   return joined;
 }
 
+// Whoever gave the output its name may have been killed before it synced the folder.
+void sync_name(const io::OutputPlace& place) {
+  const io::SharedFile file(place, place.name, io::SharedFile::Access::kLook);
+  if (file.exists()) file.sync_name();
+}
+
+// Failures of what comes when all outputs have their names say so. It is all done again by the next
+// call.
+template <class Work>
+void with_output_in_place(const Work& work) {
+  try {
+    work();
+  } catch (const Error& error) {
+    throw Error(error).hint("the new output is in place, but may not survive a power cut; " +
+                            error.hint() + "; then run the same --join again");
+  }
+}
+
 // For parts with their own files: whether an earlier call or another process has put this file, or
 // another file of the same part, in place.
 bool is_in_place(const io::OutputPlace& place, const PartRecord& record) {
@@ -328,7 +346,10 @@ JoinedParts join_parts(const std::string& output, std::uint32_t parts) {
     if (!joined || joined->has_own_file) throw;
     if (jobs.size() > (jobs.contains(joined->job) ? 1U : 0U)) throw;
   }
-  remove_others(place);
+  with_output_in_place([&] {
+    sync_name(place);
+    remove_others(place);
+  });
   return {joined->elements, joined->file_bytes, joined->output, joined->verified};
 }
 
@@ -347,8 +368,11 @@ JoinedParts join_own_parts(const std::string& output, const std::vector<std::str
     joined = all_joined_before(places, jobs);
     if (!joined) throw;
   }
-  for (const io::OutputPlace& place : places) remove_others(place);
-  remove_other_numbers(output);
+  with_output_in_place([&] {
+    for (const io::OutputPlace& place : places) sync_name(place);
+    for (const io::OutputPlace& place : places) remove_others(place);
+    remove_other_numbers(output);
+  });
   return sum_of(*joined);
 }
 
