@@ -15,6 +15,7 @@
 #include "base/checked.hpp"
 #include "base/units.hpp"
 #include "cluster/cluster_plan.hpp"
+#include "cluster/cuts/assign_shares.hpp"
 #include "cluster/cuts/run_blocks.hpp"
 #include "cluster/exchange_plan.hpp"
 #include "cluster/input/same_sort.hpp"
@@ -154,7 +155,7 @@ class ClusterSort {
 
   // The elements of the output are known.
   void begin_output() {
-    header_ = header_of(job_, *reader_, result_);
+    header_ = team_.broadcast(header_of(job_, *reader_, result_));  // any process may write it
     team_.work([this] { output_->begin(plan_, result_, header_); });
   }
 
@@ -332,6 +333,7 @@ class ClusterSort {
   }
 
   void exchange_and_merge() {
+    if (!options_.parts) assign_shares(team_, *parts_, cuts_);
     const bool in_order = job_.unique || !job_.output_form.is_plain();
     ResultPlace place{parts_->begin_of(team_.rank())};
     std::vector<std::byte> before;
@@ -411,6 +413,7 @@ class ClusterSort {
   void report() {
     RankReport& own = outcome_.own;
     own_.report(own);
+    own.share = parts_->share(team_.rank());
     own.elements_written = proof_->output().count;
     own.lost_nan_payloads = output_->lost_nan_payloads();
     own.devices = plan_.devices.size();

@@ -21,6 +21,7 @@ namespace gsort::cluster {
 
 // What one process did.
 struct RankReport {
+  std::uint64_t share = 0;          // of the output
   std::uint64_t elements_read = 0;  // of the input
   std::uint64_t elements_written = 0;
   std::uint64_t lost_nan_payloads = 0;  // of elements written as text

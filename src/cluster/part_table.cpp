@@ -53,10 +53,11 @@ std::uint64_t share_begin(std::uint64_t elements, unsigned rank, unsigned ranks)
   return elements / ranks * rank + elements % ranks * rank / ranks;
 }
 
-PartTable::PartTable(const PartSizes& sizes) : borders_{0}, first_{0} {
-  for (unsigned rank = 1; rank <= sizes.ranks; ++rank) {
-    std::uint64_t end = share_begin(sizes.elements, rank, sizes.ranks);
-    if (rank < sizes.ranks) {
+PartTable::PartTable(const PartSizes& sizes) : borders_{0}, first_{0}, share_(sizes.ranks) {
+  std::iota(share_.begin(), share_.end(), 0U);
+  for (unsigned share = 1; share <= sizes.ranks; ++share) {
+    std::uint64_t end = share_begin(sizes.elements, share, sizes.ranks);
+    if (share < sizes.ranks) {
       end = std::min(round_up(end + sizes.shift, sizes.aligned) - sizes.shift, sizes.elements);
     }
     while (borders_.back() < end) {

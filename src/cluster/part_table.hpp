@@ -1,8 +1,10 @@
 // PartTable: which range of the output each process merges, and in which parts. A pure function of
-// a few numbers, so that all processes have the same table.
+// a few numbers, so that all processes have the same table. Rank i has share i of the output, or
+// that which assign() gives to it.
 #pragma once
 
 #include <cstdint>
+#include <utility>
 #include <vector>
 
 namespace gsort::cluster {
@@ -11,10 +13,10 @@ struct PartSizes {
   std::uint64_t elements = 0;  // of the whole output
   unsigned ranks = 1;
   std::uint64_t part_elements = 1;  // of a part, at most
-  // Borders between ranks lie `shift` elements before a multiple of `aligned`. These are the places
-  // where the next unit of the file begins that two hosts must not write to at once. A border of
-  // equal shares moves forward to the next such place, so the first rank, which writes the header,
-  // also writes the rest of its unit.
+  // Borders between shares lie `shift` elements before a multiple of `aligned`. These are the
+  // places where the next unit of the file begins that two hosts must not write to at once. A
+  // border of equal shares moves forward to the next such place, so the rank of the first share,
+  // which writes the header, also writes the rest of its unit.
   std::uint64_t aligned = 1;
   std::uint64_t shift = 0;
 };
@@ -35,20 +37,29 @@ class PartTable {
   // Requires: all sizes but elements and shift are at least 1.
   explicit PartTable(const PartSizes& sizes);
 
-  // The borders of all parts of all ranks, from 0 to all elements, ascending. Part i lies between
+  // The borders of all parts of all shares, from 0 to all elements, ascending. Part i lies between
   // border i and border i + 1.
   [[nodiscard]] const std::vector<std::uint64_t>& borders() const { return borders_; }
 
-  // The parts of a rank are those from first(rank) to first(rank + 1).
-  [[nodiscard]] std::uint64_t first(unsigned rank) const { return first_[rank]; }
-  [[nodiscard]] std::uint64_t parts(unsigned rank) const { return first_[rank + 1] - first_[rank]; }
-  [[nodiscard]] unsigned ranks() const { return static_cast<unsigned>(first_.size() - 1); }
+  [[nodiscard]] unsigned ranks() const { return static_cast<unsigned>(share_.size()); }
+
+  // The share of each rank. Requires: each share once.
+  void assign(std::vector<unsigned> share) { share_ = std::move(share); }
+  [[nodiscard]] unsigned share(unsigned rank) const { return share_[rank]; }
+
+  // The parts of a rank are parts(rank) from first(rank) on.
+  [[nodiscard]] std::uint64_t first(unsigned rank) const { return first_[share_[rank]]; }
+  [[nodiscard]] std::uint64_t parts(unsigned rank) const {
+    return first_[share_[rank] + 1] - first(rank);
+  }
 
   [[nodiscard]] std::uint64_t elements(std::uint64_t part) const {
     return borders_[part + 1] - borders_[part];
   }
-  [[nodiscard]] std::uint64_t begin_of(unsigned rank) const { return borders_[first_[rank]]; }
-  [[nodiscard]] std::uint64_t end_of(unsigned rank) const { return borders_[first_[rank + 1]]; }
+  [[nodiscard]] std::uint64_t begin_of(unsigned rank) const { return borders_[first(rank)]; }
+  [[nodiscard]] std::uint64_t end_of(unsigned rank) const {
+    return borders_[first(rank) + parts(rank)];
+  }
 
   // The order in which a rank merges its parts, numbered from 0: each rank begins elsewhere, or all
   // would want the same elements of the same rank at the same time.
@@ -58,7 +69,8 @@ class PartTable {
 
  private:
   std::vector<std::uint64_t> borders_;
-  std::vector<std::uint64_t> first_;
+  std::vector<std::uint64_t> first_;  // of each share
+  std::vector<unsigned> share_;       // of each rank
 };
 
 // Element floor(elements * rank / ranks).

@@ -16,6 +16,7 @@ constexpr int kVersion = 1;
 Json object_of(unsigned rank, const std::string& host, const RankReport& report) {
   return {{"rank", rank},
           {"host", host},
+          {"share", report.share},
           {"elements_read", report.elements_read},
           {"elements_written", report.elements_written},
           {"lost_nan_payloads", report.lost_nan_payloads},

@@ -84,7 +84,7 @@ std::vector<std::byte> element_before(Team& team, RunViewSpan runs, const PartTa
                                       ByteSpan scratch) {
   LastElements own(format, parts.ranks());
   team.work([&] {
-    for (unsigned rank = 1; rank < parts.ranks(); ++rank) {
+    for (unsigned rank = 0; rank < parts.ranks(); ++rank) {
       const Cuts& border = cuts[parts.first(rank)];
       for (std::size_t run = 0; run < runs.size(); ++run) {
         own.add_of_run(*runs[run], border[run], rank, scratch);

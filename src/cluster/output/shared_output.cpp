@@ -37,23 +37,25 @@ SharedOutput::SharedOutput(Team& team, const std::string& path, std::function<vo
 }
 
 void SharedOutput::begin(const Plan& plan, std::uint64_t elements, ConstByteSpan header) {
-  header_bytes_ = header.size();
+  header_.assign(header.begin(), header.end());
   element_bytes_ = plan.element_bytes;
-  bytes_ = checked_sum(header_bytes_, checked_product(elements, element_bytes_));
-  if (!output_) return;
-  output_->prepare(bytes_);
-  if (!header.empty()) output_->write_at(0, header);
+  bytes_ = checked_sum(header_.size(), checked_product(elements, element_bytes_));
+  if (output_) output_->prepare(bytes_);
+}
+
+void SharedOutput::write(std::uint64_t offset, ConstByteSpan bytes) {
+  output_ ? output_->write_at(offset, bytes) : share_->write_at(offset, bytes);
 }
 
 void SharedOutput::put(std::uint64_t position, ConstByteSpan elements) {
   Span span(&meter_, Stage::kWrite);
   span.add_bytes(elements.size());
-  const std::uint64_t offset = offset_of(position);
-  output_ ? output_->write_at(offset, elements) : share_->write_at(offset, elements);
+  write(offset_of(position), elements);
 }
 
 void SharedOutput::finish(const PartTable& parts, std::uint64_t /*elements*/) {
-  if (share_) share_->finish(offset_of(parts.begin_of(rank_)), offset_of(parts.end_of(rank_)));
+  if (parts.share(rank_) == 0 && !header_.empty()) write(0, header_);
+  if (share_) share_->finish(begin_of(parts, rank_), offset_of(parts.end_of(rank_)));
 }
 
 void SharedOutput::put_in_place(Team& team, const PartTable& parts) {
@@ -65,7 +67,7 @@ void SharedOutput::put_in_place(Team& team, const PartTable& parts) {
 void SharedOutput::commit(const PartTable& parts) {
   if (!output_) return;
   for (unsigned rank = 1; rank < parts.ranks(); ++rank) {
-    const std::uint64_t begin = offset_of(parts.begin_of(rank));
+    const std::uint64_t begin = begin_of(parts, rank);
     output_->note_written(begin, offset_of(parts.end_of(rank)) - begin);
   }
   output_->commit(bytes_);

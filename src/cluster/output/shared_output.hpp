@@ -1,11 +1,13 @@
 // SharedOutput: one file of all processes. Rank 0 makes it, under a hidden name, and the others
-// open it; each writes its range.
+// open it; each writes its range, and that of the first share the header, as it may be in the same
+// page.
 #pragma once
 
 #include <cstdint>
 #include <functional>
 #include <optional>
 #include <string>
+#include <vector>
 
 #include "base/meter.hpp"
 #include "cluster/output/cluster_output.hpp"
@@ -29,8 +31,13 @@ class SharedOutput final : public ClusterOutput {
 
  private:
   [[nodiscard]] std::uint64_t offset_of(std::uint64_t element) const {
-    return header_bytes_ + element * element_bytes_;
+    return header_.size() + element * element_bytes_;
   }
+  // Where a process writes, with the header.
+  [[nodiscard]] std::uint64_t begin_of(const PartTable& parts, unsigned rank) const {
+    return parts.share(rank) == 0 ? 0 : offset_of(parts.begin_of(rank));
+  }
+  void write(std::uint64_t offset, ConstByteSpan bytes);
   void commit(const PartTable& parts);
 
   const unsigned rank_;
@@ -39,7 +46,7 @@ class SharedOutput final : public ClusterOutput {
   std::optional<io::Output> output_;
   std::optional<io::OutputShare> share_;
   bool is_on_network_ = false;  // as any process sees it
-  std::uint64_t header_bytes_ = 0;
+  std::vector<std::byte> header_;
   std::uint64_t element_bytes_ = 0;
   std::uint64_t bytes_ = 0;
 };

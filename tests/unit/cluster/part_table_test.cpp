@@ -33,6 +33,23 @@ TEST(PartTable, GivesEveryRankItsShare) {
   }
 }
 
+TEST(PartTable, GivesARankTheShareThatIsAssigned) {
+  PartTable table({101, 3, 7, 1, 0});
+  EXPECT_EQ(table.share(2), 2);
+  const PartTable in_order = table;
+  table.assign({2, 0, 1});
+  EXPECT_EQ(table.borders(), in_order.borders());
+  for (unsigned rank = 0; rank < 3; ++rank) {
+    const unsigned share = table.share(rank);
+    EXPECT_EQ(share, (rank + 2) % 3);
+    EXPECT_EQ(table.first(rank), in_order.first(share));
+    EXPECT_EQ(table.parts(rank), in_order.parts(share));
+    EXPECT_EQ(table.begin_of(rank), in_order.begin_of(share));
+    EXPECT_EQ(table.end_of(rank), in_order.end_of(share));
+    EXPECT_LT(table.in_turn(rank, table.parts(rank) - 1), table.parts(rank));
+  }
+}
+
 TEST(PartTable, PutsBordersOfRanksWhereTheFileHasMultiples) {
   const PartTable table({1000, 4, 33, 64, 16});
   for (unsigned rank = 1; rank < 4; ++rank) {
