@@ -7,6 +7,7 @@ import struct
 import subprocess
 import tempfile
 from collections.abc import Callable
+from itertools import accumulate
 from pathlib import Path
 
 from network import launcher_of
@@ -15,10 +16,9 @@ from network import launcher_of
 EACH = 'r=${OMPI_COMM_WORLD_RANK:-${PMI_RANK:-0}}; mkdir -p "$FOLDERS/$r"; TMPDIR="$FOLDERS/$r" exec "$@"'
 
 
-# Distributions, and how much of its share of the input a process sends at most, of 2, 3 and 4 processes.
-KINDS = {"random": (1/2, 2/3, 3/4), "equal": (0, 0, 0), "few": (1/3, 2/3, 2/3), "sorted": (0, 0, 0), "reversed": (1, 1, 1),
-         "by_rank": (1/2, 1/2, 3/4), "saw": (1/2, 2/3, 3/4), "organ_pipe": (1/2, 1, 1), "skewed": (1/2, 2/3, 3/4),
-         "one_far": (2/5, 4/5, 3/5), "almost_sorted": (0, 0, 0), "greatest": (1/2, 1, 1)}
+# Distributions. Of 2, 3 and 4 processes, each sends at most 1 - 1/P of its share of the input.
+KINDS = ("random", "equal", "few", "sorted", "reversed", "by_rank", "saw", "organ_pipe", "skewed", "one_far", "almost_sorted",
+         "greatest")
 
 
 def keys(kind: str, code: str, count: int, rng: random.Random) -> bytes:
@@ -41,17 +41,22 @@ def keys(kind: str, code: str, count: int, rng: random.Random) -> bytes:
     return struct.pack(f"<{count}{code}", *numbers)
 
 
-def moved(content: bytes, ranks: list[dict]) -> list[int]:
-    """How many keys each process has to send: those of its share of the input that others write. Equal keys keep their order.
-    `ranks`: as in a report."""
+def sends(content: bytes, ranks: list[dict]) -> list[list[int]]:
+    """How many keys each process sends if it writes share 0 of the output, 1, ...: those of its share of the input that lie in
+    others. Equal keys keep their order. `ranks`: as in a report."""
     numbers = struct.unpack(f"<{len(content) // 8}Q", content)
     order = sorted(range(len(numbers)), key=numbers.__getitem__)
-    counts, read, written = [], 0, 0
-    for rank in ranks:
-        share = range(read, read + rank["elements_read"])
-        counts.append(len(share) - sum(place in share for place in order[written:written + rank["elements_written"]]))
-        read, written = read + rank["elements_read"], written + rank["elements_written"]
-    return counts
+    written = [rank["elements_written"] for rank in sorted(ranks, key=lambda rank: rank["share"])]
+    shares = [order[end - length:end] for length, end in zip(written, accumulate(written))]
+    read = [range(end - rank["elements_read"], end)
+            for rank, end in zip(ranks, accumulate(rank["elements_read"] for rank in ranks))]
+    return [[len(own) - sum(place in own for place in share) for share in shares] for own in read]
+
+
+def sends_much(ranks: list[dict], element_bytes: int) -> bool:
+    """Whether a process sends more of its share than it does of random keys."""
+    most = 1 - 1 / len(ranks) + 0.01
+    return any(rank["sent_bytes"] > most * rank["elements_read"] * element_bytes for rank in ranks)
 
 
 def npy(descr: str, count: int, content: bytes) -> bytes:

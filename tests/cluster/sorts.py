@@ -21,7 +21,7 @@ import sys
 import time
 from pathlib import Path
 
-from bed import KINDS, Bed, keys, npy
+from bed import KINDS, Bed, keys, npy, sends_much
 from inputs_here import check_inputs_here, read_inputs_here
 from network import launcher_of
 from resume import resume
@@ -33,10 +33,13 @@ TYPES = {"u32": "I", "i32": "i", "u64": "Q", "i64": "q", "f32": "f", "f64": "d"}
 def sort_keys(bed: Bed) -> None:
     rng = random.Random(1)
     for number, (name, code) in enumerate(TYPES.items()):
-        for kind in list(KINDS)[number % 6::6]:
-            count = rng.randrange(50_000, 100_000)
+        for kind in KINDS[number % 6::6]:
+            processes, count = rng.randrange(2, 5), rng.randrange(50_000, 100_000)
             data = bed.write(f"in.{name}", keys(kind, code, count, rng))
-            bed.expect_same(rng.randrange(1, 5), f"{kind} {name}", [data], "-S", rng.choice(["24M", "64M"]))
+            bed.expect_same(processes, f"{kind} {name}", [data], "-S", rng.choice(["24M", "64M"]), "--stats=stats.json")
+            ranks = json.loads((bed.folder / "stats.json").read_text())["ranks"]
+            if sends_much(ranks, struct.calcsize(code)):
+                bed.fail(f"{kind} {name}, {processes} processes: {[rank['sent_bytes'] for rank in ranks]} bytes were sent")
     for count in (0, 1, 2, 5, 1000):
         data = bed.write("in.u64", keys("random", "Q", count, rng))
         bed.expect_same(rng.choice([3, 4]), f"{count} elements", [data])
