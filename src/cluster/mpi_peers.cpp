@@ -37,14 +37,16 @@ constexpr int kTag = 0;
 
 // Open MPI's answers to long messages wait behind bulk data on the same socket: below its eager
 // limit there are none. It gives up the processor in each call where processes share cores: the
-// team's pauses do that, and only when nothing has arrived.
-void prefer_eager_frames_and_own_pauses() {
+// team's pauses do that, and only when nothing has arrived. PMIx waits 1 s for further events
+// before it tells a process that mpirun is gone; meanwhile the output might get its name.
+void set_up_open_mpi() {
   for (const auto& [name, value] : {std::pair("OMPI_MCA_btl_tcp_eager_limit", "262144"),
                                     {"OMPI_MCA_btl_tcp_rndv_eager_limit", "262144"},
                                     {"OMPI_MCA_btl_tcp_max_send_size", "262144"},
                                     {"OMPI_MCA_btl_tcp_sndbuf", "65536"},
                                     {"OMPI_MCA_btl_tcp_rcvbuf", "65536"},
-                                    {"OMPI_MCA_mpi_yield_when_idle", "0"}}) {
+                                    {"OMPI_MCA_mpi_yield_when_idle", "0"},
+                                    {"PMIX_MCA_pmix_event_caching_window", "0"}}) {
     ::setenv(name, value, 0);
   }
 }
@@ -190,7 +192,7 @@ struct MpiPeers::Impl {
 };
 
 MpiPeers::MpiPeers() : impl_(std::make_unique<Impl>()) {
-  prefer_eager_frames_and_own_pauses();
+  set_up_open_mpi();
   int provided = 0;
   check(MPI_Init_thread(nullptr, nullptr, MPI_THREAD_FUNNELED, &provided), "starting MPI");
   if (provided < MPI_THREAD_FUNNELED) {

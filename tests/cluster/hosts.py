@@ -6,6 +6,7 @@ left, and the next sort must remove what else is.
 Skips with status 77 and a list of what is left out where the machine allows no namespaces."""
 
 import argparse
+import itertools
 import json
 import os
 import re
@@ -22,58 +23,14 @@ import network
 from bed import KINDS, keys, sends, sends_much
 from differing_hosts import DIFFERING, other_files
 from host_bed import ENDS_WITHIN, OLD, SMALL, Bed, Failed
+from kills import PHASES, Sort, kill_often, slowly
 
 SKIPPED = 77
 GUIDE = Path(__file__).resolve().parents[2] / "src/cluster/README.md"
-PROGRAM_MIB = 32  # of the program, its libraries and MPI
+PROGRAM_MIB = 16  # that the program and MPI use beside -S, as the guide says
+TIMEOUT = 3  # s, of --peer-timeout
 BEATS_AND_START = 100_000  # bytes
-
-
-def phases(bed: Bed, processes: int, size: int) -> dict[str, Callable[[], bool]]:
-    """How each phase is seen from outside: it has begun when this is true. In order."""
-    before = bed.hosts.sent_bytes("h2")
-    while_forming: list[int] = []
-
-    def is_forming() -> bool:
-        return bool(bed.hidden())
-
-    def is_cutting() -> bool:  # nothing but beats crosses the network while runs are formed
-        if not is_forming():
-            return False
-        while_forming.append(bed.hosts.sent_bytes("h2"))
-        return while_forming[-1] > while_forming[0] + 3_000
-
-    def is_exchanging() -> bool:
-        return bed.hosts.sent_bytes("h2") - before > 1_000_000
-
-    def is_writing() -> bool:
-        return is_exchanging() and any(path.stat().st_blocks * 512 > size * 3 // 4 for path in bed.hidden())
-
-    return {"starting": lambda: len(bed.ranks()) == processes, "forming": is_forming, "cutting": is_cutting,
-            "exchanging": is_exchanging, "writing": is_writing}
-
-
-def kill_in(bed: Bed, phase: str, victim: str, wanted: bytes) -> bool:
-    """Kills mpirun, or gsort-mpi on a host, when the phase begins. False: too late, as the sort was over, or the output, which is
-    `wanted`, had its name. While writing, a kill may come as late as that on any machine; so may the moment when processes hear
-    that mpirun is gone."""
-    for left in bed.hidden():  # of the one before
-        left.unlink()
-    (bed.folder / "out").write_bytes(OLD)
-    has_begun = phases(bed, 3, len(wanted))[phase]
-    running = bed.start(3, *SMALL, "--peer-timeout=4", "in.u64")
-    while not has_begun():
-        if running.poll() is not None:
-            return False
-        time.sleep(0.002)
-    try:
-        victims = [process for process in bed.ranks() if bed.hosts.host_of(process) == victim] if victim != "mpirun" else [
-            process for process, name in bed.hosts.processes().items() if name.startswith("mpirun")]
-        os.kill(victims[0], signal.SIGKILL)
-    except (IndexError, ProcessLookupError):
-        return False
-    bed.require_failure(running, ENDS_WITHIN, late=wanted)
-    return phase == "writing" or victim == "mpirun" or (bed.folder / "out").read_bytes() == OLD
+SIGKILL_TIMEOUT = "OMPI_MCA_odls_base_sigkill_timeout"
 
 
 def equal_bytes(bed: Bed) -> None:
@@ -160,43 +117,52 @@ def explained(bed: Bed) -> None:
     bed.require_nothing_left()
 
 
-def killed(bed: Bed, rounds: int) -> None:
+def killed(bed: Bed) -> None:
     """In each phase, mpirun is killed and a rank; of several rounds, each rank in each."""
-    size = 12_000_000
-    bed.write_keys("in.u64", size // 8)
+    bed.write_keys("in.u64", 600_000)
     wanted = bed.expect("in.u64")
-    bed.hosts.shape("40mbit")
-    missed = []
-    for number in range(rounds):
-        bed.random.seed(bed.seed + number)
-        if rounds > 1:
-            print(f"  round {number + 1} of {rounds}, --seed {bed.seed + number}", flush=True)
-        for place, phase in enumerate(("starting", "forming", "cutting", "exchanging", "writing")):
-            for victim in ("mpirun", *(bed.hosts.names[:3] if rounds > 1 else [bed.hosts.names[place % 3]])):
-                try:
-                    if not kill_in(bed, phase, victim, wanted):
-                        missed.append(f"{victim} {phase}")
-                        bed.require_no_process(ENDS_WITHIN)
-                except Failed as failure:
-                    raise Failed(f"{victim} killed while {phase}: {failure}; "
-                                 f"repeat with --seed {bed.seed + number} killed") from None
-    print(f"  missed: {', '.join(missed) or 'none'}")
-    if len(missed) > (2 if rounds == 1 else 4 * rounds):
-        raise Failed(f"too few processes were killed; missed: {', '.join(missed)}")
-    bed.sort(3, *SMALL, "in.u64")
-    bed.require_output(wanted, "the sort after killed ones")
-    bed.require_no_process(ENDS_WITHIN)
-    bed.require_nothing_left()
-
-
-def start_exchange(bed: Bed, *words: str) -> subprocess.Popen:
-    """A sort of 3 hosts over slow links, in the middle of its exchange."""
-    bed.write_keys("in.u64", 1_500_000)
     bed.hosts.shape("20mbit")
-    (bed.folder / "out").write_bytes(OLD)
-    has_begun = phases(bed, 3, 12_000_000)["exchanging"]
-    running = bed.start(3, *SMALL, *words, "in.u64")
-    while not has_begun():
+    program = slowly("./gsort-mpi", bed.programs.parent / "tests/libslow_end.so", len(wanted))
+
+    kills = itertools.count(1)
+
+    def kill(phase: str, victim: str, wait: float) -> str:
+        if next(kills) % 10 == 0:  # as users have it: mpirun gives processes 3 s to end
+            bed.hosts.environment.pop(SIGKILL_TIMEOUT, None)
+        else:
+            bed.hosts.environment[SIGKILL_TIMEOUT] = "0"
+        sort = Sort(bed.hosts, 3)
+        running = bed.launch(3, *program, *SMALL, "--peer-timeout=4", "-T", "scratch", "in.u64", "-o", "out")
+        return sort.kill(phase, victim, wait, lambda: running.poll() is None, lambda: bed.end(running, ENDS_WITHIN), wanted)
+
+    def sort_after() -> None:
+        bed.sort(3, *SMALL, "in.u64")
+        bed.require_output(wanted, "the sort after killed ones")
+        bed.require_no_process(ENDS_WITHIN)
+        bed.require_nothing_left()
+
+    hosts = bed.hosts.names[:3]
+    kill_often(bed.rounds, bed.phases, lambda place: ("mpirun", *(hosts if bed.rounds > 1 else [hosts[place % 3]])), bed.seed, kill,
+               sort_after)
+
+
+def memory_of(given: int) -> list[str]:
+    return SMALL if given == 24 else ["-S", f"{given}M"]
+
+
+def write_input(bed: Bed, given: int, count: int) -> bytes:
+    """So many keys, or of more memory so many as that of four hosts holds. Returns what gsort makes of them."""
+    bed.write_keys("in.u64", count if given == 24 else given << 19)
+    return bed.expect("in.u64")
+
+
+def start_exchange(bed: Bed, *words: str, given: int = 24) -> subprocess.Popen:
+    """A sort of 3 hosts over slow links, in the middle of its exchange."""
+    write_input(bed, given, 1_500_000)
+    bed.hosts.shape("20mbit" if given == 24 else f"{given * 2}mbit")
+    sort = Sort(bed.hosts, 3)
+    running = bed.start(3, *memory_of(given), *words, "in.u64")
+    while not sort.has_begun("exchanging"):
         if running.poll() is not None:
             raise Failed(f"the sort has ended, status {running.returncode}")
         time.sleep(0.01)
@@ -216,15 +182,15 @@ def link_interrupted(bed: Bed) -> None:
 
 def link_lost(bed: Bed) -> None:
     """gsort-mpi ends everywhere. mpirun does not: it waits until TCP gives up the host that it tells to stop."""
-    running = start_exchange(bed, "--peer-timeout=3")
+    running = start_exchange(bed, f"--peer-timeout={TIMEOUT}")
     bed.hosts.link("h3", "down")
-    end = time.monotonic() + 3 + ENDS_WITHIN
+    end = time.monotonic() + TIMEOUT + ENDS_WITHIN
     while bed.ranks():
         if time.monotonic() > end:
             raise Failed(f"a sort whose link is down goes on: {bed.where()}")
         time.sleep(0.05)
     bed.require_output(OLD, "a link that is down")
-    if "h3 (rank 2)" not in bed.said() or "has not answered for 3" not in bed.said():
+    if "h3 (rank 2)" not in bed.said() or f"has not answered for {TIMEOUT}" not in bed.said():
         raise Failed("the host that does not answer is not named")
     bed.hosts.kill_all()
     running.wait()
@@ -281,13 +247,13 @@ def never_leaves(bed: Bed) -> None:
     wanted = bed.expect("in.u64")
     shutil.copy(bed.programs.parent / "tests/libnever_leaves.so", bed.folder)
     on_h2 = f"export LD_PRELOAD={bed.folder}/libnever_leaves.so"
-    bed.hosts.environment.pop("OMPI_MCA_odls_base_sigkill_timeout", None)  # all need time to tell of it
-    running = bed.start_otherwise(on_h2, *SMALL, "--peer-timeout=3", "in.u64", "-o", "out")
-    if bed.finish(running, 3 + ENDS_WITHIN) == 0:
+    bed.hosts.environment.pop(SIGKILL_TIMEOUT, None)  # all need time to tell of it
+    running = bed.start_otherwise(on_h2, *SMALL, f"--peer-timeout={TIMEOUT}", "in.u64", "-o", "out")
+    if bed.finish(running, TIMEOUT + ENDS_WITHIN) == 0:
         raise Failed("status 0 although a process has not ended")
     bed.require_no_process(ENDS_WITHIN)
     bed.require_output(wanted, "a process that never leaves")
-    if "ending all processes: one of them has not ended for 3 seconds" not in bed.said():
+    if f"ending all processes: one of them has not ended for {TIMEOUT} seconds" not in bed.said():
         raise Failed("the wait at the end is not told")
 
 
@@ -342,40 +308,51 @@ def network_bytes(bed: Bed) -> None:
                     raise Failed(f"{kind}, {processes} processes: {name} has sent {rank['sent_bytes']:,}, not {required:,} bytes")
 
 
-def one_slow_link(bed: Bed) -> None:
+def one_slow_link(bed: Bed, given: int = 24) -> None:
     """All wait for the host with a quarter of the link, and take no more memory meanwhile."""
-    bed.write_keys("in.u64", 3_000_000)
-    wanted = bed.expect("in.u64")
-    bed.hosts.shape("80mbit")
-    bed.hosts.shape("20mbit", ["h3"])
-    bed.sort(4, *SMALL, "in.u64", "--stats=stats")
+    wanted = write_input(bed, given, 3_000_000)
+    bed.hosts.shape(f"{given * 10 // 3}mbit")
+    bed.hosts.shape(f"{given * 5 // 6}mbit", ["h3"])
+    bed.sort(4, *memory_of(given), "in.u64", "--stats=stats")
     bed.require_output(wanted, "a slow link")
-    require_memory(bed, 24)
+    require_memory(bed, given)
+
+
+def stopped(bed: Bed, given: int = 24) -> None:
+    """A process is stopped for 10 s in the exchange."""
+    running = start_exchange(bed, "--stats=stats", given=given)
+    process = next(process for process in bed.ranks() if bed.hosts.host_of(process) == "h2")
+    os.kill(process, signal.SIGSTOP)
+    wanted = bed.expect("in.u64")
+    time.sleep(10)
+    os.kill(process, signal.SIGCONT)
+    if bed.finish(running, 300) != 0:
+        raise Failed("a sort has failed, a process of which was stopped for 10 s")
+    bed.require_output(wanted, "a process that was stopped")
+    require_memory(bed, given)
 
 
 def more_memory(bed: Bed) -> None:
-    """With a slow link, no process takes more than -S."""
-    bed.write_keys("in.u64", 30_000_000)
-    wanted = bed.expect("in.u64")
-    bed.hosts.shape("400mbit")
-    bed.hosts.shape("100mbit", ["h3"])
-    bed.sort(4, "-S", "128M", "in.u64", "--stats=stats")
-    bed.require_output(wanted, "a slow link")
-    require_memory(bed, 128)
+    """Each process reads as much as its -S."""
+    for given in (64, 128, 256):
+        for case in (one_slow_link, stopped, all_on_one_host):
+            case(bed, given)
 
 
-def stopped(bed: Bed) -> None:
-    """A process is stopped for 10 s in the exchange."""
-    running = start_exchange(bed, "--stats=stats")
-    wanted = bed.expect("in.u64")
+def stopped_for_ever(bed: Bed) -> None:
+    """The others name the host of a process that is stopped, and end it."""
+    running = start_exchange(bed, f"--peer-timeout={TIMEOUT}")
     process = next(process for process in bed.ranks() if bed.hosts.host_of(process) == "h2")
     os.kill(process, signal.SIGSTOP)
-    time.sleep(10)
-    os.kill(process, signal.SIGCONT)
-    if bed.finish(running, 60) != 0:
-        raise Failed("a sort has failed, a process of which was stopped for 10 s")
-    bed.require_output(wanted, "a process that was stopped")
-    require_memory(bed, 24)
+    end = time.monotonic() + TIMEOUT + 1
+    while f"h2 (rank 1): it has not answered for {TIMEOUT} seconds" not in bed.said():
+        if time.monotonic() > end:
+            raise Failed(f"a process is stopped for {TIMEOUT + 1} s, and its host is not named")
+        time.sleep(0.05)
+    bed.require_failure(running, ENDS_WITHIN)
+    bed.sort(3, *SMALL, "in.u64")
+    bed.require_output(bed.expect("in.u64"), "the sort after a stopped one")
+    bed.require_nothing_left()
 
 
 def resumed(bed: Bed) -> None:
@@ -388,9 +365,9 @@ def resumed(bed: Bed) -> None:
         if processes == 3:
             running = start_exchange(bed, keep)
         else:
-            has_begun = phases(bed, 2, 8 * count)["exchanging"]
+            sort = Sort(bed.hosts, 2)
             running = bed.start(processes, *SMALL, keep, "-v", "in.u64")
-            while not has_begun():
+            while not sort.has_begun("exchanging"):
                 if running.poll() is not None:
                     raise Failed(f"the sort has ended, status {running.returncode}: {bed.said()}")
                 time.sleep(0.01)
@@ -418,17 +395,16 @@ def sort_input_of_h2(bed: Bed, *words: str) -> None:
     (bed.folder / "empty.u64").write_bytes(b"")
     script = f'case $(hostname) in h2) in=in.u64;; *) in=empty.u64;; esac; exec ./gsort-mpi {" ".join(words)} $in'
     command = [bed.launcher, *bed.hosts.processes_on(4), "sh", "-c", script]
-    subprocess.run(bed.hosts.entering("h1", *command), cwd=bed.folder, env=bed.hosts.environment, check=True, timeout=120)
+    subprocess.run(bed.hosts.entering("h1", *command), cwd=bed.folder, env=bed.hosts.environment, check=True, timeout=300)
 
 
-def all_on_one_host(bed: Bed) -> None:
+def all_on_one_host(bed: Bed, given: int = 24) -> None:
     """One host has all of the input, the others nothing."""
-    bed.write_keys("in.u64", 3_000_000)
-    wanted = bed.expect("in.u64")
-    sort_input_of_h2(bed, "--inputs-here", *SMALL, "--stats=stats", "-T", "scratch", "-o", "out")
+    wanted = write_input(bed, given, 3_000_000)
+    sort_input_of_h2(bed, "--inputs-here", *memory_of(given), "--stats=stats", "-T", "scratch", "-o", "out")
     bed.require_output(wanted, "all input on one host")
-    ranks = require_memory(bed, 24)["ranks"]
-    if {rank["elements_written"] for rank in ranks} != {750_000}:
+    ranks = require_memory(bed, given)["ranks"]
+    if {rank["elements_written"] for rank in ranks} != {len(wanted) // 8 // 4}:
         raise Failed(f"shares of the output are not equal: {ranks}")
 
 
@@ -449,19 +425,20 @@ CASES: dict[str, Callable[[Bed], None]] = {
     "equal_bytes": equal_bytes, "hosts_file": hosts_file, "stats": stats, "explained": explained, "memory_limited": memory_limited,
     "one_slow_link": one_slow_link, "all_on_one_host": all_on_one_host, "room_for_a_part": room_for_a_part,
     "scratch_full": scratch_full, "resumed": resumed, "never_leaves": never_leaves,
-    "link_interrupted": link_interrupted, "link_lost": link_lost,
-    "killed": lambda bed: killed(bed, 1), **DIFFERING}
+    "link_interrupted": link_interrupted, "link_lost": link_lost, "stopped_for_ever": stopped_for_ever,
+    "killed": killed, **DIFFERING}
 LONG_CASES: dict[str, Callable[[Bed], None]] = {
     "network_bytes": network_bytes, "scratch_fills": scratch_fills, "other_files": other_files, "more_memory": more_memory,
-    "link_lost_early": link_lost_early, "stopped": stopped, "killed_often": lambda bed: killed(bed, 10)}
+    "link_lost_early": link_lost_early, "stopped": stopped}
 
 
 def run(name: str, case: Callable[[Bed], None], options: argparse.Namespace) -> bool:
     begin = time.monotonic()
     with network.Network(4) as hosts:
         if not options.long:  # Open MPI's mpirun gives processes 3 s to end, however soon they do
-            hosts.environment["OMPI_MCA_odls_base_sigkill_timeout"] = "0"
+            hosts.environment[SIGKILL_TIMEOUT] = "0"
         bed = Bed(hosts, options.bin.resolve(), options.seed)
+        bed.rounds, bed.phases = options.rounds or (100 if options.long else 1), options.phases
         try:
             case(bed)
         except Failed as failure:
@@ -477,6 +454,8 @@ def main() -> int:
     parser.add_argument("--bin", type=Path, required=True, help="the folder of the programs")
     parser.add_argument("--long", action="store_true", help="all cases, also those that take many minutes")
     parser.add_argument("--seed", type=int, default=1)
+    parser.add_argument("--rounds", type=int, help="of kills; by default 100 with --long, else 1")
+    parser.add_argument("--phases", nargs="+", default=list(PHASES), choices=PHASES, help="in which is killed")
     parser.add_argument("cases", nargs="*", help="all, if none is named")
     options = parser.parse_args()
     cases = {name: case for name, case in (CASES | LONG_CASES).items()
@@ -489,8 +468,9 @@ def main() -> int:
     if network.is_inside():
         return 0 if run(options.cases[0], cases[options.cases[0]], options) else 1
     before = network.interfaces_and_mounts()
-    common = ["--bin", str(options.bin), "--seed", str(options.seed), *(["--long"] if options.long else [])]
-    status = max(network.go_inside(*common, name) for name in cases)
+    common = ["--bin", str(options.bin), "--seed", str(options.seed), "--rounds", str(options.rounds or (100 if options.long else 1)),
+              *(["--long"] if options.long else []), "--phases", *options.phases]
+    status = max(network.go_inside(name, *common) for name in cases)
     if network.interfaces_and_mounts() != before:
         return print("FAILED: interfaces or mounts of this machine have changed") or 1
     return status

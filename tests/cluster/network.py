@@ -13,8 +13,8 @@ As a program it runs one command on the first host, to try things by hand:
 import argparse
 import contextlib
 import errno
-import json
 import os
+import re
 import shlex
 import shutil
 import signal
@@ -218,7 +218,7 @@ class Network:
 
     def sent_bytes(self, name: str) -> int:
         """What a host has sent since it was made."""
-        return json.loads(call("ip", "-s", "-j", "link", "show", f"to-{name}"))[0]["stats64"]["rx"]["bytes"]
+        return int(re.search(rf"to-{name}: *(\d+)", Path("/proc/net/dev").read_text())[1])
 
     def processes(self) -> dict[int, str]:
         """The numbers and names of what runs on the hosts."""

@@ -9,23 +9,27 @@ import signal
 import struct
 import subprocess
 import time
-from collections.abc import Callable
+from collections.abc import Callable, Iterable, Sequence
 from pathlib import Path
 
 from bed import Bed, keys
+from kills import MARK, slowly
 
 COUNT = 6_000_000  # u64: several runs of each process
 SMALL = ["-S", "24M", "--parallel=1"]
+MOST_OF_RUN = 1_000_000  # elements, with these
+PAGE = 4096
 OLD = b"the old output"
 
 
-def elements_in(manifest: bytes) -> int:
-    """Of all runs, by the format of io/runs/manifest.hpp."""
+def runs_in(manifest: bytes) -> list[tuple[int, int]]:
+    """Of all runs, by the format of io/runs/manifest.hpp: elements, and where the run ends in the file of runs."""
     job, inputs, runs = struct.unpack_from("<3I", manifest, 44)
     at = 64 + job
     for _ in range(inputs):
         at += 20 + struct.unpack_from("<I", manifest, at + 16)[0]
-    return sum(struct.unpack_from("<Q", manifest, at + 64 * run + 8)[0] for run in range(runs))
+    fields = [struct.unpack_from("<8xQ16x2Q", manifest, at + 64 * run) for run in range(runs)]
+    return [(elements, index + 32 * blocks) for elements, index, blocks in fields]
 
 
 class Resumed:
@@ -37,39 +41,56 @@ class Resumed:
         shutil.rmtree(self.folder, ignore_errors=True)
         self.folder.mkdir()
 
-    def command(self, processes: int, *words: str) -> list[str]:
+    def command(self, hosts: Sequence[int], *words: str) -> list[str]:
+        """A process on each of these hosts, in this order."""
         bed, where = self.bed, self.folder / "runs" if self.is_shared else "runs"  # all have the command of rank 0
-        script = f'h="{self.folder}/host-${{OMPI_COMM_WORLD_RANK:-${{PMI_RANK:-0}}}}"; mkdir -p "$h" && cd "$h" && exec "$@"'
-        return [bed.mpirun, "-n", str(processes), "sh", "-c", script, "sh", str(bed.gsort_mpi), *SMALL, f"--resume={where}",
-                *words, str(bed.folder / "large.u64"), "-o", str(bed.folder / "out")]
+        script = (f'h="{self.folder}/host-$(echo {" ".join(map(str, hosts))} | cut -d " " -f $((1 + '
+                  '${OMPI_COMM_WORLD_RANK:-${PMI_RANK:-0}})))"; mkdir -p "$h" && cd "$h" && exec "$@"')
+        return [bed.mpirun, "-n", str(len(hosts)), "sh", "-c", script, "sh",
+                *slowly(str(bed.gsort_mpi), bed.gsort_mpi.parents[1] / "tests/libslow_end.so", 8 * COUNT, self.folder / MARK), *SMALL,
+                f"--resume={where}", *words, str(bed.folder / "large.u64"), "-o", str(bed.folder / "out")]
 
-    def kept(self, hosts: int) -> int:
-        """Elements in runs that so many hosts see."""
-        folders = ["runs"] if self.is_shared else [f"host-{host}/runs" for host in range(hosts)]
-        elements = 0
-        for folder in folders:
-            for manifest in self.folder.glob(f"{folder}/gsort-*/gsort.manifest"):
-                with contextlib.suppress(FileNotFoundError):  # while it is replaced, at most
-                    elements += elements_in(manifest.read_bytes())
-        return elements
+    def folders(self, hosts: Iterable[int]) -> list[tuple[int, list[tuple[int, int]]]]:
+        """Of each folder that these hosts see: the bytes of its file of runs, and the complete ones."""
+        found = []
+        for place in ["runs"] if self.is_shared else [f"host-{host}/runs" for host in hosts]:
+            for folder in self.folder.glob(f"{place}/gsort-*/"):
+                with contextlib.suppress(FileNotFoundError):  # they come one after the other
+                    runs = runs_in((folder / "gsort.manifest").read_bytes())
+                    found.append(((folder / "gsort.runs").stat().st_size, runs))
+        return found
+
+    def kept(self, hosts: Iterable[int]) -> int:
+        """Elements in runs that these hosts see."""
+        return sum(elements for _, runs in self.folders(hosts) for elements, _ in runs)
+
+    def require_few_lost(self, hosts: Iterable[int]) -> None:
+        """Behind its complete runs, each host has at most one, which is formed again."""
+        for size, runs in self.folders(hosts):
+            begin = -(-max((end for _, end in runs), default=0) // PAGE) * PAGE
+            if size - begin > 8 * MOST_OF_RUN:
+                self.bed.fail(f"{size - begin:,} bytes behind {len(runs)} complete runs, which are more than one run")
 
     def written(self) -> int:
         return sum(path.stat().st_blocks * 512 for path in self.bed.folder.glob(".gsort-*"))
 
-    def kill_when(self, processes: int, has_begun: Callable[[], bool], rng: random.Random) -> bool:
+    def programs(self) -> list[int]:
+        pattern = f"{self.bed.gsort_mpi} -S.*{self.bed.folder}"
+        found = subprocess.run(["pgrep", "-f", pattern], capture_output=True, text=True, check=False)
+        return [int(process) for process in found.stdout.split() if is_program(int(process))]
+
+    def kill_when(self, hosts: Sequence[int], has_begun: Callable[[], bool], rng: random.Random) -> bool:
         """Whether a process could be killed before the end."""
         (self.bed.folder / "out").write_bytes(OLD)
-        running = subprocess.Popen(self.command(processes), cwd=self.bed.folder, env=self.bed.environment,
+        (self.folder / MARK).unlink(missing_ok=True)
+        running = subprocess.Popen(self.command(hosts), cwd=self.bed.folder, env=self.bed.environment,
                                    stdout=subprocess.DEVNULL, stderr=subprocess.DEVNULL)
         while not has_begun():
             if running.poll() is not None:
                 return False
             time.sleep(0.001)
-        pattern = f"{self.bed.gsort_mpi} -S.*{self.bed.folder}"
-        found = subprocess.run(["pgrep", "-f", pattern], capture_output=True, text=True, check=False)
-        ours = [int(process) for process in found.stdout.split() if is_program(int(process))]
         with contextlib.suppress(ProcessLookupError, IndexError):
-            os.kill(rng.choice(ours), signal.SIGKILL)
+            os.kill(rng.choice(self.programs()), signal.SIGKILL)
         running.wait(60)
         while any(is_program(int(process)) for process in self.bed.processes()):
             time.sleep(0.01)
@@ -85,21 +106,28 @@ def is_program(process: int) -> bool:
 
 
 def resume(bed: Bed) -> None:
+    """In each phase, a process of three is killed. Then two go on, or four, on hosts in another order."""
     rng = random.Random(16)
     bed.write("large.u64", keys("random", "Q", COUNT, rng))
     bed.run([str(bed.gsort), "large.u64", "-o", "expected"]).check_returncode()
     wanted = (bed.folder / "expected").read_bytes()
-    phases: list[tuple[str, Callable[[Resumed, int], bool]]] = [
-        ("forming", lambda sort, processes: sort.kept(processes) > COUNT // 8),
-        ("exchanging", lambda sort, _: sort.written() > 8 * COUNT // 8)]
-    for phase, has_begun in phases:
-        for before, after, is_shared in ((3, 2, True), (2, 4, True), (4, 1, True), (3, 4, False), (4, 3, False)):
-            what = f"{before} processes killed {phase}, then {after}, {'one folder' if is_shared else 'a folder each'}"
+    phases: dict[str, Callable[[Resumed, Sequence[int]], bool]] = {
+        "starting": lambda sort, hosts: len(sort.programs()) == len(hosts),
+        "forming": lambda sort, hosts: sort.kept(hosts) > COUNT // 8,
+        "cutting": lambda sort, hosts: sort.kept(hosts) == COUNT,
+        "exchanging": lambda sort, _: sort.written() > 8 * COUNT // 50,
+        "writing": lambda sort, _: sort.written() > 8 * COUNT // 2,
+        "proving": lambda sort, _: (sort.folder / MARK).exists()}
+    for number, (phase, has_begun) in enumerate(phases.items()):
+        for after, is_shared in (((2, 0), number % 2 == 0), ((3, 1, 0, 2), number % 2 == 1), *([((1,), True)] if number == 1 else [])):
+            before = (0, 1, 2)
+            what = f"hosts {before} killed {phase}, then {after}, {'one folder' if is_shared else 'a folder each'}"
             sort = Resumed(bed, is_shared)
             if not any(sort.kill_when(before, lambda: has_begun(sort, before), rng) for _ in range(5)):
                 bed.fail(f"{what}: the sort ends before it is killed")
                 continue
             kept = sort.kept(after)
+            sort.require_few_lost(before)
             done = bed.run(sort.command(after, "-v", f"--stats={bed.folder / 'stats'}"))
             bed.sorts += 1
             if done.returncode != 0 or (bed.folder / "out").read_bytes() != wanted:
@@ -108,34 +136,35 @@ def resume(bed: Bed) -> None:
             ranks = json.loads((bed.folder / "stats").read_text())["ranks"]
             resumed = sum(rank["resumed_elements"] for rank in ranks)
             read = sum(rank["elements_read"] for rank in ranks)
-            if kept == 0 or (resumed, read) != (kept, COUNT - kept) or f"of {kept:,} elements" not in done.stderr:
+            if (resumed, read) != (kept, COUNT - kept) or (kept > 0 and f"of {kept:,} elements" not in done.stderr):
                 bed.fail(f"{what}: {kept:,} elements were there, {resumed:,} used, {read:,} read", done)
-            if phase == "exchanging" and (is_shared or after >= before) and kept != COUNT:
+            all_kept = COUNT if is_shared or len(after) > 3 else COUNT * 2 // 3
+            if phase not in ("starting", "forming") and kept != all_kept:
                 bed.fail(f"{what}: only {kept:,} elements were there")
             left = sorted(str(path.relative_to(sort.folder)) for path in sort.folder.rglob("runs"))
-            if left != ([] if is_shared else [f"host-{host}/runs" for host in range(after, before)]) or bed.left_names():
+            if left != ([] if is_shared else [f"host-{host}/runs" for host in sorted({*before} - {*after})]) or bed.left_names():
                 bed.fail(f"{what}: left are {left} and {bed.left_names()}")
     refuse_another_sort(bed, rng)
 
 
 def refuse_another_sort(bed: Bed, rng: random.Random) -> None:
     sort = Resumed(bed, True)
-    if not any(sort.kill_when(2, lambda: sort.kept(2) > 0, rng) for _ in range(5)):
+    if not any(sort.kill_when((0, 1), lambda: sort.kept((0, 1)) > 0, rng) for _ in range(5)):
         return bed.fail("the sort ends before it is killed")
-    kept = sort.kept(2)
+    kept = sort.kept((0, 1))
     for words, reason in ((["-r"], "the saved sort differs"), (["-T", "."], "cannot be combined"),
                           (["-c"], "cannot be combined")):
-        done = bed.run(sort.command(3, *words))
-        if done.returncode == 0 or reason not in done.stderr or sort.kept(2) != kept:
+        done = bed.run(sort.command((0, 1, 2), *words))
+        if done.returncode == 0 or reason not in done.stderr or sort.kept((0, 1)) != kept:
             bed.fail(f"--resume with {words}", done)
     os.utime(bed.folder / "large.u64")
-    done = bed.run(sort.command(3))
-    if done.returncode == 0 or "has changed since" not in done.stderr or sort.kept(2) != kept:
+    done = bed.run(sort.command((0, 1, 2)))
+    if done.returncode == 0 or "has changed since" not in done.stderr or sort.kept((0, 1)) != kept:
         bed.fail("--resume of another input", done)
     for folder in (sort.folder / "runs").glob("gsort-*"):  # as the message says
         if folder.is_dir():
             shutil.rmtree(folder)
-    done = bed.run(sort.command(3))
+    done = bed.run(sort.command((0, 1, 2)))
     if done.returncode != 0 or (sort.folder / "runs").exists() or bed.left_names():
         bed.fail(f"--resume after the removal of all runs: left are {bed.left_names()}", done)
     return None

@@ -17,12 +17,12 @@ from collections.abc import Callable
 from pathlib import Path
 
 import network
+from host_bed import ENDS_WITHIN, Failed
+from kills import PHASES, Sort, kill_often, slowly
 
 SKIPPED = 77
-OLD = b"the old output"
 SOURCE = Path(__file__).resolve().parents[2]
 SCRIPTS = {"job.sh": SOURCE / "src/cluster/README.md", "sort.sh": SOURCE / "src/SHARES.md"}
-KILLS = 108  # in killed_srun
 DAEMONS = ("munged", "slurmctld", "slurmd")
 # Without cgroups and accounting. A job that is queued again waits until the credentials of its first try have expired.
 CONFIGURATION = """
@@ -52,10 +52,6 @@ PartitionName=all Nodes=ALL Default=YES MaxTime=INFINITE State=UP
 """
 
 
-class Failed(Exception):
-    """The failure that a test has found, as a sentence."""
-
-
 def wait_for(condition: Callable[[], bool], seconds: float, what: str) -> None:
     end = time.monotonic() + seconds
     while not condition():
@@ -76,7 +72,7 @@ class Cluster:
     """Slurm on hosts, with the programs in a folder that all see."""
 
     def __init__(self, hosts: network.Network, programs: Path):
-        self.hosts = hosts
+        self.hosts, self.programs = hosts, programs
         self.folder = hosts.folder
         (self.folder / "bin").mkdir()
         for name in ("gsort", "gsort-mpi"):
@@ -187,59 +183,47 @@ def killed_job(cluster: Cluster) -> None:
         raise Failed(f"restarts: {cluster.jobs('Restarts')}")
 
 
-def start_srun(cluster: Cluster) -> subprocess.Popen:
-    command = ["srun", f"--nodes={len(cluster.hosts.names)}", "--ntasks-per-node=1", "--mpi=pmix", "--kill-on-bad-exit=1",
-               "gsort-mpi", "-T", str(cluster.hosts.scratch), "-S", "24M", "--parallel=1", "--peer-timeout=4", "in.u64", "-o", "out"]
+def start_srun(cluster: Cluster, *program: str) -> subprocess.Popen:
+    command = ["srun", f"--nodes={len(cluster.hosts.names)}", "--ntasks-per-node=1", "--mpi=pmix", "--kill-on-bad-exit=1", *program,
+               "-T", str(cluster.hosts.scratch), "-S", "24M", "--parallel=1", "--peer-timeout=4", "in.u64", "-o", "out"]
     with open(cluster.folder / "job.log", "w", encoding="utf-8") as said:
         return subprocess.Popen(cluster.hosts.entering("h1", *command), cwd=cluster.folder, stdout=said, stderr=said,
                                 env=os.environ | {"SLURM_PMIX_FENCE": "ring"})  # as the guide says
 
 
+def end_srun(cluster: Cluster, running: subprocess.Popen) -> int:
+    """It ends in time, and all processes. Returns the status."""
+    end = time.monotonic() + ENDS_WITHIN
+    try:
+        status = running.wait(ENDS_WITHIN)
+    except subprocess.TimeoutExpired:
+        raise Failed(f"srun has not ended after {ENDS_WITHIN} s") from None
+    wait_for(lambda: not cluster.running("gsort-mpi"), end - time.monotonic(), "processes are left")
+    wait_for(lambda: cluster.idle_hosts() == len(cluster.hosts.names), 60, "not all hosts are idle")
+    return status
+
+
 def killed_srun(cluster: Cluster) -> None:
-    """srun and each process of a job are killed in each phase, when it begins and at random times in it: all end, and the old
-    output stays. Processes hear late that srun is gone: they may have given the output its name by then. The next sort removes the
-    rest."""
-    wanted = cluster.write_keys(1_500_000)
-    cluster.hosts.shape("20mbit")
+    """srun and each process of a job are killed in each phase, when it begins and at random times in it."""
+    wanted = cluster.write_keys(600_000)
     hosts = cluster.hosts
-    chance = random.Random(1)
+    hosts.shape("20mbit")
+    program = slowly("gsort-mpi", cluster.programs.parent / "tests/libslow_end.so", len(wanted))
 
-    def has_begun(phase: str, before: int) -> bool:
-        sent = hosts.sent_bytes("h2") - before
-        return {"starting": len(cluster.running("gsort-mpi")) == len(hosts.names), "forming": any(cluster.folder.glob(".gsort-*")),
-                "exchanging": sent > 500_000}[phase]
+    def kill(phase: str, victim: str, wait: float) -> str:
+        sort = Sort(hosts, len(hosts.names), hears_within=1)
+        running = start_srun(cluster, *program)
+        return sort.kill(phase, victim, wait, lambda: running.poll() is None, lambda: end_srun(cluster, running), wanted)
 
-    for number in range(KILLS):
-        phase = ("starting", "forming", "exchanging")[number % 3]
-        victim = ("srun", *hosts.names)[number // 3 % (1 + len(hosts.names))]
-        for left in cluster.folder.glob(".gsort-*"):
-            left.unlink()
-        (cluster.folder / "out").write_bytes(OLD)
-        before = hosts.sent_bytes("h2")
-        running = start_srun(cluster)
-        wait_for(lambda: has_begun(phase, before) or running.poll() is not None, 60, f"the job is not {phase}")
-        if number >= 3 * (1 + len(hosts.names)):  # a whole round of all
-            time.sleep(chance.random() * 0.3)
-        what = f"kill {number}, of {victim} while {phase}"
-        if running.poll() is not None:
-            raise Failed(f"{what}: srun has ended, status {running.returncode}")
-        os.kill(cluster.running("srun")[0] if victim == "srun" else
-                next(process for process in cluster.running("gsort-mpi") if hosts.host_of(process) == victim), signal.SIGKILL)
-        try:
-            status = running.wait(10)
-        except subprocess.TimeoutExpired:
-            raise Failed(f"{what}: srun has not ended after 10 s") from None
-        wait_for(lambda: not cluster.running("gsort-mpi"), 10, f"{what}: processes are left")
-        output = (cluster.folder / "out").read_bytes()
-        if status == 0 or (output != OLD and not (victim == "srun" and output == wanted)):
-            raise Failed(f"{what}: status {status}, and {'a new' if output == wanted else 'an old' if output == OLD else 'a bad'} output")
-        wait_for(lambda: cluster.idle_hosts() == len(hosts.names), 60, "not all hosts are idle")
-    finish(start_srun(cluster), 60)
-    cluster.require_output(wanted)
-    left = [path.name for path in cluster.folder.glob(".gsort-*")]
-    left += [found for name in hosts.names for found in hosts.on(name, "find /tmp scratch -name '*gsort-*'").split()]
-    if left:
-        raise Failed(f"names are left: {left}")
+    def sort_after() -> None:
+        finish(start_srun(cluster, "gsort-mpi"), 60)
+        cluster.require_output(wanted)
+        left = [path.name for path in cluster.folder.glob(".gsort-*")]
+        left += [found for name in hosts.names for found in hosts.on(name, "find /tmp scratch -name '*gsort-*'").split()]
+        if left:
+            raise Failed(f"names are left: {left}")
+
+    kill_often(cluster.rounds, cluster.phases, lambda _: ("srun", *hosts.names), cluster.seed, kill, sort_after)
 
 
 def arrays(cluster: Cluster) -> None:
@@ -267,11 +251,12 @@ CASES: dict[str, Callable[[Cluster], None]] = {case.__name__: case for case in (
     one_job, killed_job, killed_srun, arrays, arrays_without_a_host)}
 
 
-def run(name: str, programs: Path) -> bool:
+def run(name: str, options: argparse.Namespace) -> bool:
     begin = time.monotonic()
     with network.Network(3) as hosts:
         try:
-            with Cluster(hosts, programs) as cluster:
+            with Cluster(hosts, options.bin.resolve()) as cluster:
+                cluster.rounds, cluster.phases, cluster.seed = options.rounds, options.phases, options.seed
                 CASES[name](cluster)
         except Failed as failure:
             print(f"FAILED: {name}: {failure}")
@@ -299,6 +284,9 @@ def main() -> int:
     parser = argparse.ArgumentParser(description=__doc__)
     parser.add_argument("--bin", type=Path, required=True, help="the folder of the programs")
     parser.add_argument("cases", nargs="*", help="all, if none is named")
+    parser.add_argument("--rounds", type=int, default=100, help="of kills")
+    parser.add_argument("--phases", nargs="+", default=list(PHASES), choices=PHASES, help="in which is killed")
+    parser.add_argument("--seed", type=int, default=1)
     options = parser.parse_args()
     cases = options.cases or list(CASES)
     reason = why_not(options.bin)
@@ -306,9 +294,10 @@ def main() -> int:
         print(f"skipped: {reason}. Left out: {', '.join(cases)}")
         return SKIPPED
     if network.is_inside():
-        return 0 if run(cases[0], options.bin.resolve()) else 1
+        return 0 if run(cases[0], options) else 1
     os.environ["PATH"] += ":/usr/sbin"
-    return max(network.go_inside("--bin", str(options.bin), name) for name in cases)
+    words = ["--bin", str(options.bin), "--rounds", str(options.rounds), "--seed", str(options.seed), "--phases", *options.phases]
+    return max(network.go_inside(name, *words) for name in cases)
 
 
 if __name__ == "__main__":

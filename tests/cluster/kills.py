@@ -1,0 +1,141 @@
+"""Kills in each phase of a sort on several hosts: how a phase is seen from outside, and what must be there afterwards. Used with
+mpirun (hosts.py) and with srun (slurm.py)."""
+
+import collections
+import contextlib
+import itertools
+import os
+import random
+import signal
+import time
+from collections.abc import Callable, Iterable
+from pathlib import Path
+
+import network
+from host_bed import OLD, Failed
+
+# What is waited at most in a phase before a kill, in seconds.
+PHASES = {"starting": 0.15, "forming": 0.08, "cutting": 0.05, "exchanging": 0.1, "writing": 0.08, "proving": 1.0}
+RANK_0 = "h1"
+TRIES = 20
+MARK = "slow.mark"
+
+
+def slowly(program: str, library: Path, bytes_of_output: int, mark: str | Path = MARK) -> list[str]:
+    """The program, which takes 0.9 s to sync and to name its output: the phase "proving"."""
+    return ["env", f"LD_PRELOAD={library}", f"SLOW_FROM={bytes_of_output * 9 // 20}", f"SLOW_MARK={mark}", program]
+
+
+class Sort:
+    """A sort of in.u64 to `out` on the first hosts, as it is seen from outside. To be made before it starts."""
+
+    def __init__(self, hosts: network.Network, processes: int, hears_within: float = 0.5):
+        """`hears_within`: so many seconds after a kill, the others may still give the output its name."""
+        self.hosts, self.folder, self.processes, self.hears_within = hosts, hosts.folder, processes, hears_within
+        self.size = (self.folder / "in.u64").stat().st_size
+        (self.folder / "out").write_bytes(OLD)
+        self.old = (self.folder / "out").stat()
+        (self.folder / MARK).unlink(missing_ok=True)
+        self.sent_before = hosts.sent_bytes("h2")
+        self.sent_first = 0  # when it began to form runs
+
+    def programs(self) -> list[int]:
+        return sorted(process for process, name in self.hosts.processes().items() if name == "gsort-mpi")
+
+    def hidden(self) -> list[os.stat_result]:
+        """Its hidden output, not what a sort before has left under the same name."""
+        found = [path.stat() for path in self.folder.glob(".gsort-*")]
+        return [facts for facts in found if facts.st_mtime_ns >= self.old.st_mtime_ns]
+
+    def is_named(self) -> bool:
+        return (self.folder / "out").stat().st_ino != self.old.st_ino
+
+    def is_cutting(self) -> bool:  # nothing but beats crosses the network while runs are formed
+        if not self.hidden():
+            return False
+        sent = self.hosts.sent_bytes("h2")
+        self.sent_first = self.sent_first or sent
+        return sent > self.sent_first + 3_000
+
+    def is_exchanging(self) -> bool:
+        return self.hosts.sent_bytes("h2") - self.sent_before > 200_000
+
+    def is_writing(self) -> bool:
+        return self.is_exchanging() and any(facts.st_blocks * 512 > self.size // 2 for facts in self.hidden())
+
+    def has_begun(self, phase: str) -> bool:
+        """`proving`: only with the library slow_end. Behind the last phase there is the name."""
+        try:
+            return {"starting": lambda: len(self.programs()) == self.processes, "forming": lambda: bool(self.hidden()),
+                    "cutting": self.is_cutting, "exchanging": self.is_exchanging, "writing": self.is_writing,
+                    "proving": (self.folder / MARK).exists, "named": self.is_named}[phase]()
+        except FileNotFoundError:  # a hidden file that has got its name
+            return True
+
+    def victims(self, name: str) -> list[int]:
+        """A launcher's processes, or that of gsort-mpi on a host."""
+        return sorted(process for process, found in self.hosts.processes().items() if found.startswith(name) or (
+            found == "gsort-mpi" and self.hosts.host_of(process) == name))
+
+    def kill(self, phase: str, victim: str, wait: float, running: Callable[[], bool], end: Callable[[], int],
+             wanted: bytes) -> str:
+        """Kills a launcher, or gsort-mpi on a host, some time after the phase has begun. `end` requires that all end, and returns
+        the status. The old output must be there; or the complete new one, if it had its name before, or got it while others
+        heard of the kill. Says when it was: "in time"; "late", as the phase had ended; "meanwhile", just before the name."""
+        while running() and not self.has_begun(phase):
+            time.sleep(0.001)
+        time.sleep(wait)
+        is_late = self.has_begun(dict(itertools.pairwise([*PHASES, "named"]))[phase])
+        is_struck, before = False, time.time()
+        with contextlib.suppress(IndexError, ProcessLookupError):
+            process = self.victims(victim)[0]
+            before = time.time()
+            os.kill(process, signal.SIGKILL)
+            is_struck = True
+            while process in self.hosts.processes():
+                time.sleep(0.001)
+        was_named = self.is_named()  # when the process had ended
+        status = end()
+        output = (self.folder / "out").read_bytes()
+        waited = (self.folder / "out").stat().st_ctime - before  # from the kill to the name
+        is_proving = (self.folder / MARK).exists() and (self.folder / MARK).stat().st_mtime < before
+        if output != (wanted if self.is_named() else OLD):
+            raise Failed(f"status {status}, and the output has other bytes, {len(output)}")
+        if output == wanted and waited > 0 and (waited > self.hears_within or (victim == RANK_0 and not was_named) or (
+                victim in self.hosts.names and not is_proving)):
+            raise Failed(f"status {status}, and the output got its name {waited:.2f} s after the kill")
+        if status == 0 and (output == OLD or (is_struck and waited > 0)):
+            raise Failed(f"status 0, and {'the old' if output == OLD else 'a new'} output")
+        is_late = is_late or not is_struck or (is_proving and phase != "proving")
+        return "late" if is_late else "in time" if output == OLD else "meanwhile"
+
+
+def said(counts: dict[tuple[str, str, str], int]) -> str:
+    return ", ".join(f"{sum(count for key, count in counts.items() if key[2] == when)} {when}"
+                     for when in ("in time", "meanwhile", "late"))
+
+
+def kill_often(rounds: int, phases: Iterable[str], victims: Callable[[int], Iterable[str]], seed: int,
+               kill: Callable[[str, str, float], str], sort: Callable[[], None]) -> None:
+    """In each round kills victims in each phase, and again where it was late; then `sort` must leave nothing."""
+    counts: collections.Counter[tuple[str, str, str]] = collections.Counter()
+    for number in range(rounds):
+        chance = random.Random(seed + number)
+        for place, phase in enumerate(phases):
+            for victim in victims(place):
+                for attempt in range(TRIES):
+                    wait = chance.random() * PHASES[phase] / (1 + attempt) if number > 0 else 0
+                    try:
+                        found = kill(phase, victim, wait)
+                    except Failed as failure:
+                        raise Failed(f"{victim} killed while {phase}: {failure}; repeat with --seed {seed + number}") from None
+                    counts[phase, victim, found] += 1
+                    if found == "in time":
+                        break
+                else:
+                    raise Failed(f"{victim} could not be killed while {phase}")
+            sort()
+        if rounds > 1:
+            print(f"  round {number + 1} of {rounds}, --seed {seed + number}, until now {said(counts)}", flush=True)
+    for phase, victim in dict.fromkeys((phase, victim) for phase, victim, _ in counts):
+        print(f"  {victim} killed while {phase}: {said({key: counts[key] for key in counts if key[:2] == (phase, victim)})}")

@@ -1,0 +1,33 @@
+// For LD_PRELOAD: the sync and the name of an output, which has more than $SLOW_FROM bytes, come
+// 300 ms later. A file $SLOW_MARK says that one of them has begun.
+#include <cstdlib>
+
+#include <dlfcn.h>
+#include <fcntl.h>
+#include <sys/stat.h>
+#include <unistd.h>
+
+namespace {
+
+void be_slow() {
+  constexpr int kNewFile = 0600;
+  constexpr useconds_t kMicroseconds = 300'000;
+  ::close(::open(std::getenv("SLOW_MARK"), O_CREAT | O_WRONLY, kNewFile));
+  ::usleep(kMicroseconds);
+}
+
+}  // namespace
+
+extern "C" int fsync(int fd) {
+  struct stat facts = {};
+  if (::fstat(fd, &facts) == 0 && facts.st_size > std::atoll(std::getenv("SLOW_FROM"))) be_slow();
+  return reinterpret_cast<decltype(&fsync)>(::dlsym(RTLD_NEXT, "fsync"))(fd);
+}
+
+extern "C" int renameat(int from, const char* name, int to, const char* new_name) noexcept {
+  struct stat facts = {};
+  if (::fstatat(from, name, &facts, 0) == 0 && facts.st_size > std::atoll(std::getenv("SLOW_FROM")))
+    be_slow();
+  return reinterpret_cast<decltype(&renameat)>(::dlsym(RTLD_NEXT, "renameat"))(from, name, to,
+                                                                               new_name);
+}
