@@ -33,8 +33,10 @@ std::uint64_t device_budget(const Resources& resources, const GpuFacts& gpu) {
   return wanted;
 }
 
-std::uint64_t buffer_budget(std::uint64_t host_budget_bytes) {
-  return host_budget_bytes - std::min<std::uint64_t>(host_budget_bytes / 8, 16 * kMiB);
+std::uint64_t buffer_budget(std::uint64_t host_budget_bytes, bool forms_share) {
+  const std::uint64_t least = forms_share ? 6 * kMiB : 0;
+  const std::uint64_t left = std::clamp<std::uint64_t>(host_budget_bytes / 8, least, 16 * kMiB);
+  return host_budget_bytes - std::min(host_budget_bytes, left);
 }
 
 }  // namespace gsort

@@ -479,6 +479,12 @@ TEST(BufferBudget, LeavesAnEighthAtMostSixteenMebibytesToTheProgram) {
   EXPECT_EQ(buffer_budget(kGiB), kGiB - 16 * kMiB);
 }
 
+TEST(BufferBudget, LeavesSixMebibytesOrMoreToAProcessOfSeveral) {
+  EXPECT_EQ(buffer_budget(4 * kMiB, true), 0);
+  EXPECT_EQ(buffer_budget(16 * kMiB, true), 10 * kMiB);
+  EXPECT_EQ(buffer_budget(128 * kMiB, true), 112 * kMiB);
+}
+
 // The device has no room for one element's buffers.
 TEST(Plan, OfNothingNeedsNoMemory) {
   Machine machine = invented_machine(0, 16, kTiB);
