@@ -34,10 +34,10 @@ struct DistributionChoice {
   // sort_keys sorts fewer keys, without an upper limit; none: the limits above. The same for pairs,
   // with their limits.
   std::optional<std::uint64_t> least_keys = std::nullopt;
-  // Of keys: more are distributed in pieces. none: the limit above, or no limit with `least_keys`.
-  std::optional<std::uint64_t> most_keys = std::nullopt;
   unsigned first_bits = 0;  // log2 of the bins of each distribution, 1 to 9; 0: by the count
   unsigned second_bits = 0;
+  // Of keys: more are distributed in pieces. none: the limit above, or no limit with `least_keys`.
+  std::optional<std::uint64_t> most_keys = std::nullopt;
 };
 
 // Device memory that sort_keys_by_distribution needs for `count` keys and the same choice: one more

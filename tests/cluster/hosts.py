@@ -121,7 +121,7 @@ def killed(bed: Bed) -> None:
     """In each phase, mpirun is killed and a rank; of several rounds, each rank in each."""
     bed.write_keys("in.u64", 600_000)
     wanted = bed.expect("in.u64")
-    bed.hosts.shape("20mbit")
+    bed.hosts.shape("12mbit")
     program = slowly("./gsort-mpi", bed.programs.parent / "tests/libslow_end.so", len(wanted))
 
     kills = itertools.count(1)

@@ -17,7 +17,7 @@ from host_bed import OLD, Failed
 # What is waited at most in a phase before a kill, in seconds.
 PHASES = {"starting": 0.15, "forming": 0.08, "cutting": 0.05, "exchanging": 0.1, "writing": 0.08, "proving": 1.0}
 RANK_0 = "h1"
-TRIES = 20
+TRIES = 50
 MARK = "slow.mark"
 
 

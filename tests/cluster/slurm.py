@@ -207,7 +207,7 @@ def killed_srun(cluster: Cluster) -> None:
     """srun and each process of a job are killed in each phase, when it begins and at random times in it."""
     wanted = cluster.write_keys(600_000)
     hosts = cluster.hosts
-    hosts.shape("20mbit")
+    hosts.shape("12mbit")
     program = slowly("gsort-mpi", cluster.programs.parent / "tests/libslow_end.so", len(wanted))
 
     def kill(phase: str, victim: str, wait: float) -> str:

@@ -38,10 +38,10 @@ constexpr double kReadSeconds = 80e-6;  // until a read of the scratch disk begi
 constexpr std::uint64_t kOpenFiles = 1024;
 
 // Measured with random u64.
-constexpr std::uint64_t kOwnFiles = 21;
+constexpr std::uint64_t kOwnFiles = 26;
 constexpr std::uint64_t kFilesOfAPeer = 1;
-constexpr double kExtraBits = 4.4;
-constexpr double kMergeNs = 12;
+constexpr double kExtraBits = 4.5;
+constexpr double kMergeNs = 16;
 constexpr double kBlocksOfACut = 1.1;
 constexpr double kCutSeconds = 23e-6;
 constexpr double kRoundsOfABatch = 5;
@@ -283,7 +283,7 @@ struct Constant {
 };
 
 std::vector<Constant> constants() {
-  constexpr const char* kMeasured = "64M of memory, 1 and 4 processes, 2^26 keys, Zen 4";
+  constexpr const char* kMeasured = "`tools/bench/results/2-cores-cluster.txt`";
   constexpr const char* kCuts = "`tools/bench/results`, several hosts";
   return {
       {"a host",
@@ -306,11 +306,10 @@ std::vector<Constant> constants() {
       {"reads of it at once, for borders", format_count(cut_threads(kCores)), "`cuts/cuts.hpp`"},
       {"open files", format_count(kOpenFiles), "the usual `ulimit -n`"},
       {"a process has open", fmt::format("{}, and {} for each other one", kOwnFiles, kFilesOfAPeer),
-       "counted with 2, 4 and 8 processes, Open MPI, TCP"},
+       kMeasured},
       {"forming runs", fmt::format("{}/s and core", bytes_words(Rates::kUsualCore)),
        "`src/plan/rates.hpp`"},
-      {"a packed key", fmt::format("64 - log2(keys of a run) + {} bits", kExtraBits),
-       "runs of 17.6 MiB"},
+      {"a packed key", fmt::format("64 - log2(keys of a run) + {} bits", kExtraBits), kMeasured},
       {"merging, 16 slices", fmt::format("{} ns a key and core", kMergeNs), kMeasured},
       {"of that by slices", slice_costs(), "`tools/bench/results/tried.md`"},
       {"rounds of sums", fmt::format("{} for a batch of borders", kRoundsOfABatch), kCuts},
