@@ -142,8 +142,8 @@ def killed(bed: Bed) -> None:
         bed.require_nothing_left()
 
     hosts = bed.hosts.names[:3]
-    kill_often(bed.rounds, bed.phases, lambda place: ("mpirun", *(hosts if bed.rounds > 1 else [hosts[place % 3]])), bed.seed, kill,
-               sort_after)
+    victims = [("mpirun", *(hosts if bed.rounds > 1 else [host])) for host in hosts]
+    kill_often(bed.rounds, bed.phases, lambda place: victims[place % 3], bed.seed, kill, sort_after)
 
 
 def memory_of(given: int) -> list[str]:
@@ -468,7 +468,8 @@ def main() -> int:
     if network.is_inside():
         return 0 if run(options.cases[0], cases[options.cases[0]], options) else 1
     before = network.interfaces_and_mounts()
-    common = ["--bin", str(options.bin), "--seed", str(options.seed), "--rounds", str(options.rounds or (100 if options.long else 1)),
+    rounds = options.rounds or (100 if options.long else 1)
+    common = ["--bin", str(options.bin), "--seed", str(options.seed), "--rounds", str(rounds),
               *(["--long"] if options.long else []), "--phases", *options.phases]
     status = max(network.go_inside(name, *common) for name in cases)
     if network.interfaces_and_mounts() != before:

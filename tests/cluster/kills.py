@@ -30,7 +30,8 @@ class Sort:
     """A sort of in.u64 to `out` on the first hosts, as it is seen from outside. To be made before it starts."""
 
     def __init__(self, hosts: network.Network, processes: int, hears_within: float = 0.5):
-        """`hears_within`: so many seconds after a kill, the others may still give the output its name."""
+        """`hears_within`: so many seconds after a launcher's kill, the others may still give the output its name; 1 s after
+        that of one of them."""
         self.hosts, self.folder, self.processes, self.hears_within = hosts, hosts.folder, processes, hears_within
         self.size = (self.folder / "in.u64").stat().st_size
         (self.folder / "out").write_bytes(OLD)
@@ -101,8 +102,9 @@ class Sort:
         is_proving = (self.folder / MARK).exists() and (self.folder / MARK).stat().st_mtime < before
         if output != (wanted if self.is_named() else OLD):
             raise Failed(f"status {status}, and the output has other bytes, {len(output)}")
-        if output == wanted and waited > 0 and (waited > self.hears_within or (victim == RANK_0 and not was_named) or (
-                victim in self.hosts.names and not is_proving)):
+        is_rank = victim in self.hosts.names
+        if output == wanted and waited > 0 and (waited > (1 if is_rank else self.hears_within) or (
+                victim == RANK_0 and not was_named) or (is_rank and not is_proving)):
             raise Failed(f"status {status}, and the output got its name {waited:.2f} s after the kill")
         if status == 0 and (output == OLD or (is_struck and waited > 0)):
             raise Failed(f"status 0, and {'the old' if output == OLD else 'a new'} output")

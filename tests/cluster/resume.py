@@ -47,8 +47,8 @@ class Resumed:
         script = (f'h="{self.folder}/host-$(echo {" ".join(map(str, hosts))} | cut -d " " -f $((1 + '
                   '${OMPI_COMM_WORLD_RANK:-${PMI_RANK:-0}})))"; mkdir -p "$h" && cd "$h" && exec "$@"')
         return [bed.mpirun, "-n", str(len(hosts)), "sh", "-c", script, "sh",
-                *slowly(str(bed.gsort_mpi), bed.gsort_mpi.parents[1] / "tests/libslow_end.so", 8 * COUNT, self.folder / MARK), *SMALL,
-                f"--resume={where}", *words, str(bed.folder / "large.u64"), "-o", str(bed.folder / "out")]
+                *slowly(str(bed.gsort_mpi), bed.gsort_mpi.parents[1] / "tests/libslow_end.so", 8 * COUNT, self.folder / MARK),
+                *SMALL, f"--resume={where}", *words, str(bed.folder / "large.u64"), "-o", str(bed.folder / "out")]
 
     def folders(self, hosts: Iterable[int]) -> list[tuple[int, list[tuple[int, int]]]]:
         """Of each folder that these hosts see: the bytes of its file of runs, and the complete ones."""
@@ -119,7 +119,8 @@ def resume(bed: Bed) -> None:
         "writing": lambda sort, _: sort.written() > 8 * COUNT // 2,
         "proving": lambda sort, _: (sort.folder / MARK).exists()}
     for number, (phase, has_begun) in enumerate(phases.items()):
-        for after, is_shared in (((2, 0), number % 2 == 0), ((3, 1, 0, 2), number % 2 == 1), *([((1,), True)] if number == 1 else [])):
+        alone = [((1,), True)] if number == 1 else []
+        for after, is_shared in (((2, 0), number % 2 == 0), ((3, 1, 0, 2), number % 2 == 1), *alone):
             before = (0, 1, 2)
             what = f"hosts {before} killed {phase}, then {after}, {'one folder' if is_shared else 'a folder each'}"
             sort = Resumed(bed, is_shared)

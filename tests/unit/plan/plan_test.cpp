@@ -478,7 +478,6 @@ TEST(BufferBudget, LeavesAnEighthAtMostSixteenMebibytesToTheProgram) {
   EXPECT_EQ(buffer_budget(128 * kMiB), 112 * kMiB);
   EXPECT_EQ(buffer_budget(kGiB), kGiB - 16 * kMiB);
 }
-
 TEST(BufferBudget, LeavesSixMebibytesOrMoreToAProcessOfSeveral) {
   EXPECT_EQ(buffer_budget(4 * kMiB, true), 0);
   EXPECT_EQ(buffer_budget(16 * kMiB, true), 10 * kMiB);
