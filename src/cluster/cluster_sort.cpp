@@ -46,6 +46,10 @@
 namespace gsort::cluster {
 namespace {
 
+// With MPI, the program takes 20 MiB, and promises to take no more than 16 MiB beside a small -S.
+// The plan of shares leaves an eighth of -S for both, and 6 MiB at least.
+constexpr std::uint64_t kLeastProgramBytes = 6 * kMiB;
+
 std::vector<std::byte> header_of(const Job& job, const io::Reader& reader, std::uint64_t elements) {
   if (has_header(job.output_form.format)) return header_of_output(job, elements);
   return {reader.header().begin(), reader.header().end()};
@@ -227,6 +231,7 @@ class ClusterSort {
   // Plans for this process. The output's folder is empty where another process makes it.
   Machine take_share(const std::string& output_folder) {
     job_.forms_share = !is_counted(job_) && !sorts_alone(team_, options_);
+    if (job_.forms_share) job_.least_program_bytes = kLeastProgramBytes;
     Machine machine = survey(own_.folders(), output_folder, *reader_);
     machine.input_bytes = own_.elements() * job_.element.bytes();
     machine.resumed = own_.resumed();

@@ -45,8 +45,9 @@ struct Job {
   std::uint64_t row_elements = 0;    // of an array of two dimensions, put out as one
   std::optional<StoredDtype> dtype;  // of the output, if that is an array and the key does not say
   bool verify_encoding = false;
-  bool resumable = false;    // runs outlive the process
-  bool forms_share = false;  // runs are all that is made
+  bool resumable = false;                 // runs outlive the process
+  bool forms_share = false;               // runs are all that is made
+  std::uint64_t least_program_bytes = 0;  // of -S, left to the program and its libraries
   // With --take: the elements of the part of the output. Only this part is made, from runs that
   // other processes have formed.
   std::optional<std::uint64_t> part_elements;

@@ -33,9 +33,9 @@ std::uint64_t device_budget(const Resources& resources, const GpuFacts& gpu) {
   return wanted;
 }
 
-std::uint64_t buffer_budget(std::uint64_t host_budget_bytes, bool forms_share) {
-  const std::uint64_t least = forms_share ? 6 * kMiB : 0;
-  const std::uint64_t left = std::clamp<std::uint64_t>(host_budget_bytes / 8, least, 16 * kMiB);
+std::uint64_t buffer_budget(std::uint64_t host_budget_bytes, std::uint64_t least_program_bytes) {
+  const std::uint64_t eighth = std::min<std::uint64_t>(host_budget_bytes / 8, 16 * kMiB);
+  const std::uint64_t left = std::max(eighth, least_program_bytes);
   return host_budget_bytes - std::min(host_budget_bytes, left);
 }
 

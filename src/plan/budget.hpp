@@ -17,9 +17,8 @@ namespace gsort {
 [[nodiscard]] std::uint64_t device_budget(const Resources& resources, const GpuFacts& gpu);
 
 // What of the host budget is left for buffers: the program itself, its stacks and small structures
-// take an eighth, at most 16 MiB. A process of gsort-mpi leaves 6 MiB at least: with MPI, it takes
-// 20 MiB, and promises to take no more than 16 MiB beside a small budget.
+// take an eighth, at most 16 MiB, but no less than `least_program_bytes`.
 [[nodiscard]] std::uint64_t buffer_budget(std::uint64_t host_budget_bytes,
-                                          bool forms_share = false);
+                                          std::uint64_t least_program_bytes = 0);
 
 }  // namespace gsort

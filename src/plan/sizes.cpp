@@ -185,7 +185,7 @@ std::uint64_t sorting_budget(const Plan& plan, std::uint64_t host_budget_bytes) 
   const WriteWindows windows = plan_write_windows(plan.threads, host_budget_bytes);
   const std::uint64_t beside = decoding_bytes(plan.decoding, host_budget_bytes) +
                                encode.memory_bytes + windows.count * windows.bytes;
-  const std::uint64_t budget = buffer_budget(host_budget_bytes, plan.job.forms_share);
+  const std::uint64_t budget = buffer_budget(host_budget_bytes, plan.job.least_program_bytes);
   return budget - std::min(budget, beside);
 }
 

@@ -478,10 +478,10 @@ TEST(BufferBudget, LeavesAnEighthAtMostSixteenMebibytesToTheProgram) {
   EXPECT_EQ(buffer_budget(128 * kMiB), 112 * kMiB);
   EXPECT_EQ(buffer_budget(kGiB), kGiB - 16 * kMiB);
 }
-TEST(BufferBudget, LeavesSixMebibytesOrMoreToAProcessOfSeveral) {
-  EXPECT_EQ(buffer_budget(4 * kMiB, true), 0);
-  EXPECT_EQ(buffer_budget(16 * kMiB, true), 10 * kMiB);
-  EXPECT_EQ(buffer_budget(128 * kMiB, true), 112 * kMiB);
+TEST(BufferBudget, LeavesTheProgramWhatItNeeds) {
+  EXPECT_EQ(buffer_budget(4 * kMiB, 6 * kMiB), 0);
+  EXPECT_EQ(buffer_budget(16 * kMiB, 6 * kMiB), 10 * kMiB);
+  EXPECT_EQ(buffer_budget(128 * kMiB, 6 * kMiB), 112 * kMiB);
 }
 
 // The device has no room for one element's buffers.
