@@ -262,15 +262,16 @@ std::size_t scratch_bytes_of(std::uint64_t count, const DistributionChoice& choi
   return most;
 }
 
-// Keys that are sorted in pieces. Pieces, sorted, lie in the scratch memory, and are merged from
-// there to the output. While a piece is sorted, its second array is where later pieces will lie;
-// for the last piece it is the output, from where earlier pieces were read. So all takes one array
-// more and what one piece needs beside its keys.
+// Keys that are sorted in pieces. Sorted pieces lie in the scratch memory, and are merged from
+// there into the output. The sort of a piece has its own scratch memory where later pieces will
+// lie. For the last piece, this is the beginning of the output: if it is also the input, the pieces
+// there have been read. So the whole sort needs one more array, and what one piece needs beside its
+// keys.
 template <class Key>
 struct Pieces {
   std::uint64_t count = 0;    // 0: the keys are not sorted in pieces
   std::uint64_t length = 0;   // of all but the last one
-  std::uint64_t last = 0;     // which is shorter: what its sort needs fits the room of the others
+  std::uint64_t last = 0;     // shorter: the scratch of its sort fits the output of the others
   DistributionChoice choice;  // of each piece
 
   [[nodiscard]] static Pieces of(std::uint64_t keys, const DistributionChoice& choice) {
@@ -347,8 +348,8 @@ void sort_pieces(const KeySort<Key>& sort, const Pieces<Key>& pieces) {
 template <class Key>
 std::size_t sort_keys_by_distribution_scratch_bytes(std::uint64_t count,
                                                     const DistributionChoice& choice) {
-  // Of a power of two more is needed than of one key more, which is distributed in another shape.
-  // Of two pieces more than of three.
+  // More keys may need less: one more than a power of two is distributed in another shape, and
+  // three pieces need less than two. So the maximum is taken.
   const std::uint64_t most = most_distributed<Key>(choice);
   const std::uint64_t power = std::min(std::bit_floor(count), most);
   const bool has_three_pieces = count > 0 && (count - 1) / 2 >= most;

@@ -19,9 +19,10 @@ namespace gsort::gpu {
 template <class Key>
 inline constexpr std::uint64_t kLeastDistributedKeys =
     std::uint64_t{1} << (sizeof(Key) == 8 ? 22 : 23);
-// At most this many keys are distributed at once. With more u32 keys, bins would be longer than a
-// tile: up to kMostPieces times as many are distributed in pieces, which are then merged. sort_keys
-// sorts more than that.
+// At most this many keys are distributed at once: with more u32 keys, bins would be longer than a
+// tile. Up to kMostPieces times as many are distributed in pieces, which are then merged; sort_keys
+// sorts more than that. 2^31 random u32 on an H100: at once 54 ms, in pieces 41, by sort_keys 57,
+// by CUB's radix sort 44.
 template <class Key>
 inline constexpr std::uint64_t kMostDistributedKeys = sizeof(Key) == 8 ? ~std::uint64_t{0}
                                                                        : std::uint64_t{1} << 30;
@@ -36,7 +37,8 @@ struct DistributionChoice {
   std::optional<std::uint64_t> least_keys = std::nullopt;
   unsigned first_bits = 0;  // log2 of the bins of each distribution, 1 to 9; 0: by the count
   unsigned second_bits = 0;
-  // Of keys: more are distributed in pieces. none: the limit above, or no limit with `least_keys`.
+  // More keys than this are distributed in pieces; none: the limit above, or no limit if
+  // `least_keys` is set. Not for pairs.
   std::optional<std::uint64_t> most_keys = std::nullopt;
 };
 

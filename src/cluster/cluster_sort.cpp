@@ -46,8 +46,9 @@
 namespace gsort::cluster {
 namespace {
 
-// With MPI, the program takes 20 MiB, and promises to take no more than 16 MiB beside a small -S.
-// The plan of shares leaves an eighth of -S for both, and 6 MiB at least.
+// The program and MPI take about 20 MiB, and the guide promises at most 16 MiB beside a small -S.
+// So the plan of shares leaves them an eighth of -S, and at least this much: with -S 24M, processes
+// took at most 37 MiB (tools/bench/results/2-cores-cluster.txt).
 constexpr std::uint64_t kLeastProgramBytes = 6 * kMiB;
 
 std::vector<std::byte> header_of(const Job& job, const io::Reader& reader, std::uint64_t elements) {

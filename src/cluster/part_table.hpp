@@ -47,7 +47,7 @@ class PartTable {
   void assign(std::vector<unsigned> share) { share_ = std::move(share); }
   [[nodiscard]] unsigned share(unsigned rank) const { return share_[rank]; }
 
-  // The parts of a rank are parts(rank) from first(rank) on.
+  // A rank has parts(rank) parts; the first one has the number first(rank).
   [[nodiscard]] std::uint64_t first(unsigned rank) const { return first_[share_[rank]]; }
   [[nodiscard]] std::uint64_t parts(unsigned rank) const {
     return first_[share_[rank] + 1] - first(rank);

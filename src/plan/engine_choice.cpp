@@ -27,7 +27,7 @@ struct DeviceFacts {
   std::uint64_t bytes = 0;                  // of the input
   std::vector<std::uint64_t> device_bytes;  // of the devices, the most first
   std::uint64_t host_bytes = 0;             // for runs in host memory
-  std::size_t holders = 0;                  // fewest devices that hold it as one chunk; 0: none do
+  std::vector<bool> holds;                  // by number of devices, from one on: as one chunk
   bool keeps_runs = true;                   // in memory
   bool is_cached = false;                   // the input
   double read_rate = 0;                     // of the input, bytes a second
@@ -56,24 +56,23 @@ std::vector<double> link_rates(const Machine& machine) {
   return rates;
 }
 
-// Devices share a chunk as make_plan() has it: keys only, over links that are alike.
-std::size_t fewest_holders(const Job& job, const Machine& machine, const ElementSize& element,
-                           const DeviceFacts& facts) {
+// Whether the first `count` devices hold the input as one chunk, as make_plan() decides.
+bool is_held_by(unsigned count, const DeviceFacts& facts, const Job& job, const Machine& machine,
+                const ElementSize& element) {
   const std::uint64_t elements = facts.bytes / element.bytes;
-  const std::uint64_t best = facts.device_bytes.front();
-  if (facts.bytes <= best && cuda_sizes().chunk_lane(element, elements, 1, 0).device <= best) {
-    return 1;
+  const std::uint64_t least = facts.device_bytes[count - 1];
+  if (count == 1) {
+    return facts.bytes <= least && cuda_sizes().chunk_lane(element, elements, 1, 0).device <= least;
   }
-  if (job.resumable || job.forms_share) return 0;
+  if (job.resumable || job.forms_share) return false;
+  if (!are_alike(std::span(facts.link_rates).first(count))) return false;
   const std::uint64_t host_bytes = host_budget(job.resources, machine);
   const unsigned cores = job.resources.parallel.value_or(machine.cores);
-  for (unsigned count = 2; count <= facts.device_bytes.size(); ++count) {
-    if (!are_alike(std::span(facts.link_rates).first(count))) return 0;
-    const auto block = cuda_sizes().block_bytes(element, host_bytes, count, cores);
-    const auto share = cuda_sizes().share_device_bytes(element, elements, block, count);
-    if (share && *share <= facts.device_bytes[count - 1]) return count;
-  }
-  return 0;
+  const auto block = cuda_sizes().block_bytes(element, host_bytes, count, cores);
+  const auto share = cuda_sizes().share_device_bytes(element, elements, block, count);
+  const unsigned readers = cuda_sizes().most_readers(cores);
+  const std::uint64_t arena = count * cuda_sizes().chunk_lane(element, 0, readers, block).arena;
+  return share && *share <= least && arena <= host_bytes;
 }
 
 DeviceFacts device_facts(const Job& job, const Machine& machine) {
@@ -97,7 +96,9 @@ DeviceFacts device_facts(const Job& job, const Machine& machine) {
   facts.is_cached = machine.input_is_cached;
   facts.read_rate = machine.input_is_cached ? Rates::kUsualCachedRead * cores : disk_read;
   facts.link_rates = link_rates(machine);
-  facts.holders = fewest_holders(job, machine, element, facts);
+  for (unsigned count = 1; count <= facts.device_bytes.size(); ++count) {
+    facts.holds.push_back(is_held_by(count, facts, job, machine, element));
+  }
   facts.spill_seconds = 1 / disk_read + 1 / disk_write;
   return facts;
 }
@@ -114,15 +115,16 @@ double tier_bytes(const DeviceFacts& facts, std::size_t devices) {
   return sum;
 }
 
-// An input that fits one device is sorted by one, whatever others there are. If several cannot hold
-// it together, its runs are copied again, which takes time where no disk takes more.
+// An input that fits one device is sorted by one, whatever others there are. If the devices cannot
+// hold it together, runs are copied a second time. This counts only if the input is cached:
+// otherwise the disk takes longer.
 double predicted_seconds(const DeviceFacts& facts, std::size_t devices) {
   const auto bytes = static_cast<double>(facts.bytes);
   const double start = Rates::kFurtherCudaStart * static_cast<double>(devices);
-  if (facts.holders == 1) return start;
+  if (facts.holds.front()) return start;
   const auto end = facts.link_rates.begin() + static_cast<std::ptrdiff_t>(devices);
   const double links = std::accumulate(facts.link_rates.begin(), end, 0.0);
-  const bool is_held = facts.holders > 0 && devices >= facts.holders;
+  const bool is_held = facts.holds[devices - 1];
   const double again = is_held || !facts.is_cached ? 0 : bytes / links;
   const double copy = bytes / std::min(facts.read_rate, links) + again;
   if (is_held || !facts.keeps_runs) return start + copy;

@@ -141,6 +141,26 @@ class Bed:
     def left_names(self) -> list[str]:
         return [name for name in os.listdir(self.folder) if name.startswith(".gsort-")]
 
+    def status_of(self, mpirun: subprocess.Popen) -> int | None:
+        """When mpirun has ended. None, and mpirun is killed, if it goes on for a minute after all processes are gone: when one
+        is killed while it starts, PMIx 4.2 may wait for a lock of its own forever (PMIx_server_finalize)."""
+        try:
+            return mpirun.wait(60)
+        except subprocess.TimeoutExpired:
+            if any(is_program(int(process)) for process in self.processes()):
+                self.fail("processes go on after one was killed")
+            mpirun.kill()
+            mpirun.wait()
+            return None
+
     def processes(self) -> list[str]:
         found = subprocess.run(["pgrep", "-f", str(self.folder)], capture_output=True, text=True, check=False)
         return found.stdout.split()
+
+
+def is_program(process: int) -> bool:
+    """Not mpirun, nor a shell, which have its name among their words."""
+    try:
+        return Path(f"/proc/{process}/comm").read_text().strip() == "gsort-mpi"
+    except OSError:
+        return False

@@ -12,7 +12,7 @@ import time
 from collections.abc import Callable, Iterable, Sequence
 from pathlib import Path
 
-from bed import Bed, keys
+from bed import Bed, is_program, keys
 from kills import MARK, slowly
 
 COUNT = 6_000_000  # u64: several runs of each process
@@ -92,18 +92,10 @@ class Resumed:
             time.sleep(0.001)
         with contextlib.suppress(ProcessLookupError, IndexError):
             os.kill(rng.choice(self.programs()), signal.SIGKILL)
-        running.wait(60)
+        status = self.bed.status_of(running)
         while any(is_program(int(process)) for process in self.bed.processes()):
             time.sleep(0.01)
-        return running.returncode != 0 and (self.bed.folder / "out").read_bytes() == OLD
-
-
-def is_program(process: int) -> bool:
-    """Not mpirun, nor a shell, which have its name among their words."""
-    try:
-        return Path(f"/proc/{process}/comm").read_text().strip() == "gsort-mpi"
-    except OSError:
-        return False
+        return status is not None and status != 0 and (self.bed.folder / "out").read_bytes() == OLD
 
 
 def resume(bed: Bed) -> None:

@@ -1,5 +1,5 @@
-// For LD_PRELOAD: the sync and the name of an output, which has more than $SLOW_FROM bytes, come
-// 300 ms later. A file $SLOW_MARK says that one of them has begun.
+// For LD_PRELOAD: fsync and renameat of a file of more than $SLOW_FROM bytes, such as the output,
+// begin 300 ms later. They make the file $SLOW_MARK before they wait.
 #include <cstdlib>
 
 #include <dlfcn.h>

@@ -419,12 +419,7 @@ def kill(bed: Bed) -> None:
             with contextlib.suppress(ProcessLookupError):  # it has just ended
                 os.kill(int(victim), signal.SIGKILL)
                 killed += 1
-        try:
-            status = running.wait(timeout=60)
-        except subprocess.TimeoutExpired:
-            running.kill()
-            bed.fail(f"a killed process, try {part}: mpirun goes on")
-            continue
+        status = bed.status_of(running)
         output = (bed.folder / "old").read_bytes()
         if output != b"the old output" and len(output) != 128_000_000:
             bed.fail(f"a killed process, try {part}: the output is neither old nor new")

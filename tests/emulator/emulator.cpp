@@ -49,7 +49,8 @@ struct Stacks : Pool {
   }
 };
 
-// The stacks of one grid at a time. Later grids, of any thread, get them again: their pages are there.
+// Lends stacks to one grid at a time. Later grids, on any thread, use them again, since their pages
+// are already mapped.
 class LentStacks {
  public:
   LentStacks() {
@@ -86,8 +87,8 @@ struct Thread {
 struct Warp {
   unsigned waiting = 0;  // lanes that wait for an exchange
   std::array<std::uint64_t, 32> given{};
-  // What exchanges gave that were complete in this turn and in the last one: threads that go on
-  // read the one while those of other masks complete the other.
+  // Results of the exchanges completed in this turn and in the one before. Threads that continue
+  // read the results of the turn before, while exchanges with other masks store those of this turn.
   std::array<std::array<std::uint64_t, 32>, 2> told{};
 };
 

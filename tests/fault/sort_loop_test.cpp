@@ -275,8 +275,8 @@ std::uint64_t after(std::uint64_t nth) {
   return wants_every_fault() || nth < 3 ? nth + 1 : nth * 3;
 }
 
-// Calls begin(), and then sort() with each fault until it no longer meets it, and look() with its
-// Error, if any. With `must_sync`, no failure to sync may be passed over.
+// For each fault, at call 1, 2, ... until sort() no longer meets it: calls begin(), sort() with the
+// fault, and look() with the Error, if any. With `must_sync`, a sync with EIO must give one.
 template <class Begin, class Sort, class Look>
 void with_every_fault(const Begin& begin, const Sort& sort, const Look& look, bool must_sync) {
   int met = 0;

@@ -65,8 +65,8 @@ std::strong_ordering compare_bytes(const char* left, const char* right, std::siz
   return std::memcmp(left, right, bytes) <=> 0;
 }
 
-// As sorted(), for elements that are nothing but a number: as numbers, without a look at each
-// through pointers. Equal ones have the same bytes, so that no order need be kept.
+// Like sorted(), for elements that are one number each. It sorts the numbers, not pointers to them.
+// Equal numbers have the same bytes, so the sort need not be stable.
 template <class Number>
 Bytes sorted_numbers(const Request& request, const Bytes& input) {
   std::vector<Number> numbers(input.size() / sizeof(Number));

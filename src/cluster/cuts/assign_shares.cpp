@@ -26,8 +26,8 @@ struct Paths {
   unsigned end = kNone;  // the share that was free
 };
 
-// Adds `process` to the matching. `step(length, process, share)`: the length of a path of `length`
-// to a process when it goes on to a share; but for the first step, it is never shorter.
+// Adds `process` to the matching. `step(length, process, share)` returns the new length when a path
+// of `length` to a process continues to a share. After the first step, it is at least `length`.
 template <class Step>
 Paths add_to_matching(std::vector<unsigned>& process_of, unsigned process, const Step& step) {
   const auto shares = static_cast<unsigned>(process_of.size());
@@ -85,7 +85,8 @@ class Assignment {
   [[nodiscard]] Count sent(unsigned process, unsigned share) const {
     return all_[process] - there_of(process, share);
   }
-  // What is sent, less what the process has: a sum over distinct places stays below all elements.
+  // What is sent, minus what the process has, which does not depend on the share. So sums over
+  // distinct pairs stay below the number of all elements.
   [[nodiscard]] Count cost(unsigned process, unsigned share) const {
     return (process == share ? 0 : slack_ + 1) - there_of(process, share);
   }
@@ -103,8 +104,8 @@ class Assignment {
     return greatest;
   }
 
-  // Less the potentials of both ends, each allowed step of a matched process costs at least 0, and
-  // that to its own share 0.
+  // Invariant: the cost minus the potentials of both ends is at least 0 for each allowed step of a
+  // matched process, and 0 for the step to its own share.
   [[nodiscard]] std::vector<unsigned> with_least_sum(Count most) const {
     std::vector<unsigned> process_of(n_, kNone);
     std::vector<Count> of_process(n_);

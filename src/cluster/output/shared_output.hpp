@@ -1,6 +1,6 @@
 // SharedOutput: one file of all processes. Rank 0 makes it, under a hidden name, and the others
-// open it; each writes its range, and that of the first share the header, as it may be in the same
-// page.
+// open it. Each writes its range. The process with the first share also writes the header, because
+// both may be in the same page.
 #pragma once
 
 #include <cstdint>

@@ -14,6 +14,7 @@
 #include "base/units.hpp"
 #include "io/output/shared_file.hpp"
 #include "io/system/sys.hpp"
+#include "io/system/temporary_file.hpp"
 
 namespace gsort {
 namespace {
@@ -221,23 +222,26 @@ PartRecord join_now(const std::string& output, const io::OutputPlace& place, std
   return joined;
 }
 
-// Whoever gave the output its name may have been killed before it synced the folder.
-void sync_name(const io::OutputPlace& place) {
-  const io::SharedFile file(place, place.name, io::SharedFile::Access::kLook);
-  if (file.exists()) file.sync_name();
+// Whoever gave the output its name may have been killed before it synced the folder. The folder can
+// be read, or its records would not have been found.
+void sync_folder(const io::OutputPlace& place) {
+  io::open_folder(place.folder, ErrorKind::kOutput).file.sync();
 }
 
-// Failures of what comes when all outputs have their names say so. It is all done again by the next
-// call.
+// Runs what is left to do when all outputs have their names. If it fails, the hint of the Error
+// says that they are in place, and what of this is `not_sure`. The next call does all of it again.
 template <class Work>
-void with_output_in_place(const Work& work) {
+void with_output_in_place(const char* not_sure, const Work& work) {
   try {
     work();
   } catch (const Error& error) {
-    throw Error(error).hint("the new output is in place, but may not survive a power cut; " +
-                            error.hint() + "; then run the same --join again");
+    throw Error(error).hint(
+        fmt::format("the new output is in place{}; {}; then run the same --join again", not_sure,
+                    error.hint()));
   }
 }
+
+constexpr const char* kMayBeLost = ", but may not survive a power cut";
 
 // For parts with their own files: whether an earlier call or another process has put this file, or
 // another file of the same part, in place.
@@ -346,10 +350,8 @@ JoinedParts join_parts(const std::string& output, std::uint32_t parts) {
     if (!joined || joined->has_own_file) throw;
     if (jobs.size() > (jobs.contains(joined->job) ? 1U : 0U)) throw;
   }
-  with_output_in_place([&] {
-    sync_name(place);
-    remove_others(place);
-  });
+  with_output_in_place(kMayBeLost, [&] { sync_folder(place); });
+  with_output_in_place("", [&] { remove_others(place); });
   return {joined->elements, joined->file_bytes, joined->output, joined->verified};
 }
 
@@ -368,9 +370,9 @@ JoinedParts join_own_parts(const std::string& output, const std::vector<std::str
     joined = all_joined_before(places, jobs);
     if (!joined) throw;
   }
-  with_output_in_place([&] {
-    for (const io::OutputPlace& place : places) sync_name(place);
-    for (const io::OutputPlace& place : places) remove_others(place);
+  with_output_in_place(kMayBeLost, [&] { std::ranges::for_each(places, sync_folder); });
+  with_output_in_place("", [&] {
+    std::ranges::for_each(places, remove_others);
     remove_other_numbers(output);
   });
   return sum_of(*joined);

@@ -87,7 +87,7 @@ TEST(AssignShares, FindsTheBestOfAllPermutations) {
   }
 }
 
-// Shares of 100 elements: one element is all that the slack allows for.
+// Shares of 100 elements: the slack is 0.
 TEST(AssignShares, OrdersThemAsTheElementsAre) {
   EXPECT_EQ(assign_shares(std::vector<std::uint64_t>{0, 0, 100, 0, 100, 0, 100, 0, 0}, 3),
             (Shares{2, 1, 0}));

@@ -203,6 +203,18 @@ TEST(ChooseDevices, TakesAsManyAsHoldTheInputTogether) {
   EXPECT_EQ(plan.devices.size(), 3U);
 }
 
+TEST(ChooseDevices, LeavesOutThoseWithWhichTheInputIsNotHeld) {
+  Machine machine = machine_with_gpus(66 * kGiB, 2);
+  machine.input_is_cached = true;
+  Machine unlike = machine;
+  test::add_gpu(machine, 30 * kGiB);
+  EXPECT_EQ(chosen(machine), 2U) << "a third of it does not fit the last one";
+  test::add_gpu(unlike);
+  for (GpuFacts& gpu : unlike.gpus) gpu.link_bytes_per_second = 12.5e9;
+  unlike.gpus.back().link_bytes_per_second = 6e9;
+  EXPECT_EQ(chosen(unlike), 2U) << "links are not alike";
+}
+
 TEST(ChooseDevices, LeavesOutThoseWithLessThanAQuarterOfTheMemory) {
   Machine machine = machine_with_gpus(100 * kGiB, 1);
   machine.rates.gpu_bytes_per_second = 10e9;
