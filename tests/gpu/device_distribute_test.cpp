@@ -202,9 +202,10 @@ TYPED_TEST(DeviceDistribute, SortsWhatTheSampleMisleadsAbout) {
   }
 }
 
-// What the device counted; it lies where the scratch memory begins.
-template <class Key>
-DistributionCounts counts_of_sort(const std::vector<Key>& keys, const DistributionChoice& choice) {
+// What lies at the beginning of the scratch memory after a sort in place.
+template <class Word, class Key>
+std::vector<Word> scratch_of_sort(const std::vector<Key>& keys, const DistributionChoice& choice,
+                                  std::size_t words) {
   const DeviceArray<Key> array(keys);
   const std::size_t bytes = sort_keys_by_distribution_scratch_bytes<Key>(keys.size(), choice);
   const DeviceArray<unsigned char> scratch(bytes, 256 - DeviceArray<char>::kGuard);
@@ -214,11 +215,17 @@ DistributionCounts counts_of_sort(const std::vector<Key>& keys, const Distributi
                                   .scratch = {scratch.get(), bytes}},
                                  choice);
   wait_for_device();
-  DistributionCounts counts;
-  check_cuda(cudaMemcpy(&counts, scratch.get(), sizeof(counts), cudaMemcpyDeviceToHost),
+  std::vector<Word> begin(words);
+  check_cuda(cudaMemcpy(begin.data(), scratch.get(), words * sizeof(Word), cudaMemcpyDeviceToHost),
              CudaCall::kCopy, "copying from the GPU");
   cases_of_test.run = 1;
-  return counts;
+  return begin;
+}
+
+// What the device counted.
+template <class Key>
+DistributionCounts counts_of_sort(const std::vector<Key>& keys, const DistributionChoice& choice) {
+  return scratch_of_sort<DistributionCounts>(keys, choice, 1).front();
 }
 
 TYPED_TEST(DeviceDistribute, SortsNothingOfKeysThatAreEqualAndLongBinsAlone) {
@@ -386,25 +393,6 @@ TYPED_TEST(DeviceDistribute, NeedsLittleMoreThanASecondArray) {
   }
 }
 
-// Where pieces lie sorted before they are merged, scratch memory begins with the first one.
-template <class Key>
-bool sorts_in_pieces(const std::vector<Key>& keys, const DistributionChoice& choice) {
-  const DeviceArray<Key> array(keys);
-  const std::size_t bytes = sort_keys_by_distribution_scratch_bytes<Key>(keys.size(), choice);
-  const DeviceArray<unsigned char> scratch(bytes, 256 - DeviceArray<char>::kGuard);
-  sort_keys_by_distribution<Key>({.input = array.get(),
-                                  .output = array.get(),
-                                  .count = keys.size(),
-                                  .scratch = {scratch.get(), bytes}},
-                                 choice);
-  wait_for_device();
-  std::vector<Key> first(*choice.most_keys * 3 / 4);
-  check_cuda(
-      cudaMemcpy(first.data(), scratch.get(), first.size() * sizeof(Key), cudaMemcpyDeviceToHost),
-      CudaCall::kCopy, "copying from the GPU");
-  return std::ranges::is_sorted(first) && first.front() < first.back();
-}
-
 TYPED_TEST(DeviceDistribute, SortsInPiecesWhatIsTooMuchAtOnce) {
   const auto map = KeyMap<TypeParam>::of({mapped_type<TypeParam>(), false, true});
   for (const std::size_t most : {std::size_t{9'900}, std::size_t{100'000}}) {
@@ -412,7 +400,9 @@ TYPED_TEST(DeviceDistribute, SortsInPiecesWhatIsTooMuchAtOnce) {
     if (are_too_many(keys.size())) continue;
     DistributionChoice choice = choice_of(1, 2);
     choice.most_keys = most;
-    EXPECT_TRUE(sorts_in_pieces(keys, choice)) << most;
+    const auto first = scratch_of_sort<TypeParam>(keys, choice, most * 3 / 4);
+    EXPECT_TRUE(std::ranges::is_sorted(first) && first.front() < first.back())
+        << "the first piece lies there, before it is merged";
     sort_and_compare<TypeParam>(keys, {.choice = choice}, "pieces, apart");
     sort_and_compare<TypeParam>(keys, {choice, map, map, 1, true}, "pieces, in place and mapped");
     if (this->HasFatalFailure()) return;
