@@ -132,7 +132,7 @@ def killed(bed: Bed) -> None:
         else:
             bed.hosts.environment[SIGKILL_TIMEOUT] = "0"
         sort = Sort(bed.hosts, 3)
-        running = bed.launch(3, *program, *SMALL, "--peer-timeout=4", "-T", "scratch", "in.u64", "-o", "out")
+        running = bed.launch(3, *program, *SMALL, "-T", "scratch", "in.u64", "-o", "out")
         return sort.kill(phase, victim, wait, lambda: running.poll() is None, lambda: bed.end(running, ENDS_WITHIN), wanted)
 
     def sort_after() -> None:

@@ -185,7 +185,7 @@ def killed_job(cluster: Cluster) -> None:
 
 def start_srun(cluster: Cluster, *program: str) -> subprocess.Popen:
     command = ["srun", f"--nodes={len(cluster.hosts.names)}", "--ntasks-per-node=1", "--mpi=pmix", "--kill-on-bad-exit=1",
-               *program, "-T", str(cluster.hosts.scratch), "-S", "24M", "--parallel=1", "--peer-timeout=4", "in.u64", "-o", "out"]
+               *program, "-T", str(cluster.hosts.scratch), "-S", "24M", "--parallel=1", "in.u64", "-o", "out"]
     with open(cluster.folder / "job.log", "w", encoding="utf-8") as said:
         return subprocess.Popen(cluster.hosts.entering("h1", *command), cwd=cluster.folder, stdout=said, stderr=said,
                                 env=os.environ | {"SLURM_PMIX_FENCE": "ring"})  # as the guide says
