@@ -171,6 +171,9 @@ const std::string& Output::path() const {
 const std::string& Output::folder() const {
   return impl_->folder();
 }
+void Output::make_room_early(std::uint64_t bytes) {
+  impl_->make_room_early(bytes);
+}
 void Output::prepare(std::uint64_t bytes, const WriteWindows& windows) {
   impl_->prepare(bytes, windows);
 }

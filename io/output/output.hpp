@@ -83,6 +83,10 @@ class Output {
   // Throws: Error(kResource) naming what is needed and what is free.
   void prepare(std::uint64_t bytes, const WriteWindows& windows = {});
 
+  // To be called before prepare(), at most once, when there is room for `bytes`: begins to take it
+  // in the background, if the output is a file in a tmpfs. Does nothing for others.
+  void make_room_early(std::uint64_t bytes);
+
   // Writes `bytes` at `offset`, where nothing was written before. Thread-safe. On a stream, unless
   // it is null, a call waits until everything before `offset` has been written, so threads must
   // start ranges in order of offset. What is written around the page cache may fail later: then a

@@ -18,6 +18,7 @@
 
 #include "base/units.hpp"
 #include "io/output/direct_writer.hpp"
+#include "io/output/early_room.hpp"
 #include "io/output/output_impl.hpp"
 #include "io/output/write_queue.hpp"
 #include "io/system/access_list.hpp"
@@ -47,6 +48,7 @@ class RegularOutput : public Output::Impl {
   [[nodiscard]] bool is_stream() const override { return false; }
   [[nodiscard]] const std::string& path() const override { return target_.path; }
   [[nodiscard]] const std::string& folder() const override { return target_.folder; }
+  void make_room_early(std::uint64_t bytes) override;
   void prepare(std::uint64_t bytes, const WriteWindows& windows) override;
   void write_at(std::uint64_t offset, ConstByteSpan bytes) override;
   [[nodiscard]] std::string hidden_path() const override {
@@ -95,7 +97,9 @@ class RegularOutput : public Output::Impl {
   WriteQueue cached_writes_{[this](std::uint64_t offset, ConstByteSpan bytes) {
     new_file_.file().write_full_at(bytes, offset);
   }};
-  std::optional<DirectWriter> direct_;  // last: it writes to new_file_
+  // Last, as they write to new_file_:
+  std::optional<DirectWriter> direct_;
+  std::optional<EarlyRoom> early_room_;
 };
 
 RegularOutput::RegularOutput(OutputTarget target, const OutputOptions& options)
@@ -116,6 +120,13 @@ RegularOutput::RegularOutput(OutputTarget target, const OutputOptions& options)
   }
 }
 
+void RegularOutput::make_room_early(std::uint64_t bytes) {
+  const auto facts = folder_facts(target_.folder);
+  if (!is_shared_ && bytes > 0 && facts && facts->is_tmpfs) {
+    early_room_.emplace(new_file_.file(), bytes);
+  }
+}
+
 void RegularOutput::prepare(std::uint64_t bytes, const WriteWindows& windows) {
   const std::uint64_t limit = most_file_bytes();
   if (bytes > limit) {
@@ -124,6 +135,8 @@ void RegularOutput::prepare(std::uint64_t bytes, const WriteWindows& windows) {
         .path(target_.path)
         .hint("raise the limit with 'ulimit -f'");
   }
+  // Early room was asked for before, and what is made of it is not free any more.
+  if (early_room_) return;
   const SpaceNeed need{std::span(&target_.folder, 1), bytes, "the output"};
   require_space(std::span(&need, 1));
   const auto facts = folder_facts(target_.folder);
@@ -152,6 +165,7 @@ void RegularOutput::write_at(std::uint64_t offset, ConstByteSpan bytes) {
 
 void RegularOutput::write_cached(std::uint64_t offset, ConstByteSpan bytes) {
   if (bytes.empty()) return;
+  if (early_room_) early_room_->wait_until(offset + bytes.size());
   cached_writes_.write(offset, bytes);
   // Starts the writing now, so that commit() finds little left to wait for (measured: tried.md).
   if (bytes.size() >= kLeastSyncedBytes) {
@@ -170,6 +184,7 @@ void RegularOutput::commit(std::uint64_t size_bytes) {
 void RegularOutput::finish(std::uint64_t size_bytes) {
   const File& file = new_file_.file();
   if (direct_) direct_->finish();
+  early_room_.reset();
   file.truncate(size_bytes);
   take_over_rights();
   file.sync();

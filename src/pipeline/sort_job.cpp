@@ -56,6 +56,7 @@ class Sort {
   Outcome run() {
     const std::uint64_t begin_ns = meter_.now_ns();
     require_space();
+    if (plan_.output.makes_room_early) job_.output.make_room_early(plan_.output.least_bytes);
     job_.reader.limit_decoders(plan_.decoding.limit);
     if (plan_.elements > 0 || !job_.reader.known_size()) {
       sort_into_output();

@@ -126,4 +126,21 @@ bool runs_fit_page_cache(const Plan& plan, const Machine& machine) {
   return !plan.job.resumable && plan.temporary_bytes > 0 && plan.temporary_bytes <= beside / kShare;
 }
 
+bool output_fits_memory(const Plan& plan, const Machine& machine) {
+  constexpr unsigned kLeastThreads = 4;
+  constexpr std::uint64_t kLeastBytes = 64 * kMiB;
+  constexpr std::uint64_t kShare = 8;  // of the memory is left to other programs
+  const bool is_sorted = plan.is<OneChunk>() || plan.is<Spill>();
+  if (!machine.output || !machine.output->is_memory || plan.output.is_stream || !is_sorted ||
+      plan.job.output_parts > 1 || plan.threads < kLeastThreads ||
+      plan.output.least_bytes < kLeastBytes) {
+    return false;
+  }
+  std::uint64_t needed =
+      capped_sum(plan.output.least_bytes, plan.arena_bytes + plan.run.tier_bytes);
+  const bool runs_are_in_memory = std::ranges::any_of(machine.temporary, &Folder::is_memory);
+  if (runs_are_in_memory) needed = capped_sum(needed, plan.temporary_bytes);
+  return needed <= machine.available_bytes - machine.available_bytes / kShare;
+}
+
 }  // namespace gsort

@@ -25,4 +25,8 @@ void require_disk_space(const Plan& plan, const Machine& machine);
 // all else: they are then merged without being read from the disk.
 [[nodiscard]] bool runs_fit_page_cache(const Plan& plan, const Machine& machine);
 
+// Whether the output lies in memory that has room for it now, beside all that the sort needs, and
+// there are threads enough to gain from that.
+[[nodiscard]] bool output_fits_memory(const Plan& plan, const Machine& machine);
+
 }  // namespace gsort

@@ -347,6 +347,7 @@ Plan make_plan(const Job& job, const Machine& machine) {
   if (!plan) throw too_small(job, machine, has_plan);
   require_disk_space(*plan, machine);
   plan->run.through_page_cache = runs_fit_page_cache(*plan, machine);
+  plan->output.makes_room_early = output_fits_memory(*plan, machine);
   return std::move(*plan);
 }
 

@@ -142,6 +142,7 @@ struct MergePlan {
 struct OutputPlan {
   bool is_stream = false;         // in order: a pipe, text, compressed, or unique
   std::uint64_t least_bytes = 0;  // 0 where nobody can know
+  bool makes_room_early = false;  // while input is read (io/output/early_room.hpp)
   EncodePlan encode;
   WriteWindows windows;  // of a regular file
 };

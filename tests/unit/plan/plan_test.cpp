@@ -134,6 +134,37 @@ TEST(MakePlan, WritesRunsThroughThePageCacheWhereItHasRoomForThem) {
   EXPECT_FALSE(goes_through(6 * kGiB, 24 * kGiB));
 }
 
+TEST(MakePlan, MakesRoomEarlyForAnOutputInMemoryThatHasIt) {
+  const auto makes_room = [](const Options& options, const auto& change) {
+    Machine machine = invented_machine(8 * kGiB, 16, 128 * kGiB);
+    machine.output->is_memory = true;
+    change(machine);
+    return test::plan_of(options, machine).output.makes_room_early;
+  };
+  const auto as_it_is = [](Machine&) {};
+  const Options in_memory = options_for(KeyType::kU32);
+  const Options in_runs = options_for(KeyType::kU32, "1G");
+  EXPECT_TRUE(makes_room(in_memory, as_it_is));
+  EXPECT_TRUE(makes_room(in_runs, as_it_is));
+  const auto with_memory = [](std::uint64_t bytes, bool runs_are_there = false) {
+    return [=](Machine& machine) {
+      machine.available_bytes = bytes;
+      machine.temporary.front().is_memory = runs_are_there;
+    };
+  };
+  EXPECT_TRUE(makes_room(in_runs, with_memory(11 * kGiB)));
+  EXPECT_FALSE(makes_room(in_runs, with_memory(10 * kGiB)));
+  EXPECT_TRUE(makes_room(in_runs, with_memory(20 * kGiB, true)));
+  EXPECT_FALSE(makes_room(in_runs, with_memory(18 * kGiB, true)));
+  EXPECT_FALSE(makes_room(in_memory, [](Machine& machine) { machine.output->is_memory = false; }));
+  EXPECT_FALSE(makes_room(in_memory, [](Machine& machine) { machine.output.reset(); }));
+  EXPECT_FALSE(makes_room(in_memory, [](Machine& machine) { machine.cores = 3; }));
+  EXPECT_FALSE(makes_room(in_memory, [](Machine& machine) { machine.input_bytes.reset(); }));
+  Options distinct = in_memory;
+  distinct.unique = true;
+  EXPECT_FALSE(makes_room(distinct, as_it_is));
+}
+
 TEST(MakePlan, AcceptsAnEmptyInput) {
   for (const KeyType type : kAllKeyTypes) {
     const Plan plan = test::plan_of(options_for(type), invented_machine(0, 4, kGiB));

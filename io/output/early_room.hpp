@@ -1,0 +1,43 @@
+// EarlyRoom: pages of an output in a tmpfs, made before there is anything to write.
+//
+// Problem. A file in a tmpfs takes one write at a time, and a write also makes the pages that it
+// fills. On 16 cores this takes longer than all else (4.5 s for 8 GiB, of which writing takes 2.9).
+//
+// Idea. A thread makes the pages while input is still read: this needs no data, and takes half of
+// the time of such a write. Later writes only copy (3.6 s). A write waits until its place has
+// pages, as both need the file's lock. Measured: tools/bench/results/README.md, "In tmpfs".
+#pragma once
+
+#include <condition_variable>
+#include <cstdint>
+#include <mutex>
+#include <thread>
+
+#include "io/system/file.hpp"
+
+namespace gsort::io {
+
+// Thread-safe. Nothing here fails: a write that finds no pages makes them, or fails.
+class EarlyRoom {
+ public:
+  // Begins to make the pages of the first `bytes` bytes of `file`, which outlives this.
+  EarlyRoom(const File& file, std::uint64_t bytes);
+  EarlyRoom(const EarlyRoom&) = delete;
+  EarlyRoom& operator=(const EarlyRoom&) = delete;
+  ~EarlyRoom() = default;  // makes no more
+
+  // Returns when the file has pages up to `end`, or gets none.
+  void wait_until(std::uint64_t end);
+
+ private:
+  void make_pages(const std::stop_token& stop, std::uint64_t bytes);
+
+  const File& file_;
+  std::mutex mutex_;
+  std::condition_variable grown_;
+  std::uint64_t ready_bytes_ = 0;  // from the beginning of the file on
+  bool has_ended_ = false;
+  std::jthread thread_;  // last: it uses all of this
+};
+
+}  // namespace gsort::io
