@@ -46,10 +46,20 @@ std::uint64_t most_distributed(const DistributionChoice& choice) {
   return choice.least_keys ? ~std::uint64_t{0} : kMostDistributedPairs<Key>;
 }
 
-template <class Key>
+// The smallest one of any architecture: it has the largest sample.
+template <class Key, class Value>
+constexpr unsigned least_tile_pairs() {
+  unsigned least = ~0U;
+  for (const TuningRow& row : kTunings) {
+    least = std::min(least, TuningOf<PairOf<Key, Value>>::in(row).block_sort_keys());
+  }
+  return least;
+}
+
+template <class Key, class Value>
 bool are_distributed(std::uint64_t count, const DistributionChoice& choice) {
   return count <= most_distributed<Key>(choice) &&
-         DistributionShape::of_pairs(count, choice)
+         DistributionShape::of_pairs(count, least_tile_pairs<Key, Value>(), choice)
              .suits(count, choice.least_keys.value_or(kLeastDistributedPairs));
 }
 
@@ -65,7 +75,7 @@ struct PairDistributionSort {
 
   PairDistributionSort(std::uint64_t count, const DistributionChoice& choice, unsigned architecture)
       : tuning(tuning_for<PairOf<Key, Value>>(architecture)),
-        shape(DistributionShape::of_pairs(count, choice)),
+        shape(DistributionShape::of_pairs(count, tuning.block_sort_keys(), choice)),
         passes(shape_of(count, tuning)),
         bounds(DistributionBounds::of(count, shape, packed_tile_keys<Key>(tuning.block_sort_keys()),
                                       passes, tuning)) {}
@@ -255,7 +265,7 @@ void queue_tiles_and_merges(const PairSort<Key, Value>& sort,
 // Of a distribution, on any architecture; 0 if there is none.
 template <class Key, class Value>
 std::size_t scratch_bytes_of(std::uint64_t count, const DistributionChoice& choice) {
-  if (!are_distributed<Key>(count, choice)) return 0;
+  if (!are_distributed<Key, Value>(count, choice)) return 0;
   std::size_t most = 0;
   for (const TuningRow& row : kTunings) {
     const PairDistributionSort<Key, Value> plan(count, choice, row.architecture);
@@ -302,7 +312,7 @@ std::size_t sort_pairs_by_distribution_scratch_bytes(std::uint64_t count,
 template <class Key, class Value>
 void sort_pairs_by_distribution(const PairSort<Key, Value>& sort,
                                 const DistributionChoice& choice) {
-  if (!are_distributed<Key>(sort.count, choice)) return sort_pairs(sort);
+  if (!are_distributed<Key, Value>(sort.count, choice)) return sort_pairs(sort);
   const std::size_t needed =
       sort_pairs_by_distribution_scratch_bytes<Key, Value>(sort.count, choice);
   require_output(sort.output, sort.count, sort.scratch, needed, kOperation);

@@ -20,10 +20,11 @@ inline constexpr unsigned kLongTiles = 8;
 
 // Keys of a bin of the second distribution, at most on average; a quarter of a tile that is sorted.
 inline constexpr std::uint64_t kBinKeys = 2048;
-// The same of pairs: a quarter of the smallest tile.
-inline constexpr std::uint64_t kBinPairs = 1024;
-// 2^3 keys of the sample for each of these bins: few bins of a thousand exceed a mean twice.
+// The sample has 2^3 keys for each of these bins: few bins of a thousand exceed a mean twice.
 inline constexpr unsigned kSampleBitsOfBin = 3;
+// Bins of pairs have half a tile, since the distributions of pairs take longer with more bins. They
+// have 2^5 keys of the sample: few bins of a million exceed a tile.
+inline constexpr unsigned kSampleBitsOfPairBin = 5;
 // Of the keys, one in so many is room that bins of the first distribution may leave in their last
 // chunks. It decides how many bins there are, if the second distribution can have more of them.
 inline constexpr std::uint64_t kChunkRoomShare = 32;
@@ -54,16 +55,17 @@ struct DistributionShape {
            kChunkRoomShare << (first_bits + kLeastChunkShift) > count) {
       --first_bits;
     }
-    DistributionShape shape = of_bits(first_bits, bits - first_bits, choice);
+    DistributionShape shape = of_bits(first_bits, bits - first_bits, kSampleBitsOfBin, choice);
     shape.add_chunks(count);
     return shape;
   }
 
-  // Of pairs, which are counted before, so that bins need no chunks.
+  // Of pairs, sorted in tiles of so many. They are counted before, so that bins need no chunks.
   [[nodiscard]] static constexpr DistributionShape of_pairs(std::uint64_t count,
+                                                            unsigned tile_pairs,
                                                             const DistributionChoice& choice) {
-    const unsigned bits = bits_for(count, kBinPairs);
-    return of_bits((bits + 1) / 2, bits / 2, choice);
+    const unsigned bits = bits_for(count, tile_pairs / 2);
+    return of_bits(bits / 2, (bits + 1) / 2, kSampleBitsOfPairBin, choice);
   }
 
   // Are so few keys distributed? The sample is sorted in the array that they go to first.
@@ -78,11 +80,12 @@ struct DistributionShape {
     return bits;
   }
   [[nodiscard]] static constexpr DistributionShape of_bits(unsigned first, unsigned second,
+                                                           unsigned sample_bits_of_bin,
                                                            const DistributionChoice& choice) {
     DistributionShape shape;
     shape.first_bits = choice.first_bits != 0 ? choice.first_bits : first;
     shape.second_bits = choice.second_bits != 0 ? choice.second_bits : second;
-    shape.sample_bits = shape.first_bits + shape.second_bits + kSampleBitsOfBin;
+    shape.sample_bits = shape.first_bits + shape.second_bits + sample_bits_of_bin;
     return shape;
   }
   constexpr void add_chunks(std::uint64_t count) {
