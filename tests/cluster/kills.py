@@ -88,8 +88,9 @@ class Sort:
         time.sleep(wait)
         is_late = self.has_begun(dict(itertools.pairwise([*PHASES, "named"]))[phase])
         is_struck, before = False, time.time()
+        victims = self.victims(victim)
         with contextlib.suppress(IndexError, ProcessLookupError):
-            process = self.victims(victim)[0]
+            process = victims[0]
             before = time.time()
             os.kill(process, signal.SIGKILL)
             is_struck = True
@@ -103,11 +104,11 @@ class Sort:
         if output != (wanted if self.is_named() else OLD):
             raise Failed(f"status {status}, and the output has other bytes, {len(output)}")
         is_rank = victim in self.hosts.names
-        if output == wanted and waited > 0 and (waited > (1 if is_rank else self.hears_within) or (
+        if is_struck and output == wanted and waited > 0 and (waited > (1 if is_rank else self.hears_within) or (
                 victim == RANK_0 and not was_named) or (is_rank and not is_proving)):
             raise Failed(f"status {status}, and the output got its name {waited:.2f} s after the kill")
         if status == 0 and (output == OLD or (is_struck and waited > 0)):
-            raise Failed(f"status 0, and {'the old' if output == OLD else 'a new'} output")
+            raise Failed(f"status 0, and {'the old' if output == OLD else 'a new'} output; {victims} were there")
         is_late = is_late or not is_struck or (is_proving and phase != "proving")
         return "late" if is_late else "in time" if output == OLD else "meanwhile"
 
