@@ -149,16 +149,20 @@ class Cluster:
         return subprocess.Popen(self.hosts.entering("h1", "sbatch", "--wait", f"--nodes={len(self.hosts.names)}", "--output=job.log",
                                                     "job.sh", "in.u64", "out"), stdout=subprocess.DEVNULL)
 
-    def submit_arrays(self) -> subprocess.Popen:
-        return subprocess.Popen(self.hosts.entering("h1", "bash", "sort.sh", "in.u64", "out", f"{self.folder}/runs", "5", "4"),
+    def submit_arrays(self, inputs: str = "in.u64") -> subprocess.Popen:
+        return subprocess.Popen(self.hosts.entering("h1", "bash", "sort.sh", inputs, "out", f"{self.folder}/runs", "5", "4"),
                                 stdout=subprocess.DEVNULL)
 
 
-def finish(running: subprocess.Popen, seconds: float) -> None:
+def status_of(running: subprocess.Popen, seconds: float) -> int:
     try:
-        status = running.wait(seconds)
+        return running.wait(seconds)
     except subprocess.TimeoutExpired:
         raise Failed(f"the job has not ended after {seconds:.0f} s") from None
+
+
+def finish(running: subprocess.Popen, seconds: float) -> None:
+    status = status_of(running, seconds)
     if status != 0:
         raise Failed(f"the job has status {status}")
 
@@ -232,6 +236,17 @@ def arrays(cluster: Cluster) -> None:
     cluster.require_output(wanted)
 
 
+def arrays_that_fail(cluster: Cluster) -> None:
+    """The tasks of the first array have a wrong option: the script ends, too. With the right one, the same script goes well."""
+    wanted = cluster.write_keys(500_000)
+    if status_of(cluster.submit_arrays("--wrong in.u64"), 120) == 0:
+        raise Failed("status 0 although all tasks fail")
+    if any(state in ("PENDING", "RUNNING") for state in cluster.jobs().values()) or (cluster.folder / "out").exists():
+        raise Failed(f"there is an output, or jobs are left: {cluster.jobs()}")
+    finish(cluster.submit_arrays(), 180)
+    cluster.require_output(wanted)
+
+
 def arrays_without_a_host(cluster: Cluster) -> None:
     """A host that forms runs is lost; Slurm gives its task to another one."""
     wanted = cluster.write_keys(20_000_000)
@@ -248,7 +263,7 @@ def arrays_without_a_host(cluster: Cluster) -> None:
 
 
 CASES: dict[str, Callable[[Cluster], None]] = {case.__name__: case for case in (
-    one_job, killed_job, killed_srun, arrays, arrays_without_a_host)}
+    one_job, killed_job, killed_srun, arrays, arrays_that_fail, arrays_without_a_host)}
 
 
 def run(name: str, options: argparse.Namespace) -> bool:
