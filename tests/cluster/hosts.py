@@ -438,7 +438,7 @@ def run(name: str, case: Callable[[Bed], None], options: argparse.Namespace) -> 
         if not options.long:  # Open MPI's mpirun gives processes 3 s to end, however soon they do
             hosts.environment[SIGKILL_TIMEOUT] = "0"
         bed = Bed(hosts, options.bin.resolve(), options.seed)
-        bed.rounds, bed.phases = options.rounds or (100 if options.long else 1), options.phases
+        bed.rounds, bed.phases = options.rounds, options.phases
         try:
             case(bed)
         except Failed as failure:
@@ -454,7 +454,7 @@ def main() -> int:
     parser.add_argument("--bin", type=Path, required=True, help="the folder of the programs")
     parser.add_argument("--long", action="store_true", help="all cases, also those that take many minutes")
     parser.add_argument("--seed", type=int, default=1)
-    parser.add_argument("--rounds", type=int, help="of kills; by default 100 with --long, else 1")
+    parser.add_argument("--rounds", type=int, default=1, help="of kills")
     parser.add_argument("--phases", nargs="+", default=list(PHASES), choices=PHASES, help="in which is killed")
     parser.add_argument("cases", nargs="*", help="all, if none is named")
     options = parser.parse_args()
@@ -468,8 +468,7 @@ def main() -> int:
     if network.is_inside():
         return 0 if run(options.cases[0], cases[options.cases[0]], options) else 1
     before = network.interfaces_and_mounts()
-    rounds = options.rounds or (100 if options.long else 1)
-    common = ["--bin", str(options.bin), "--seed", str(options.seed), "--rounds", str(rounds),
+    common = ["--bin", str(options.bin), "--seed", str(options.seed), "--rounds", str(options.rounds),
               *(["--long"] if options.long else []), "--phases", *options.phases]
     status = max(network.go_inside(name, *common) for name in cases)
     if network.interfaces_and_mounts() != before:

@@ -299,7 +299,7 @@ def main() -> int:
     parser = argparse.ArgumentParser(description=__doc__)
     parser.add_argument("--bin", type=Path, required=True, help="the folder of the programs")
     parser.add_argument("cases", nargs="*", help="all, if none is named")
-    parser.add_argument("--rounds", type=int, default=100, help="of kills")
+    parser.add_argument("--rounds", type=int, default=1, help="of kills")
     parser.add_argument("--phases", nargs="+", default=list(PHASES), choices=PHASES, help="in which is killed")
     parser.add_argument("--seed", type=int, default=1)
     options = parser.parse_args()
