@@ -1,8 +1,10 @@
 """What tests of gsort-mpi on hosts share: the hosts with the programs, and sorts on them. The hosts are namespaces of this machine
 (network.py)."""
 
+import json
 import os
 import random
+import re
 import shlex
 import shutil
 import subprocess
@@ -11,6 +13,7 @@ from pathlib import Path
 
 import network
 
+GUIDE = Path(__file__).resolve().parents[2] / "src/cluster/README.md"
 OLD = b"the old output"
 ENDS_WITHIN = 10  # seconds
 SMALL = ["-S", "24M", "--parallel=1"]
@@ -18,6 +21,22 @@ SMALL = ["-S", "24M", "--parallel=1"]
 
 class Failed(Exception):
     """What a test has found, as a sentence."""
+
+
+def command_of_guide(launcher: str) -> list[str]:
+    """The guide's first one with this launcher, for the files of a test."""
+    command, = re.findall(rf"^{launcher} .* gsort-mpi -T \S+ /shared/big.u64 .*$", GUIDE.read_text(), re.M)
+    for there, here in ((" gsort-mpi", " ./gsort-mpi --stats=stats"), ("/local/", ""), ("/shared/big.u64", "in.u64"),
+                        ("/shared/sorted.u64", "out")):
+        command = command.replace(there, here, 1)
+    return command.split()
+
+
+def require_hosts(hosts: network.Network, processes: int | None = None) -> None:
+    """The file `stats` is of one sort, with a process on each of the first hosts."""
+    ranks = json.loads((hosts.folder / "stats").read_text())["ranks"]
+    if [rank["host"] for rank in ranks] != hosts.names[:processes]:
+        raise Failed(f"the hosts are {ranks}")
 
 
 class Bed:

@@ -22,11 +22,10 @@ from pathlib import Path
 import network
 from bed import KINDS, keys, sends, sends_much
 from differing_hosts import DIFFERING, other_files
-from host_bed import ENDS_WITHIN, OLD, SMALL, Bed, Failed
+from host_bed import ENDS_WITHIN, GUIDE, OLD, SMALL, Bed, Failed, command_of_guide, require_hosts
 from kills import PHASES, Sort, kill_often, slowly
 
 SKIPPED = 77
-GUIDE = Path(__file__).resolve().parents[2] / "src/cluster/README.md"
 PROGRAM_MIB = 16  # that the program and MPI use beside -S, as the guide says
 TIMEOUT = 3  # s, of --peer-timeout
 BEATS_AND_START = 100_000  # bytes
@@ -47,19 +46,13 @@ def equal_bytes(bed: Bed) -> None:
 
 def hosts_file(bed: Bed) -> None:
     """The guide's command with a file of hosts' names."""
-    launcher = "mpirun.mpich" if bed.launcher.endswith("mpich") else "mpirun"
-    command, = re.findall(rf"^{launcher} .* gsort-mpi -T .*$", GUIDE.read_text(), re.M)
-    for there, here in ((launcher, bed.launcher), (" gsort-mpi", " ./gsort-mpi"), ("/local/", ""), ("/shared/big.u64", "in.u64"),
-                        ("/shared/sorted.u64", "out")):
-        command = command.replace(there, here, 1)
+    _, *words = command_of_guide("mpirun.mpich" if bed.launcher.endswith("mpich") else "mpirun")
     (bed.folder / "hosts").write_text("".join(f"{name}\n" for name in bed.hosts.names))
     bed.write_keys("in.u64", 300_000)
-    command = bed.hosts.entering("h1", *command.split(), "--stats=stats")
+    command = bed.hosts.entering("h1", bed.launcher, *words)
     subprocess.run(command, cwd=bed.folder, env=bed.hosts.environment, check=True, timeout=60)
     bed.require_output(bed.expect("in.u64"), "a file of hosts")
-    ranks = json.loads((bed.folder / "stats").read_text())["ranks"]
-    if [rank["host"] for rank in ranks] != bed.hosts.names:
-        raise Failed(f"the hosts are {ranks}")
+    require_hosts(bed.hosts)
 
 
 def fields_of(value: object, name: str = "") -> set[str]:
@@ -77,8 +70,7 @@ def stats(bed: Bed) -> None:
     bed.sort(3, *SMALL, "in.u64", "--stats=stats", "--trace=trace")
     report = json.loads((bed.folder / "stats").read_text())
     ranks = report["ranks"]
-    if [rank["host"] for rank in ranks] != bed.hosts.names[:3]:
-        raise Failed(f"the hosts are {ranks}")
+    require_hosts(bed.hosts, 3)
     for name, expected in (("elements_read", 300_000), ("elements_written", 300_000), ("runs", report["runs"])):
         if sum(rank[name] for rank in ranks) != expected:
             raise Failed(f"{name} do not add up: {ranks}")

@@ -17,12 +17,13 @@ from collections.abc import Callable
 from pathlib import Path
 
 import network
-from host_bed import ENDS_WITHIN, Failed
+from host_bed import ENDS_WITHIN, Failed, command_of_guide, require_hosts
 from kills import PHASES, Sort, kill_often, slowly
 
 SKIPPED = 77
 SOURCE = Path(__file__).resolve().parents[2]
 SCRIPTS = {"job.sh": SOURCE / "src/cluster/README.md", "sort.sh": SOURCE / "src/SHARES.md"}
+FENCE = {"SLURM_PMIX_FENCE": "ring"}  # as the guide says
 DAEMONS = ("munged", "slurmctld", "slurmd")
 # Without cgroups and accounting. A job that is queued again waits until the credentials of its first try have expired.
 CONFIGURATION = """
@@ -77,6 +78,7 @@ class Cluster:
         (self.folder / "bin").mkdir()
         for name in ("gsort", "gsort-mpi"):
             shutil.copy(programs / name, self.folder / "bin" / name)
+        (self.folder / "gsort-mpi").symlink_to("bin/gsort-mpi")
         for name in SCRIPTS:
             (self.folder / name).write_text(script_of(name))
         os.environ.update(hosts.environment, SLURM_CONF=str(self.folder / "slurm.conf"), SCRATCH=str(hosts.scratch),
@@ -168,9 +170,15 @@ def finish(running: subprocess.Popen, seconds: float) -> None:
 
 
 def one_job(cluster: Cluster) -> None:
+    """The guide's script, and its first command, where PMIx is the default."""
     wanted = cluster.write_keys(500_000)
     finish(cluster.submit(), 120)
     cluster.require_output(wanted)
+    (cluster.folder / "out").unlink()
+    command = ["salloc", "--quiet", f"--nodes={len(cluster.hosts.names)}", *command_of_guide("srun")]
+    finish(subprocess.Popen(cluster.hosts.entering("h1", *command), env=os.environ | FENCE | {"SLURM_MPI_TYPE": "pmix"}), 60)
+    cluster.require_output(wanted)
+    require_hosts(cluster.hosts)
 
 
 def killed_job(cluster: Cluster) -> None:
@@ -192,7 +200,7 @@ def start_srun(cluster: Cluster, *program: str) -> subprocess.Popen:
                *program, "-T", str(cluster.hosts.scratch), "-S", "24M", "--parallel=1", "in.u64", "-o", "out"]
     with open(cluster.folder / "job.log", "w", encoding="utf-8") as said:
         return subprocess.Popen(cluster.hosts.entering("h1", *command), cwd=cluster.folder, stdout=said, stderr=said,
-                                env=os.environ | {"SLURM_PMIX_FENCE": "ring"})  # as the guide says
+                                env=os.environ | FENCE)
 
 
 def end_srun(cluster: Cluster, running: subprocess.Popen) -> int:
