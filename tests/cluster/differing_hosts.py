@@ -1,14 +1,17 @@
 """Cases of hosts.py: a host that differs from the others, and commands that no host can carry out. Each is found before anything
-is read: the input is so large that a sort would take minutes. There is one message, which names the host, and status 2."""
+of a large input is read but samples. There is one message, which names the host, and status 2."""
 
 import json
 import shutil
 import subprocess
+import sys
 from collections.abc import Callable
 
 from host_bed import ENDS_WITHIN, OLD, SMALL, Bed, Failed
 
 LARGE = (8 << 30) + 8  # bytes
+WITHOUT_POWER = "-dac_override,-dac_read_search"  # as users that are not root
+MOST_READ = LARGE // 1000  # by all processes, with what launchers and libraries read: 1.3 MB
 PAGE = 65_536  # the largest of Linux
 
 
@@ -18,14 +21,20 @@ def write_large(bed: Bed) -> None:
     (bed.folder / "out").write_bytes(OLD)
 
 
-def require_refusal(bed: Bed, what: str, running: subprocess.Popen, *told: str) -> None:
-    status = bed.finish(running, ENDS_WITHIN)
+def require_unread(bed: Bed, what: str, most: int = MOST_READ) -> None:
+    if bed.read_bytes() > most:
+        raise Failed(f"{what}: {bed.read_bytes():,} bytes were read")
+    bed.require_output(OLD, what)
+    bed.require_nothing_left()
+
+
+def require_refusal(bed: Bed, what: str, running: subprocess.Popen, *told: str, most: int = MOST_READ) -> None:
+    status = bed.finish(running, 60)
     messages = [line for line in bed.said().splitlines() if line.startswith("gsort")]
     if status != 2 or len(messages) != 1 or any(words not in messages[0] for words in told):
         raise Failed(f"{what}: status {status}, not one message with {told}")
     bed.require_no_process(ENDS_WITHIN)
-    bed.require_output(OLD, what)
-    bed.require_nothing_left()
+    require_unread(bed, what, most)
 
 
 def other_command(bed: Bed) -> None:
@@ -51,11 +60,21 @@ def other_files(bed: Bed) -> None:
         bed.hosts.on(name, f"truncate -s {LARGE + (8 if name == 'h2' else 0)} scratch/in.u64; touch -d @1 scratch/in.u64")
     require_refusal(bed, "inputs", bed.start(3, *SMALL, "scratch/in.u64"), "comparing the bytes of the inputs", "h2 (rank 1)")
     bed.hosts.on("h2", "rm scratch/in.u64")
-    require_refusal(bed, "a missing input", bed.start(3, *SMALL, "scratch/in.u64"), "No such file or directory", "h2 (rank 1)")
-    require_refusal(bed, "folders of the output", bed.start_otherwise("rm scratch/in.u64", *SMALL, "in.u64", "-o", "scratch/out"),
-                    "scratch", "(rank ")
+    require_refusal(bed, "a missing input", bed.start(3, *SMALL, "scratch/in.u64"), "opening scratch/in.u64: No such file",
+                    "on h2 (rank 1)")
+    (bed.folder / "in.u64").chmod(0)
+    powerless = f"program='setpriv --bounding-set {WITHOUT_POWER} ./gsort-mpi'"
+    require_refusal(bed, "an unreadable input", bed.start_otherwise(powerless, *SMALL, "in.u64", "-o", "out"),
+                    "opening in.u64: Permission denied", "on h2 (rank 1)")
+    (bed.folder / "in.u64").chmod(0o644)
+    (bed.folder / "shared").mkdir()
+    bed.hosts.on("h2", "mount -t tmpfs none shared")
+    require_refusal(bed, "folders of the output", bed.launch(3, "./gsort-mpi", "-T", "scratch", *SMALL, "in.u64", "-o", "shared/out"),
+                    "opening shared/.gsort-", "on h2 (rank 1)")
+    bed.write_keys("in.u64", 6_000_000)
     bed.hosts.on("h2", "mount -o remount,ro,bind scratch")
-    require_refusal(bed, "a folder for runs", bed.start(3, "-S", "256M", "in.u64"), "h2 (rank 1)")
+    require_refusal(bed, "a folder for runs", bed.start(3, *SMALL, "in.u64"), "scratch: Read-only file system", "on h2 (rank 1)",
+                    most=sys.maxsize)  # it is found by the first run that has no room in memory
 
 
 def other_memory(bed: Bed) -> None:
@@ -75,10 +94,9 @@ def too_many_runs(bed: Bed) -> None:
 
 def explained_unread(bed: Bed) -> None:
     write_large(bed)
-    if bed.finish(bed.start(3, "-S", "256M", "in.u64", "--explain"), ENDS_WITHIN) != 0:
+    if bed.finish(bed.start(3, "-S", "256M", "in.u64", "--explain"), 60) != 0:
         raise Failed("--explain of a large input fails")
-    bed.require_output(OLD, "--explain")
-    bed.require_nothing_left()
+    require_unread(bed, "--explain")
 
 
 def on_network(bed: Bed) -> None:
@@ -101,4 +119,5 @@ def on_network(bed: Bed) -> None:
 
 
 DIFFERING: dict[str, Callable[[Bed], None]] = {
-    case.__name__: case for case in (other_command, other_memory, too_many_runs, explained_unread, on_network)}
+    case.__name__: case for case in (
+        other_command, other_files, other_memory, too_many_runs, explained_unread, on_network)}

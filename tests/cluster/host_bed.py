@@ -76,9 +76,14 @@ class Bed:
 
     def launch(self, processes: int, *program: str) -> subprocess.Popen:
         command = [self.launcher, *self.hosts.processes_on(processes), *program]
+        self.read_before = self.hosts.read_bytes()
         with open(self.folder / "said", "w", encoding="utf-8") as said:
             return subprocess.Popen(self.hosts.entering("h1", *command), cwd=self.folder, env=self.hosts.environment,
                                     stdin=subprocess.DEVNULL, stdout=said, stderr=said)
+
+    def read_bytes(self) -> int:
+        """By the last sort, when it has ended."""
+        return self.hosts.read_bytes() - self.read_before
 
     def said(self) -> str:
         return (self.folder / "said").read_text(encoding="utf-8", errors="replace")

@@ -21,7 +21,7 @@ from pathlib import Path
 
 import network
 from bed import KINDS, keys, sends, sends_much
-from differing_hosts import DIFFERING, other_files
+from differing_hosts import DIFFERING
 from host_bed import ENDS_WITHIN, GUIDE, OLD, SMALL, Bed, Failed, command_of_guide, require_hosts
 from kills import PHASES, Sort, kill_often, slowly
 
@@ -420,7 +420,7 @@ CASES: dict[str, Callable[[Bed], None]] = {
     "link_interrupted": link_interrupted, "link_lost": link_lost, "stopped_for_ever": stopped_for_ever,
     "killed": killed, **DIFFERING}
 LONG_CASES: dict[str, Callable[[Bed], None]] = {
-    "network_bytes": network_bytes, "scratch_fills": scratch_fills, "other_files": other_files, "more_memory": more_memory,
+    "network_bytes": network_bytes, "scratch_fills": scratch_fills, "more_memory": more_memory,
     "link_lost_early": link_lost_early, "stopped": stopped}
 
 
