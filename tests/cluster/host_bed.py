@@ -23,6 +23,10 @@ class Failed(Exception):
     """What a test has found, as a sentence."""
 
 
+class LeftOut(Exception):
+    """Why a case cannot run here."""
+
+
 def command_of_guide(launcher: str) -> list[str]:
     """The guide's first one with this launcher, for the files of a test."""
     command, = re.findall(rf"^{launcher} .* gsort-mpi -T \S+ /shared/big.u64 .*$", GUIDE.read_text(), re.M)
@@ -52,6 +56,10 @@ class Bed:
             shutil.copy(programs / name, self.folder / name)
         self.launcher = network.launcher_of(programs / "gsort-mpi")
         self.sorts = 0
+
+    def limit_memory(self, name: str, limit: int) -> None:
+        if not self.hosts.limit_memory(name, limit):
+            raise LeftOut("the kernel allows no memory groups here")
 
     def write_keys(self, name: str, count: int, width: int = 8) -> None:
         with open(self.folder / name, "wb") as file:

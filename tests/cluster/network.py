@@ -25,7 +25,7 @@ import time
 from pathlib import Path
 
 FOLDER = "GSORT_NETWORK_FOLDER"  # a variable that is set inside: the shared folder
-GROUPS = Path("/sys/fs/cgroup")  # of cgroup v1: a folder for each controller
+GROUPS = Path("/sys/fs/cgroup")  # of cgroup v1: a folder for each controller; of v2, all are one
 # What MPI's launchers call instead of ssh: options, the host's name, words for a shell.
 ENTER = """#!/bin/sh
 while [ "${1#-}" != "$1" ]; do shift; done
@@ -163,7 +163,11 @@ class Network:
 
     def limit_memory(self, name: str, limit: int) -> bool:
         """What runs on a host from now on may take so many bytes, all together. False: the kernel does not allow it."""
-        return self.limit(name, "memory", {"limit_in_bytes": limit})
+        if not (GROUPS / "cgroup.controllers").exists():
+            return self.limit(name, "memory", {"limit_in_bytes": limit})
+        with contextlib.suppress(OSError):
+            (GROUPS / "cgroup.subtree_control").write_text("+memory")
+        return self.limit(name, "memory", {"max": limit}, GROUPS)
 
     def limit_workers(self, name: str, cores: float) -> bool:
         """The same of processor time, for threads that move_workers() has moved. Other work on this machine takes none away."""
@@ -197,8 +201,8 @@ class Network:
             device = device.resolve().parent
         return (device / "dev").read_text().strip() if device.exists() else "0:0"
 
-    def limit(self, name: str, controller: str, values: dict[str, object]) -> bool:
-        group = GROUPS / controller / f"{self.folder.name}-{name}"
+    def limit(self, name: str, controller: str, values: dict[str, object], groups: Path | None = None) -> bool:
+        group = (groups or GROUPS / controller) / f"{self.folder.name}-{name}"
         try:
             group.mkdir(exist_ok=True)
             (self.folder / f".{name}.group.{controller}").write_text(str(group))
