@@ -22,6 +22,8 @@ KINDS = [["-t", "u32"], ["-t", "u64", "-r"], ["-t", "f64"], ["-t", "i16"], ["-t"
          ["--record=8", "--key=0:u32", "--key=4:u32"], ["--record=8", "--key=4:i32r", "--key=0:bytes4"],
          ["--record=16", "--key=0:u64", "--key=8:u64"], ["--record=16", "--key=0:bytes16", "-r"]]
 
+MOST_SORTS = 50  # for lack of kills
+
 
 class Sort:
     """One sort by several processes, in a folder of its own."""
@@ -48,6 +50,10 @@ class Sort:
         if check and done.returncode != 0:
             sys.exit(f"{self.gsort} {' '.join(arguments)}: status {done.returncode}\n{done.stderr}")
         return done.returncode
+
+    def start(self, arguments: list[str]) -> subprocess.Popen:
+        return subprocess.Popen([self.gsort, *self.memory, *arguments], cwd=self.folder, stdout=subprocess.DEVNULL,
+                                stderr=subprocess.DEVNULL)
 
     def form(self, share: int) -> list[str]:
         return [*self.kind, f"--form=runs{share}", f"--share={share}/{self.shares}", "in"]
@@ -87,16 +93,21 @@ class Sort:
             sys.exit(f"{what}: left behind: {sorted(left)}")
 
 
-def kill_after(sort: Sort, arguments: list[str], seconds: float) -> bool:
-    """Runs gsort for so long. Returns whether it came to its end before."""
-    process = subprocess.Popen([sort.gsort, *sort.memory, *arguments], cwd=sort.folder, stdout=subprocess.DEVNULL,
-                               stderr=subprocess.DEVNULL)
+def require_good(process: subprocess.Popen) -> None:
+    if process.wait() != 0:
+        sys.exit(f"{' '.join(process.args)}: status {process.returncode}")
+
+
+def kill_after(process: subprocess.Popen, seconds: float) -> bool:
+    """Returns whether it was killed then. Otherwise it has come to a good end before."""
     try:
-        return process.wait(seconds) == 0
+        process.wait(seconds)
     except subprocess.TimeoutExpired:
-        process.send_signal(signal.SIGKILL)
-        process.wait()
-        return False
+        process.kill()
+        if process.wait() == -signal.SIGKILL:
+            return True
+    require_good(process)
+    return False
 
 
 def killed_and_repeated(sort: Sort) -> int:
@@ -105,10 +116,24 @@ def killed_and_repeated(sort: Sort) -> int:
     for step in sort.steps():
         for arguments in step:
             for _ in range(sort.chance.randint(1, 4)):
-                kills += not kill_after(sort, arguments, sort.chance.uniform(0.0005, 0.06))
+                kills += kill_after(sort.start(arguments), sort.chance.uniform(0.0005, 0.06))
             sort.run(arguments, check=True)
     # What a last kill has left is gone when the same has run again.
     sort.require_output("killed")
+    return kills
+
+
+def one_of_two_killed(sort: Sort) -> int:
+    """Every process runs twice at once, and one of the two is killed, but not the other. Returns how many were killed."""
+    kills = 0
+    for step in sort.steps():
+        for arguments in step:
+            pair = [sort.start(arguments), sort.start(arguments)]
+            sort.chance.shuffle(pair)
+            kills += kill_after(pair[0], sort.chance.uniform(0.0005, 0.06))
+            require_good(pair[1])
+            sort.run(arguments, check=True)  # removes what the killed one has left
+    sort.require_output("one of two killed")
     return kills
 
 
@@ -118,7 +143,7 @@ def with_another_number(sort: Sort) -> None:
         sort.run(arguments, check=True)
     for arguments in sort.steps()[1][1:]:
         sort.run(arguments, check=True)
-    kill_after(sort, sort.steps()[1][0], sort.chance.uniform(0.0005, 0.03))
+    kill_after(sort.start(sort.steps()[1][0]), sort.chance.uniform(0.0005, 0.03))
     sort.parts = sort.chance.choice([parts for parts in range(1, 8) if parts != sort.parts])
     sort.shares += 1
     folder = {path: path.read_bytes() for path in (sort.folder / "runs0").iterdir()}
@@ -159,25 +184,29 @@ def main() -> int:
     print(f"seed {options.seed}", flush=True)
     chance = random.Random(options.seed)
     end = time.monotonic() + options.seconds
-    sorts = kills = 0
-    while sorts < 4 or time.monotonic() < end:
+    sorts, kills, kills_of_pairs = 0, 0, 0
+    while sorts < 5 or time.monotonic() < end or (sorts < MOST_SORTS and 0 in (kills, kills_of_pairs)):
         folder = Path(tempfile.mkdtemp(prefix="gsort-shares-"))
         try:
             elements = chance.choice([0, 20, 100, 5000, 100_000])
             sort = Sort(gsort, folder, chance, elements)
-            way = sorts % 4
+            way = sorts % 5
             if way == 0:
                 plain(sort)
             elif way == 1:
                 kills += killed_and_repeated(sort)
             elif way == 2:
                 with_another_number(sort)
+            elif way == 3:
+                kills_of_pairs += one_of_two_killed(sort)
             else:
                 twice_at_once(sort)
         finally:
             shutil.rmtree(folder)
         sorts += 1
-    print(f"{sorts} sorts, {kills} kills: all bytes are those of one gsort")
+    if kills == 0 or kills_of_pairs == 0:
+        sys.exit(f"no process was killed in {sorts} sorts: {kills} alone, {kills_of_pairs} of two")
+    print(f"{sorts} sorts, {kills} kills, {kills_of_pairs} of one of two: all bytes are those of one gsort")
     return 0
 
 
