@@ -28,6 +28,7 @@ from kills import PHASES, Sort, kill_often, slowly
 SKIPPED = 77
 PROGRAM_MIB = 16  # that the program and MPI use beside -S, as the guide says
 TIMEOUT = 3  # s, of --peer-timeout
+SHORT_KEEPALIVE = {"time": 1, "intvl": 1, "probes": 2}  # s, s, count
 BEATS_AND_START = 100_000  # bytes
 SIGKILL_TIMEOUT = "OMPI_MCA_odls_base_sigkill_timeout"
 
@@ -193,15 +194,26 @@ def link_lost(bed: Bed) -> None:
     bed.require_nothing_left()
 
 
-def link_lost_early(bed: Bed) -> None:
-    """mpirun notices before gsort-mpi does, and ends all."""
+def link_lost_early(bed: Bed, keepalive: dict[str, int] = SHORT_KEEPALIVE) -> None:
+    """mpirun notices before gsort-mpi does, and ends all, itself too."""
     if bed.launcher.endswith("mpich"):
         raise LeftOut("MPICH's mpirun notices no lost host")
-    for name, value in (("time", "1"), ("intvl", "1"), ("probes", "2")):
-        bed.hosts.environment[f"OMPI_MCA_oob_tcp_keepalive_{name}"] = value
+    for name, value in keepalive.items():
+        bed.hosts.environment[f"OMPI_MCA_oob_tcp_keepalive_{name}"] = str(value)
     running = start_exchange(bed)
     bed.hosts.link("h3", "down")
-    bed.require_failure(running, ENDS_WITHIN)
+    bed.require_failure(running, keepalive["time"] + keepalive["intvl"] * keepalive["probes"] + ENDS_WITHIN)
+    if "has not answered" in bed.said():
+        raise Failed("gsort-mpi noticed before mpirun did")
+    bed.hosts.link("h3", "up")
+    bed.sort(3, *SMALL, "in.u64")
+    bed.require_output(bed.expect("in.u64"), "the sort after a link that was down")
+    bed.require_nothing_left()
+
+
+def link_lost_as_guided(bed: Bed) -> None:
+    """With the settings of the guide."""
+    link_lost_early(bed, {name: int(value) for name, value in re.findall(r"oob_tcp_keepalive_(\w+) (\d+)", GUIDE.read_text())})
 
 
 def sort_after_full(bed: Bed) -> None:
@@ -414,14 +426,15 @@ def room_for_a_part(bed: Bed) -> None:
 
 
 CASES: dict[str, Callable[[Bed], None]] = {
-    "equal_bytes": equal_bytes, "hosts_file": hosts_file, "stats": stats, "explained": explained, "memory_limited": memory_limited,
-    "one_slow_link": one_slow_link, "all_on_one_host": all_on_one_host, "room_for_a_part": room_for_a_part,
-    "scratch_full": scratch_full, "resumed": resumed, "never_leaves": never_leaves,
-    "link_interrupted": link_interrupted, "link_lost": link_lost, "stopped_for_ever": stopped_for_ever,
+    "equal_bytes": equal_bytes, "hosts_file": hosts_file, "stats": stats, "explained": explained,
+    "memory_limited": memory_limited, "one_slow_link": one_slow_link, "all_on_one_host": all_on_one_host,
+    "room_for_a_part": room_for_a_part, "scratch_full": scratch_full, "resumed": resumed, "never_leaves": never_leaves,
+    "link_interrupted": link_interrupted, "link_lost": link_lost, "link_lost_early": link_lost_early,
+    "stopped_for_ever": stopped_for_ever,
     "killed": killed, **DIFFERING}
 LONG_CASES: dict[str, Callable[[Bed], None]] = {
     "network_bytes": network_bytes, "scratch_fills": scratch_fills, "more_memory": more_memory,
-    "link_lost_early": link_lost_early, "stopped": stopped}
+    "link_lost_as_guided": link_lost_as_guided, "stopped": stopped}
 
 
 def run(name: str, case: Callable[[Bed], None], options: argparse.Namespace) -> int:
