@@ -7,7 +7,7 @@ import subprocess
 import sys
 from collections.abc import Callable
 
-from host_bed import ENDS_WITHIN, OLD, SMALL, Bed, Failed
+from host_bed import OLD, SMALL, Bed, Failed
 
 LARGE = (8 << 30) + 8  # bytes
 WITHOUT_POWER = "-dac_override,-dac_read_search"  # as users that are not root
@@ -22,8 +22,9 @@ def write_large(bed: Bed) -> None:
 
 
 def require_unread(bed: Bed, what: str, most: int = MOST_READ) -> None:
-    if bed.read_bytes() > most:
-        raise Failed(f"{what}: {bed.read_bytes():,} bytes were read")
+    read = bed.read_bytes()
+    if read > most:
+        raise Failed(f"{what}: {read:,} bytes were read")
     bed.require_output(OLD, what)
     bed.require_nothing_left()
 
@@ -33,7 +34,6 @@ def require_refusal(bed: Bed, what: str, running: subprocess.Popen, *told: str, 
     messages = [line for line in bed.said().splitlines() if line.startswith("gsort")]
     if status != 2 or len(messages) != 1 or any(words not in messages[0] for words in told):
         raise Failed(f"{what}: status {status}, not one message with {told}")
-    bed.require_no_process(ENDS_WITHIN)
     require_unread(bed, what, most)
 
 

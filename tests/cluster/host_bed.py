@@ -1,6 +1,7 @@
 """What tests of gsort-mpi on hosts share: the hosts with the programs, and sorts on them. The hosts are namespaces of this machine
 (network.py)."""
 
+import contextlib
 import json
 import os
 import random
@@ -90,7 +91,11 @@ class Bed:
                                     stdin=subprocess.DEVNULL, stdout=said, stderr=said)
 
     def read_bytes(self) -> int:
-        """By the last sort, when it has ended."""
+        """By the last sort, whose processes must end."""
+        self.require_no_process(ENDS_WITHIN)
+        with contextlib.suppress(ChildProcessError):  # those that their parents left: what they have read is counted here, then
+            while os.waitpid(-1, os.WNOHANG)[0]:
+                pass
         return self.hosts.read_bytes() - self.read_before
 
     def said(self) -> str:
