@@ -12,9 +12,9 @@
 namespace gsort::gpu {
 
 // This many pairs or more are distributed; sort_pairs sorts fewer. On an H100, 2^24 random
-// pairs of u32 with u32 take 0.77 ms instead of 0.83, of u64 with u32 0.89 instead of 1.07, of u64
-// with u64 1.04 instead of 1.30; 2^28 pairs 10.2 instead of 12.9, 16.3 instead of 19.8, and 19.0
-// instead of 24.9. Of eleven distributions of 2^24 pairs, only sawtooth takes longer, up to 1.12
+// pairs of u32 with u32 take 0.69 ms instead of 0.83, of u64 with u32 0.92 instead of 1.07, of u64
+// with u64 1.04 instead of 1.29; 2^28 pairs 8.3 instead of 12.8, 15.0 instead of 19.8, and 17.5
+// instead of 24.9. Of eleven distributions of 2^24 pairs, only sawtooth takes longer, up to 1.17
 // times.
 inline constexpr std::uint64_t kLeastDistributedPairs = std::uint64_t{1} << 24;
 // At most this many pairs are distributed; sort_pairs sorts more. With u32 keys, more than 2^30

@@ -130,7 +130,7 @@ bool output_fits_memory(const Plan& plan, const Machine& machine) {
   constexpr unsigned kLeastThreads = 4;
   constexpr std::uint64_t kLeastBytes = 64 * kMiB;
   constexpr std::uint64_t kShare = 8;  // of the memory is left to other programs
-  const bool is_sorted = plan.is<OneChunk>() || plan.is<Spill>();
+  const bool is_sorted = plan.devices.empty() && (plan.is<OneChunk>() || plan.is<Spill>());
   if (!machine.output || !machine.output->is_memory || plan.output.is_stream || !is_sorted ||
       plan.job.output_parts > 1 || plan.threads < kLeastThreads ||
       plan.output.least_bytes < kLeastBytes) {
