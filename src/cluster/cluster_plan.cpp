@@ -30,9 +30,29 @@ std::uint64_t share_bytes(const ClusterPlan& plan, const HostPlan& host) {
   return host.elements * plan.element_bytes;
 }
 
-// Of a host's share of the output, what other hosts have read.
-double received_bytes(const ClusterPlan& plan) {
-  return as_double(network_bytes(plan)) / as_double(plan.hosts.size());
+// Of elements in random order that are spread over so many hosts.
+std::uint64_t moved_bytes(const ClusterPlan& plan, std::uint64_t bytes, std::uint64_t hosts) {
+  return bytes - bytes / plan.hosts.size() * hosts;
+}
+
+std::uint64_t first_moved_bytes(const ClusterPlan& plan) {
+  return plan.merges_twice ? moved_bytes(plan, plan.bytes, 1) : 0;
+}
+
+// Of distinct elements, each host has a stretch of the result; with --top, the first hosts have all
+// that is asked for.
+std::uint64_t last_moved_bytes(const ClusterPlan& plan) {
+  if (plan.is_counted) return 0;
+  std::uint64_t holders = 1;
+  if (plan.merges_twice) {
+    const std::uint64_t stretch = std::max<std::uint64_t>(plan.bytes / plan.hosts.size(), 1);
+    holders = std::clamp<std::uint64_t>(div_up(plan.output_bytes, stretch), 1, plan.hosts.size());
+  }
+  return moved_bytes(plan, plan.output_bytes, holders);
+}
+
+double network_seconds(const ClusterPlan& plan, std::uint64_t bytes) {
+  return as_double(bytes) / as_double(plan.hosts.size()) / kNetworkBytesPerSecond;
 }
 
 PhaseTime longest(std::initializer_list<PhaseTime> times) {
@@ -55,15 +75,26 @@ PhaseTime forming_of(const ClusterPlan& plan, const HostPlan& host) {
   const double bytes = as_double(share_bytes(plan, host));
   return longest({{bytes / Rates::kUsualDiskRead, "reading the input"},
                   {bytes / rate_of(host, Rates::kUsualCore), "sorting"},
-                  {as_double(host.temporary_bytes) / Rates::kUsualDiskWrite, "writing runs"}});
+                  {as_double(host.temporary_bytes - host.distinct_bytes) / Rates::kUsualDiskWrite,
+                   "writing runs"}});
 }
 
-PhaseTime merging_of(const ClusterPlan& plan, const HostPlan& host) {
+PhaseTime first_merging_of(const ClusterPlan& plan, const HostPlan& host) {
+  const double bytes = as_double(plan.bytes) / as_double(plan.hosts.size());
+  return longest({{as_double(host.distinct_bytes) / Rates::kUsualDiskWrite, "writing runs"},
+                  {bytes / rate_of(host, kMergeCore), "merging"},
+                  {network_seconds(plan, first_moved_bytes(plan)), "the network"},
+                  {as_double(host.temporary_bytes - host.distinct_bytes) / Rates::kUsualDiskRead,
+                   "reading runs"}});
+}
+
+PhaseTime last_merging_of(const ClusterPlan& plan, const HostPlan& host) {
   const double bytes = as_double(plan.output_bytes) / as_double(plan.hosts.size());
+  const std::uint64_t runs = plan.merges_twice ? host.distinct_bytes : host.temporary_bytes;
   return longest({{bytes / Rates::kUsualDiskWrite, "writing the output"},
                   {bytes / rate_of(host, kMergeCore), "merging"},
-                  {received_bytes(plan) / kNetworkBytesPerSecond, "the network"},
-                  {as_double(host.temporary_bytes) / Rates::kUsualDiskRead, "reading runs"}});
+                  {network_seconds(plan, last_moved_bytes(plan)), "the network"},
+                  {as_double(runs) / Rates::kUsualDiskRead, "reading runs"}});
 }
 
 std::string device_words(const HostPlan& host) {
@@ -186,11 +217,14 @@ PhaseTime forming_time(const ClusterPlan& plan) {
 }
 
 PhaseTime merging_time(const ClusterPlan& plan) {
-  return slowest(plan, merging_of);
+  const PhaseTime last = slowest(plan, last_merging_of);
+  if (!plan.merges_twice) return last;
+  const PhaseTime first = slowest(plan, first_merging_of);
+  return {first.seconds + last.seconds, longest({first, last}).bound};
 }
 
 std::uint64_t network_bytes(const ClusterPlan& plan) {
-  return plan.is_counted ? 0 : plan.output_bytes - plan.output_bytes / plan.hosts.size();
+  return first_moved_bytes(plan) + last_moved_bytes(plan);
 }
 
 std::string explain(const ClusterPlan& plan, ExplainMode mode) {

@@ -19,6 +19,7 @@ struct HostPlan {
   std::uint64_t resumed_runs = 0;  // of these, the runs of earlier sorts
   std::uint64_t resumed_elements = 0;
   std::uint64_t temporary_bytes = 0;  // the most on disk at once
+  std::uint64_t distinct_bytes = 0;   // of these, in the run of distinct elements
   std::uint64_t free_bytes = 0;       // in its temporary folders
   std::uint64_t memory_bytes = 0;     // -S
   unsigned threads = 1;
@@ -34,6 +35,7 @@ struct ClusterPlan {
   std::uint64_t element_bytes = 1;
   std::uint64_t output_bytes = 0;  // fewer with --top
   bool is_counted = false;         // no element moves
+  bool merges_twice = false;       // all elements first, and then those that are distinct
   std::string lustre_folder;       // in which all write one output; empty on other file systems
   std::vector<std::string> names;
   std::vector<HostPlan> hosts;  // by rank
@@ -50,8 +52,8 @@ inline constexpr double kNetworkBytesPerSecond = 25e9 / 8;
 [[nodiscard]] PhaseTime forming_time(const ClusterPlan& plan);
 [[nodiscard]] PhaseTime merging_time(const ClusterPlan& plan);
 
-// Unpacked, with keys in random order: no host has any of what others read. 0 where keys are
-// counted.
+// Unpacked, with keys in random order: no host has any of what others read. Where hosts merge
+// twice, also with as many distinct elements on each. 0 where keys are counted.
 [[nodiscard]] std::uint64_t network_bytes(const ClusterPlan& plan);
 
 // Requires: mode is not kNone.

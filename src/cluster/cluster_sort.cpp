@@ -78,13 +78,15 @@ class ClusterSort {
     look_at_inputs();
     const std::string folder = io::place_of(output_name()).folder;
     const Machine machine = take_share(folder);
-    const HostPlan own = host_plan(plan_, machine);
+    HostPlan own = host_plan(plan_, machine);
+    own.distinct_bytes = distinct_bytes_;
     ClusterPlan all;
     all.bytes = outcome_.bytes;
     all.elements = outcome_.elements;
     all.element_bytes = job_.element.bytes();
     all.output_bytes = result_ * all.element_bytes;
     all.is_counted = plan_.is<CountKeys>();
+    all.merges_twice = counts_distinct() && !all.is_counted;
     const auto facts = io::folder_facts(folder);
     if (!options_.parts && facts && facts->is_lustre) all.lustre_folder = folder;
     for (const Message& host : team_.gather(std::as_bytes(std::span(&own, 1)))) {
@@ -152,7 +154,7 @@ class ClusterSort {
   // With -u, all but files of which each has what its process keeps: how many elements come out,
   // and where each is, is known when all processes have merged.
   [[nodiscard]] bool counts_distinct() const {
-    return options_.unique && (!options_.parts || options_.top);
+    return options_.unique && (!options_.parts || options_.top) && !sorts_alone(team_, options_);
   }
   [[nodiscard]] std::uint64_t most_distinct() const {
     return counts_distinct() ? outcome_.elements / team_.count() + 1 : 0;
@@ -249,7 +251,9 @@ class ClusterSort {
       team_.sum(std::span(&all.runs, 1));
       require_planned_exchange(plan_, machine, all);
     }
+    distinct_bytes_ = plan_.temporary_bytes;
     if (counts_distinct()) add_run(plan_, machine, most_distinct());
+    distinct_bytes_ = plan_.temporary_bytes - distinct_bytes_;
     return machine;
   }
 
@@ -438,6 +442,7 @@ class ClusterSort {
   std::uint64_t result_ = 0;  // elements of the output
   std::vector<std::byte> header_;
   Plan plan_;
+  std::uint64_t distinct_bytes_ = 0;  // of its temporary files
   std::unique_ptr<ClusterOutput> output_;
   std::optional<Proof> proof_;
   OwnRuns own_;

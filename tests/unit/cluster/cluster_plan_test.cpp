@@ -1,8 +1,10 @@
 #include "cluster/cluster_plan.hpp"
 
 #include <gtest/gtest.h>
+#include <nlohmann/json.hpp>
 
 #include "base/units.hpp"
+#include "cluster/cluster_sort.hpp"
 #include "cluster/exchange_plan.hpp"
 #include "cluster/runs/devices.hpp"
 #include "cluster/runs/room.hpp"
@@ -11,9 +13,14 @@
 #include "plan/rates.hpp"
 #include "support/error_of.hpp"
 #include "support/invented.hpp"
+#include "unit/cluster/local_peers.hpp"
+#include "unit/cluster/sort_words.hpp"
+#include "unit/io/support.hpp"
 
 namespace gsort::cluster {
 namespace {
+
+using gsort::test::invented_machine;
 
 ClusterPlan plan_of(std::uint64_t hosts, std::uint64_t elements_each, unsigned threads) {
   ClusterPlan plan;
@@ -36,6 +43,58 @@ TEST(ClusterPlan, SendsAllButTheShareOfEachHost) {
   EXPECT_EQ(network_bytes(plan), 600);
   plan.is_counted = true;
   EXPECT_EQ(network_bytes(plan), 0);
+}
+
+TEST(ClusterPlan, SendsAllBeforeItSendsWhatIsDistinct) {
+  ClusterPlan plan = plan_of(4, 1000, 4);
+  plan.merges_twice = true;
+  EXPECT_EQ(network_bytes(plan), 3 * 8000);  // then each has its share
+  plan.output_bytes = 800;
+  EXPECT_EQ(network_bytes(plan), 3 * 8000 + 600);
+  plan.output_bytes = 16'000;  // the first two have it
+  EXPECT_EQ(network_bytes(plan), 3 * 8000 + 8000);
+}
+
+TEST(ClusterPlan, MergesAllBeforeItMergesWhatIsDistinct) {
+  ClusterPlan plan = plan_of(2, 1'000'000'000, 64);
+  plan.output_bytes = 0;
+  EXPECT_EQ(merging_time(plan).seconds, 0);
+  plan.merges_twice = true;
+  EXPECT_STREQ(merging_time(plan).bound, "the network");
+  EXPECT_NEAR(merging_time(plan).seconds, 4e9 / kNetworkBytesPerSecond, 1e-6);
+  plan.output_bytes = plan.bytes;
+  for (HostPlan& host : plan.hosts) {
+    host.temporary_bytes = 24e9;
+    host.distinct_bytes = 8e9;
+  }
+  EXPECT_NEAR(forming_time(plan).seconds, 16e9 / Rates::kUsualDiskWrite, 1e-6);
+  EXPECT_STREQ(merging_time(plan).bound, "reading runs");
+  EXPECT_NEAR(merging_time(plan).seconds,
+              16e9 / Rates::kUsualDiskRead + 8e9 / Rates::kUsualDiskWrite, 1e-6);
+}
+
+// What --explain=json says of a sort of 1,000 random keys of 4 bytes.
+nlohmann::json explained_by(unsigned processes, std::vector<const char*> words) {
+  const io::test::TempFolder folder;
+  const std::string path = folder / "in.u32";
+  io::test::write_file(path, test::bytes_of(test::random_keys(1000, 1U << 31U)));
+  words.insert(words.end(), {"--explain=json", path.c_str(), "-o", "out"});
+  std::string text;
+  test::LocalNetwork network(processes);
+  test::run_together(network, [&](Peers& peers) {
+    Team team(peers, {});
+    const auto verdict = team.run_job([&] {
+      const std::string own = explain_on_cluster(team, test::options_of(words));
+      if (team.rank() == 0) text = own;
+    });
+    EXPECT_FALSE(verdict) << verdict->text;
+  });
+  return nlohmann::json::parse(text);
+}
+
+TEST(ClusterPlan, KnowsWhichSortsMergeTwice) {
+  EXPECT_EQ(explained_by(4, {"-r", "--top=40"}).at("network_bytes"), 120);
+  EXPECT_EQ(explained_by(4, {"-u", "--top=40"}).at("network_bytes"), 3000 + 120);
 }
 
 TEST(ClusterPlan, IsBoundByTheCoresOfAHostThatHasFew) {
@@ -160,7 +219,7 @@ Job job_of_share(const KeyFormat& key, const char* memory) {
 TEST(Room, IsThatOfARunBesideAllOthers) {
   constexpr std::uint64_t kShare = kGiB / 8;
   const Job job = job_of_share({KeyType::kU64}, "64M");
-  Machine machine = test::invented_machine(kGiB, 4, 16 * kGiB);
+  Machine machine = invented_machine(kGiB, 4, 16 * kGiB);
   const Plan plan = make_plan(job, machine);
   Plan both = plan;
   add_run(both, machine, kShare);
@@ -178,7 +237,7 @@ TEST(Room, IsThatOfARunBesideAllOthers) {
 }
 
 TEST(Room, OfARunThatFitsInMemoryIsNone) {
-  Machine machine = test::invented_machine(kMiB, 4, 16 * kGiB);
+  Machine machine = invented_machine(kMiB, 4, 16 * kGiB);
   machine.temporary.front().free_bytes = 0;
   Plan plan = make_plan(job_of_share({KeyType::kU64}, "1G"), machine);
   add_run(plan, machine, kMiB / 8);
@@ -191,7 +250,7 @@ TEST(Room, OfARunThatFitsInMemoryIsNone) {
 }
 
 TEST(Room, OfARunDecidesOnThePageCache) {
-  Machine machine = test::invented_machine(kGiB, 4, 16 * kGiB);
+  Machine machine = invented_machine(kGiB, 4, 16 * kGiB);
   Plan plan = make_plan(job_of_share({KeyType::kU64}, "64M"), machine);
   ASSERT_TRUE(plan.run.through_page_cache);
   add_run(plan, machine, 2 * kGiB);
@@ -200,7 +259,7 @@ TEST(Room, OfARunDecidesOnThePageCache) {
 
 TEST(Room, IsThatOfTheOutputAndNotOfTheInput) {
   const Job job = job_of_share({KeyType::kU64}, "64M");
-  Machine machine = test::invented_machine(kGiB, 4, 16 * kGiB);
+  Machine machine = invented_machine(kGiB, 4, 16 * kGiB);
   machine.output->free_bytes = 8000;
   EXPECT_THROW((void)make_plan(job, machine), Error);
   EXPECT_EQ(plan_with_output(job, machine, 8000).temporary_bytes,
@@ -213,7 +272,7 @@ TEST(Room, IsThatOfTheOutputAndNotOfTheInput) {
 
 // Of these an error tells the host: another one may have what this one lacks.
 TEST(Room, IsTheResourceOfAHost) {
-  const Machine machine = test::invented_machine(kGiB, 4, 16 * kGiB);
+  const Machine machine = invented_machine(kGiB, 4, 16 * kGiB);
   for (const char* const memory : {"64G", "1M"}) {
     SCOPED_TRACE(memory);
     const Error error = gsort::test::error_of(
