@@ -59,6 +59,10 @@ std::string Team::name_of(unsigned rank) const {
   return fmt::format("{} (rank {})", hosts_[rank], rank);
 }
 
+unsigned Team::processes_here() const {
+  return static_cast<unsigned>(std::ranges::count(hosts_, options_.host));
+}
+
 std::optional<Verdict> Team::run_job(const std::function<void()>& job) {
   std::optional<Verdict> verdict;
   try {

@@ -80,6 +80,8 @@ class Team {
   // "node7 (rank 3)".
   [[nodiscard]] std::string name_of(unsigned rank) const;
   [[nodiscard]] const std::string& host_of(unsigned rank) const { return hosts_[rank]; }
+  // Those on this host, this one included.
+  [[nodiscard]] unsigned processes_here() const;
 
   // Once the command has been read.
   void set_peer_timeout(std::chrono::milliseconds timeout) { options_.peer_timeout = timeout; }

@@ -8,6 +8,7 @@
 #include "cluster/exchange_plan.hpp"
 #include "cluster/runs/devices.hpp"
 #include "cluster/runs/room.hpp"
+#include "io/system/host_facts.hpp"
 #include "plan/disk_space.hpp"
 #include "plan/make_plan.hpp"
 #include "plan/rates.hpp"
@@ -95,6 +96,19 @@ nlohmann::json explained_by(unsigned processes, std::vector<const char*> words) 
 TEST(ClusterPlan, KnowsWhichSortsMergeTwice) {
   EXPECT_EQ(explained_by(4, {"-r", "--top=40"}).at("network_bytes"), 120);
   EXPECT_EQ(explained_by(4, {"-u", "--top=40"}).at("network_bytes"), 3000 + 120);
+}
+
+TEST(ClusterPlan, DividesTheMemoryOfAHostAmongItsProcesses) {
+  const auto planned = [](std::vector<const char*> words) {
+    std::uint64_t bytes = 0;
+    const nlohmann::json plan = explained_by(8, std::move(words));
+    for (const nlohmann::json& host : plan.at("hosts")) {
+      bytes += host.at("memory_bytes").get<std::uint64_t>();
+    }
+    return bytes;
+  };
+  EXPECT_LT(planned({}), io::host_facts().available_bytes);
+  EXPECT_EQ(planned({"-S", "64M"}), 8 * 64 * kMiB);
 }
 
 TEST(ClusterPlan, IsBoundByTheCoresOfAHostThatHasFew) {

@@ -91,6 +91,16 @@ TEST(Team, GathersInTheOrderOfRanksAndKnowsAllHosts) {
   }
 }
 
+TEST(Team, CountsTheProcessesOfAHost) {
+  LocalNetwork network(5);
+  test::run_together(network, [](Peers& peers) {
+    TeamOptions options;
+    options.host = peers.rank() % 2 == 0 ? "even" : "odd";
+    Team team(peers, options);
+    (void)team.run_job([&] { EXPECT_EQ(team.processes_here(), peers.rank() % 2 == 0 ? 3 : 2); });
+  });
+}
+
 TEST(Team, StreamsThePiecesOfOneProcessAfterTheOther) {
   for (unsigned count = 1; count <= 5; ++count) {
     LocalNetwork network(count, count);
