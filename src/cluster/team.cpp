@@ -79,14 +79,30 @@ std::optional<Verdict> Team::run_job(const std::function<void()>& job) {
   return verdict;
 }
 
+// Before the options are parsed: another version may not know them.
 void Team::introduce() {
   MessageWriter writer;
-  for (const Message& host : gather(std::as_bytes(std::span(options_.host)))) {
-    writer.put_text(text_of(host));
+  unsigned from = 0;
+  const std::string own = options_.host + '\0' + options_.version;
+  for (const Message& other : gather(std::as_bytes(std::span(own)))) {
+    const std::string text = text_of(other);
+    const std::size_t end = std::min(text.find('\0'), text.size());
+    hosts_[from] = text.substr(0, end);
+    require_same_version(from, text.substr(std::min(end + 1, text.size())));
+    writer.put_text(hosts_[from]);
+    ++from;
   }
   const Message all = broadcast(writer.take());
   MessageReader reader(all);
   for (std::string& host : hosts_) host = reader.take_text();
+}
+
+void Team::require_same_version(unsigned other, const std::string& version) const {
+  if (version == options_.version) return;
+  throw Error(ErrorKind::kUsage, "comparing the program's version",
+              fmt::format("{} on {}, {} on {}", options_.version, name_of(rank()),
+                          version.empty() ? "an older one" : version, name_of(other)))
+      .hint("install the same gsort-mpi on all hosts");
 }
 
 // What failed here is told to rank 0; the others hear from it. If it has heard of another failure

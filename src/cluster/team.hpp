@@ -38,6 +38,7 @@ struct Verdict {
 struct TeamOptions {
   std::chrono::milliseconds peer_timeout{60'000};
   std::string host = "localhost";  // of this process
+  std::string version;             // of its program, which must be the same everywhere
   // What ended the job, for the user. It comes before the goodbye: when a host is lost, the others
   // end each other as soon as they have waited for its goodbye. May be null.
   std::function<void(const Verdict&)> tell;
@@ -146,6 +147,7 @@ class Team {
   void send_report(Clock::time_point now);
   void watch(Clock::time_point now);
   void introduce();
+  void require_same_version(unsigned other, const std::string& version) const;
   void end_job(const std::string& text);
   [[nodiscard]] Verdict tell(const Error& error);
   [[nodiscard]] bool say_goodbye();

@@ -38,7 +38,7 @@ def require_refusal(bed: Bed, what: str, running: subprocess.Popen, *told: str, 
 
 
 def other_command(bed: Bed) -> None:
-    """Options, variables, and the version of the program."""
+    """Options, variables, and the version of the program, which may lack an option."""
     write_large(bed)
     for what, on_h2, told in (
             ("an option", "more=-r", "comparing the options"),
@@ -48,9 +48,11 @@ def other_command(bed: Bed) -> None:
     version = subprocess.run(["./gsort-mpi", "--version"], cwd=bed.folder, check=True, capture_output=True).stdout.split()[1]
     content = (bed.folder / "gsort-mpi").read_bytes()
     shutil.copy(bed.folder / "gsort-mpi", bed.folder / "other-mpi")
-    (bed.folder / "other-mpi").write_bytes(content.replace(b" " + version + b" (", b" " + version[:-1] + b"x ("))
-    require_refusal(bed, "a version", bed.start_otherwise("program=./other-mpi", *SMALL, "in.u64", "-o", "out"),
-                    "comparing the program's version", "h2 (rank 1)")
+    content = content.replace(b" " + version + b" (", b" " + version[:-1] + b"x (")
+    (bed.folder / "other-mpi").write_bytes(content.replace(b"peer-timeout", b"peer-timelag"))
+    for more in ((), ("--peer-timeout=59",)):
+        running = bed.start_otherwise("program=./other-mpi", *SMALL, *more, "in.u64", "-o", "out")
+        require_refusal(bed, "a version", running, "comparing the program's version", "h1 (rank 0)", "h2 (rank 1)")
 
 
 def other_files(bed: Bed) -> None:

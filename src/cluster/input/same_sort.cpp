@@ -14,7 +14,6 @@
 #include "element/key.hpp"
 #include "io/system/sys.hpp"
 #include "options/assumed_type.hpp"
-#include "options/pages/help.hpp"
 #include "options/resume_options.hpp"
 
 namespace gsort::cluster {
@@ -29,11 +28,8 @@ struct Fact {
 };
 using Facts = std::vector<Fact>;
 
-Facts facts_of_program(const Options& options, const Job& job) {
-  std::string version = version_text(Program::kCluster);
-  version.pop_back();  // the end of the line
-  return {{"the program's version", version},
-          {"the elements of the inputs", resumable_job(job, options.input_form, options.verify)},
+Facts facts_of_elements(const Options& options, const Job& job) {
+  return {{"the elements of the inputs", resumable_job(job, options.input_form, options.verify)},
           {"the dtypes of the inputs", job.dtype ? job.dtype->descr : "none"},
           {"the formats of the outputs", std::string(name_of(job.output_form.format))}};
 }
@@ -110,7 +106,7 @@ void require_same_sort(Team& team, const Options& options, const io::Reader& rea
     throw Error(ErrorKind::kUsage, "option --inputs-here", "needs a type of the elements")
         .hint(how_to_give_the_type(job.element));
   }
-  Facts own = facts_of_program(options, job);
+  Facts own = facts_of_elements(options, job);
   if (!options.inputs_here) std::ranges::copy(facts_of_inputs(reader), std::back_inserter(own));
   MessageWriter writer;
   for (const Fact& fact : own) writer.put_text(fact.value);
@@ -124,9 +120,9 @@ void require_same_sort(Team& team, const Options& options, const io::Reader& rea
           ErrorKind::kUsage, fmt::format("comparing {}", fact.name),
           fmt::format("{} on {}, {} on {}", fact.value, team.name_of(0), value, team.name_of(rank)))
           .hint(options.inputs_here
-                    ? "all hosts must run the same gsort-mpi, and have inputs of the same elements"
-                    : "all hosts must run the same gsort-mpi, and see the same inputs under the "
-                      "same paths; --inputs-here is for inputs that are not the same");
+                    ? "all hosts must have inputs of the same elements"
+                    : "all hosts must see the same inputs under the same paths; --inputs-here is "
+                      "for inputs that are not the same");
     }
     ++rank;
   }

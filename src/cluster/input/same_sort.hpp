@@ -1,4 +1,4 @@
-// Whether all hosts are about to do the same: with the same program, of the same inputs.
+// Whether all hosts are about to do the same with the same inputs.
 #pragma once
 
 #include <string>

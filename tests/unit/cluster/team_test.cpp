@@ -207,6 +207,23 @@ TEST(Team, ShowsAnErrorOfTheCommandWithoutAHost) {
   EXPECT_EQ(verdicts[1]->text, "option '--x': is unknown");
 }
 
+TEST(Team, NamesAHostWithAnotherVersion) {
+  LocalNetwork network(3);
+  std::vector<std::optional<Verdict>> verdicts(3);
+  test::run_together(network, [&](Peers& peers) {
+    TeamOptions options = options_of(peers);
+    options.version = peers.rank() == 1 ? "gsort-mpi 1" : "gsort-mpi 2";
+    Team team(peers, options);
+    verdicts[peers.rank()] = team.run_job([] { ADD_FAILURE() << "an option may be unknown"; });
+  });
+  for (const auto& verdict : verdicts) {
+    ASSERT_TRUE(verdict);
+    EXPECT_EQ(verdict->text,
+              "comparing the program's version: gsort-mpi 2 on host0 (rank 0), "
+              "gsort-mpi 1 on host1 (rank 1)\n  install the same gsort-mpi on all hosts");
+  }
+}
+
 TEST(Team, NamesAHostThatDoesNotAnswer) {
   LocalNetwork network(3);
   std::atomic<bool> is_over{false};
