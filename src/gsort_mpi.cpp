@@ -273,7 +273,9 @@ class Process {
     const Command first = to_command(team.broadcast(to_message(own)));
     Options options = options_of(first, team.count());
     require_same_command(team, first, own, options.inputs_here);
-    if (options.inputs_here) options.inputs = options_of(own).inputs;
+    if (options.inputs_here) {
+      options.inputs = cluster::on_this_host([&] { return options_of(own); }).inputs;
+    }
     color_ = options.color;
     if (options.show != Show::kNone) {
       if (team.rank() == 0) print(stdout, text_of(options.show, Program::kCluster));
@@ -290,8 +292,9 @@ class Process {
       print(stdout, explain_on_cluster(team, options));
       return;
     }
-    if (options.stats || options.trace)
-      refuse_shared_reports(options, options);  // inputs may be its own
+    if (options.stats || options.trace) {  // inputs may be its own
+      cluster::on_this_host([&] { refuse_shared_reports(options, options); });
+    }
     // Opened at once, so that what is wrong with it is known before anything is sorted.
     std::optional<io::Output> stats;
     std::optional<io::Output> trace;

@@ -112,7 +112,7 @@ class ClusterSort {
     refuse_standard_input(options_);
     refuse_output(options_);
     team_.work([this] { reader_.emplace(options_.inputs, reader_options(options_)); });
-    job_ = job_of(options_, *reader_);
+    job_ = on_this_host([this] { return job_of(options_, *reader_); });
     outcome_.note = note_of_types(options_, job_);
     require_same_sort(team_, options_, *reader_, job_);
     refuse_output_form(options_, job_.output_form);
@@ -121,7 +121,9 @@ class ClusterSort {
     outcome_.bytes = checked_product(outcome_.elements, job_.element.bytes());
     result_ = std::min(outcome_.elements, job_.top.value_or(outcome_.elements));
     job_.top = std::nullopt;  // each process keeps all of its share: the first ones may be there
-    if (options_.resume) refuse_files_of_resume(options_);
+    on_this_host([this] {
+      if (options_.resume) refuse_files_of_resume(options_);
+    });
     own_.share_out(job_, outcome_.elements, *reader_);
   }
 
@@ -132,12 +134,7 @@ class ClusterSort {
     } else {
       output_ = std::make_unique<SharedOutput>(team_, output_name(), on_leave_, meter_);
     }
-    if (output_->output() != nullptr) {
-      refuse_writing_into_inputs(options_, *output_->output(), *reader_);
-      if (job_.type_source == TypeSource::kDefault) {
-        refuse_replacing_by_assumption(options_, job_.element, *output_->output(), *reader_);
-      }
-    }
+    if (output_->output() != nullptr) on_this_host([this] { refuse_losing_inputs(); });
     const Machine machine = take_share(output_->folder());
     require_room_on_hosts(team_, room_needs(plan_, machine, output_bytes()));
     proof_.emplace(job_.element, options_.verify, nullptr, order_kind());
@@ -145,6 +142,13 @@ class ClusterSort {
     (void)part_sizes();  // or no border is where it must be
     if (!counts_distinct()) begin_output();
     team_.meet();
+  }
+
+  void refuse_losing_inputs() {
+    refuse_writing_into_inputs(options_, *output_->output(), *reader_);
+    if (job_.type_source == TypeSource::kDefault) {
+      refuse_replacing_by_assumption(options_, job_.element, *output_->output(), *reader_);
+    }
   }
 
   [[nodiscard]] std::uint64_t output_bytes() const {

@@ -44,6 +44,12 @@ void add_to(std::span<std::uint64_t> values, ConstByteSpan others) {
 
 }  // namespace
 
+Error error_of_host(const Error& error) {
+  return Error(ErrorKind::kResource, error.operation(), error.reason())
+      .path(error.path())
+      .hint(error.hint());
+}
+
 Team::Team(Peers& peers, TeamOptions options)
     : peers_(peers),
       options_(std::move(options)),

@@ -63,6 +63,22 @@ class JobEnded : public std::exception {
   std::string text_;
 };
 
+// The same error as an Error(kResource), for something that is so on this host, and may not be on
+// another: Team then names the host.
+[[nodiscard]] Error error_of_host(const Error& error);
+
+// Returns what `look` returns, which looks at what is on this host. Throws: what that throws, but
+// instead of Error(kUsage) what error_of_host() makes of it.
+template <class Look>
+auto on_this_host(const Look& look) {
+  try {
+    return look();
+  } catch (const Error& error) {
+    if (error.kind() != ErrorKind::kUsage) throw;
+    throw error_of_host(error);
+  }
+}
+
 // For one thread. All processes call the same functions that say so, in the same order.
 // All throw JobEnded, and Error(kResource) when a process does not answer.
 class Team {

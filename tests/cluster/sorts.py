@@ -349,7 +349,7 @@ def refuse(bed: Bed) -> None:
             (["-T", "nowhere", "in.u64", "-o", "old"], "nowhere"),
             (["--engine=cpu", "--device=0,1", "in.u64", "-o", "old"], "cannot be combined"),
             (["--stats=old", "in.u64", "-o", "old"], "--stats 'old': is also the output"),
-            (["--stats=in.u64", "in.u64", "-o", "old"], "--stats 'in.u64': is also an input")):
+            (["--stats=in.u64", "in.u64", "-o", "old"], "): --stats 'in.u64': is also an input")):
         done = bed.run(bed.mpi(3, *words))
         messages = [line for line in done.stderr.splitlines() if line.startswith("gsort")]
         if done.returncode != 2 or len(messages) != 1 or reason not in messages[0]:

@@ -190,7 +190,7 @@ ClusterCheck check_on_cluster(Team& team, const Options& options) {
   std::optional<io::Reader> opened;
   team.work([&] { opened.emplace(options.inputs, reader_options(options)); });
   io::Reader& reader = *opened;
-  ClusterCheck check{{}, job_of(options, reader), {}};
+  ClusterCheck check{{}, on_this_host([&] { return job_of(options, reader); }), {}};
   check.note = note_of_types(options, check.job);
   require_same_sort(team, options, reader, check.job);
   const std::uint64_t elements = *reader.known_size() / check.job.element.bytes();

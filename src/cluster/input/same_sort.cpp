@@ -50,7 +50,7 @@ Facts facts_of_inputs(const io::Reader& reader) {
            fmt::format("{:016x}", XXH3_64bits(sample.data(), sampled))}};
 }
 
-void refuse_unsupported(const io::Reader& reader, const Job& job) {
+void refuse_unsupported(const Options& options, const io::Reader& reader, const Job& job) {
   if (const auto input = reader.input_of_unknown_size()) {
     throw Error(ErrorKind::kUsage, "reading",
                 "gsort-mpi cannot read pipes, text or compressed files yet")
@@ -58,6 +58,10 @@ void refuse_unsupported(const io::Reader& reader, const Job& job) {
         .hint(kElsewhere);
   }
   if (job.array_elements > 0) throw not_yet("reading arrays of two dimensions");
+  if (options.inputs_here && job.type_source == TypeSource::kDefault) {
+    throw Error(ErrorKind::kUsage, "option --inputs-here", "needs a type of the elements")
+        .hint(how_to_give_the_type(job.element));
+  }
 }
 
 // A pipe, a terminal or another device. To open a pipe would wait for its other end.
@@ -82,13 +86,14 @@ Error not_yet(std::string what) {
 void refuse_standard_input(const Options& options) {
   if (std::ranges::count(options.inputs, "-") > 0) throw not_yet("reading standard input");
   const auto stream = std::ranges::find_if(options.inputs, is_stream);
-  if (stream != options.inputs.end()) throw not_yet("reading the pipe or device").path(*stream);
+  if (stream == options.inputs.end()) return;
+  throw error_of_host(not_yet("reading the pipe or device").path(*stream));
 }
 
 void refuse_output(const Options& options) {
   if (options.output.value_or("-") == "-") throw not_yet("writing standard output");
   if (is_stream(*options.output)) {
-    throw not_yet("writing the pipe or device").path(*options.output);
+    throw error_of_host(not_yet("writing the pipe or device").path(*options.output));
   }
 }
 
@@ -101,11 +106,7 @@ void refuse_output_form(const Options& options, const OutputForm& form) {
 
 void require_same_sort(Team& team, const Options& options, const io::Reader& reader,
                        const Job& job) {
-  refuse_unsupported(reader, job);
-  if (options.inputs_here && job.type_source == TypeSource::kDefault) {
-    throw Error(ErrorKind::kUsage, "option --inputs-here", "needs a type of the elements")
-        .hint(how_to_give_the_type(job.element));
-  }
+  on_this_host([&] { refuse_unsupported(options, reader, job); });
   Facts own = facts_of_elements(options, job);
   if (!options.inputs_here) std::ranges::copy(facts_of_inputs(reader), std::back_inserter(own));
   MessageWriter writer;

@@ -14,15 +14,16 @@ namespace gsort::cluster {
 // What gsort does, but not gsort-mpi: "reading standard input".
 [[nodiscard]] Error not_yet(std::string what);
 
-// Before the inputs are opened: pipes and devices, too. Throws: Error(kUsage).
+// Before the inputs are opened: pipes and devices, too. Throws: Error(kUsage), and error_of_host()
+// for what may be so on one host.
 void refuse_standard_input(const Options& options);
-// What gsort-mpi does not write. Throws: Error(kUsage).
+// What gsort-mpi does not write. Throws: as that.
 void refuse_output(const Options& options);
 void refuse_output_form(const Options& options, const OutputForm& form);
 
 // Together. With options.inputs_here, each has its own inputs, of the same kind of elements.
-// Throws: Error(kUsage) for inputs that are not supported, and in rank 0 where hosts differ, which
-// names what differs, and the host.
+// Throws: error_of_host() for inputs that are not supported; Error(kUsage) in rank 0 where hosts
+// differ, which names what differs, and the host.
 void require_same_sort(Team& team, const Options& options, const io::Reader& reader,
                        const Job& job);
 

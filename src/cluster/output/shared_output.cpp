@@ -17,7 +17,7 @@ SharedOutput::SharedOutput(Team& team, const std::string& path, std::function<vo
   if (rank_ == 0) {
     output_.emplace(path, io::OutputOptions{io::DirectIo::kOff, false, true});
     if (output_->is_stream()) {
-      throw Error(ErrorKind::kUsage, "writing to a pipe or a device",
+      throw Error(ErrorKind::kResource, "writing to a pipe or a device",
                   "gsort-mpi cannot do this yet")
           .hint("use gsort on one machine; gsort-mpi --help lists what works on several");
     }

@@ -126,11 +126,11 @@ std::vector<std::vector<DealtDevice>> deal_devices(const std::vector<std::string
 
 void look_for_dealt_gpus(Team& team, const Job& job, Machine& machine) {
   std::vector<VisibleGpu> seen;
-  team.work([&] { seen = visible_gpus(job, machine); });
+  team.work([&] { seen = on_this_host([&] { return visible_gpus(job, machine); }); });
   const std::vector<DealtDevice> dealt = dealt_to(team, seen);
   std::vector<unsigned> own;
   for (const DealtDevice& device : dealt) own.push_back(static_cast<unsigned>(device.ordinal));
-  team.work([&] { (void)look_for_gpus(job, machine, own); });
+  team.work([&] { on_this_host([&] { (void)look_for_gpus(job, machine, own); }); });
   for (GpuFacts& gpu : machine.gpus) {
     const unsigned parts = std::ranges::find(dealt, gpu.device, &DealtDevice::ordinal)->parts;
     gpu.free_bytes /= parts;

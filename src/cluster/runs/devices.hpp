@@ -24,7 +24,7 @@ struct DealtDevice {
     const std::vector<std::string>& hosts, const std::vector<std::vector<VisibleGpu>>& seen);
 
 // Together: looks for the GPUs that this process may use, and adds them to the machine, each with
-// this process's part of its memory. Throws: Error; as Team.
+// this process's part of its memory. Throws: as on_this_host(); as Team.
 void look_for_dealt_gpus(Team& team, const Job& job, Machine& machine);
 
 }  // namespace gsort::cluster

@@ -52,12 +52,6 @@ Machine with_room(const Machine& machine) {
   return roomy;
 }
 
-Error error_of_host(const Error& error) {
-  return Error(ErrorKind::kResource, error.operation(), error.reason())
-      .path(error.path())
-      .hint(error.hint());
-}
-
 Plan plan_with_output(const Job& job, const Machine& machine, std::uint64_t output_bytes) {
   Plan plan = make_plan(job, with_room(machine));  // how much the output takes comes now
   plan.output.least_bytes = output_bytes;
@@ -67,12 +61,9 @@ Plan plan_with_output(const Job& job, const Machine& machine, std::uint64_t outp
 
 Plan plan_of_host(const Job& job, const Machine& machine,
                   std::optional<std::uint64_t> output_bytes) {
-  try {
+  return on_this_host([&] {
     return output_bytes ? plan_with_output(job, machine, *output_bytes) : make_plan(job, machine);
-  } catch (const Error& error) {
-    if (error.kind() != ErrorKind::kUsage) throw;
-    throw error_of_host(error);
-  }
+  });
 }
 
 void add_run(Plan& plan, const Machine& machine, std::uint64_t elements) {

@@ -8,7 +8,6 @@
 #include <string>
 #include <vector>
 
-#include "base/error.hpp"
 #include "cluster/team.hpp"
 #include "options/job.hpp"
 #include "options/options.hpp"
@@ -30,12 +29,7 @@ namespace gsort::cluster {
 // The same machine with unlimited room for files.
 [[nodiscard]] Machine with_room(const Machine& machine);
 
-// The same error as an Error(kResource), for something that this host lacks and another may have:
-// Team then names the host.
-[[nodiscard]] Error error_of_host(const Error& error);
-
-// As plan_with_output() or, without `output_bytes`, as make_plan(). Throws: as these, but instead
-// of Error(kUsage) what error_of_host() makes of it.
+// As plan_with_output() or, without `output_bytes`, as make_plan(). Throws: as on_this_host().
 [[nodiscard]] Plan plan_of_host(const Job& job, const Machine& machine,
                                 std::optional<std::uint64_t> output_bytes);
 

@@ -9,6 +9,7 @@
 #include <vector>
 
 #include <gtest/gtest.h>
+#include <sys/stat.h>
 
 #include "app/files.hpp"
 #include "cluster/cluster_sort.hpp"
@@ -455,6 +456,19 @@ TEST_F(WholeJobs, RefuseMemoryThatIsTooLittleForTheExchangeAndNameTheLeast) {
     words[1] = least.c_str();
     sort_by(processes, options_of(words));
     std::filesystem::remove(out);
+  }
+}
+
+TEST_F(WholeJobs, NameTheHostWithAnInputOfAnotherKind) {
+  const std::string keys = write("in.u32", bytes_of(random_keys(4, 9)));
+  const std::string pipe = folder_ / "pipe";
+  ASSERT_EQ(::mkfifo(pipe.c_str(), 0600), 0);
+  for (const std::string& other : {pipe, write("in.txt", bytes_of({0x0a31, 0x0a32}))}) {
+    const std::string text = refused_by(3, [&](Team& team) {
+      const std::string& own = team.rank() == 1 ? other : keys;
+      (void)explain_on_cluster(team, options_of({"-tu32", own.c_str(), "-o", "out.u32"}));
+    });
+    EXPECT_TRUE(text.starts_with("on localhost (rank 1): reading ")) << text;
   }
 }
 
