@@ -3,6 +3,7 @@
 import os
 import secrets
 import subprocess
+import sys
 import tempfile
 
 import numpy
@@ -62,6 +63,19 @@ def test_ray_repeats_what_was_killed(job, tmp_path):
         assert (tmp_path / step).is_dir()
     assert numpy.array_equal(numpy.fromfile(names[1], "u8"), wanted)
     assert not os.path.exists(names[2])
+
+
+@pytest.mark.usefixtures("cluster")
+def test_a_worker_that_is_always_lost_is_an_error(job, tmp_path, monkeypatch, capsys):
+    names = job[0]
+    program = tmp_path / "gsort"
+    program.write_text("#!/bin/sh\nkill -KILL $PPID\n")
+    program.chmod(0o755)
+    words = ["--gsort", str(program), "--runs", names[2], "-o", names[1], "--shares=1", "--parts=1", *names[0]]
+    monkeypatch.setattr(sys, "argv", ["gsort.parts", *words])
+    assert parts.main() == 2
+    assert capsys.readouterr().err.startswith("gsort.parts: The worker died")
+    assert not os.path.exists(names[1])
 
 
 @pytest.mark.usefixtures("cluster")

@@ -46,8 +46,8 @@ def sort_on_ray(inputs: Sequence[str], output: str, runs: str, shares: int, part
     input. Each task uses `cpus` of a host, and is repeated up to `retries` times after a failure. Ray is
     initialized if it is not.
 
-    Raises RuntimeError with gsort's message for an error that repeating does not heal; the output is then as it was,
-    and calling again goes on with what is there.
+    Raises RuntimeError, with gsort's message or Ray's, for an error that repeating does not heal; the output is then
+    as it was, and calling again goes on with what is there.
     """
     import ray  # type: ignore[import-not-found, unused-ignore]
 
@@ -67,6 +67,8 @@ def sort_on_ray(inputs: Sequence[str], output: str, runs: str, shares: int, part
             ray.get([task.remote(command) for command in step])
     except ray.exceptions.RayTaskError as error:
         raise RuntimeError(str(error.cause)) from None
+    except ray.exceptions.RayError as error:  # of a worker or a host that was lost more than `retries` times
+        raise RuntimeError(str(error)) from None
     shutil.rmtree(runs)
 
 
