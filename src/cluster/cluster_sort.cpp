@@ -342,8 +342,8 @@ class ClusterSort {
         own_.views(),
         {plan_.element_bytes, plan_.run.block_elements * plan_.element_bytes, own_.scratch_bytes()},
         job_.element.cut_by_prefix(), sizes_.slots);
-    cuts_ = find_cuts(team_, blocks, parts_->borders(), cut_threads(plan_.threads), &outcome_.cuts,
-                      order_);
+    cuts_ = find_cuts(team_, blocks, outcome_.elements, parts_->borders(),
+                      cut_threads(plan_.threads), &outcome_.cuts, order_);
     outcome_.cut_seconds = now() - begin;
   }
 

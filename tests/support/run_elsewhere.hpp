@@ -20,7 +20,7 @@ struct OwnIndex {
 };
 
 // The elements, ordered keys, outlive it.
-class RunElsewhere final : private OwnIndex, public RunView {
+class RunElsewhere : private OwnIndex, public RunView {
  public:
   RunElsewhere(ConstByteSpan elements, std::size_t element_bytes, std::size_t block_elements)
       : OwnIndex{index_of(elements, element_bytes, block_elements)},

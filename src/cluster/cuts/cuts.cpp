@@ -94,7 +94,6 @@ class CutSearch {
       const Searches open = those([](const Search& s) { return s.has_to_count(); });
       open.empty() ? decide() : narrow_by_counts(open);
     }
-    require_positions();
     std::vector<Cuts> cuts;
     for (Search& search : searches_) cuts.push_back(std::move(search.low));
     return cuts;
@@ -405,38 +404,37 @@ class CutSearch {
   }
 
   void deal_out(const Searches& open, const std::vector<std::uint64_t>& missing) {
+    Searches tied;
+    std::vector<std::uint64_t> left;
     std::vector<Cuts> ties;
-    for (const Search* search : open) {
-      Cuts& of_runs = ties.emplace_back(search->high);
-      std::ranges::transform(of_runs, search->low, of_runs.begin(), std::minus());
-    }
-    const std::vector<Cuts> before = ties_before(team_, order_, ties);
     for (std::size_t i = 0; i < open.size(); ++i) {
       Search& search = *open[i];
-      if (search.is_found) continue;
-      if (search.word + 1 < counts_.words()) {
-        ++search.word;
-        search.values = {0, ~std::uint64_t{0}, static_cast<double>(search.totals[0]),
-                         static_cast<double>(search.totals[1])};
-        search.is_counted_before = search.is_counted_up_to = true;
-        search.uses_fences = search.has_guess = false;  // they are of first words
-        continue;
-      }
+      if (search.is_found || goes_on_to_next_word(search)) continue;
+      tied.push_back(&search);
+      left.push_back(missing[i]);
+      Cuts& of_runs = ties.emplace_back(search.high);
+      std::ranges::transform(of_runs, search.low, of_runs.begin(), std::minus());
+    }
+    if (tied.empty()) return;
+    const std::vector<Cuts> before = ties_before(team_, order_, ties);
+    ++cost_.rounds;
+    for (std::size_t i = 0; i < tied.size(); ++i) {
       for (std::size_t run = 0; run < counts_.runs(); ++run) {
-        const std::uint64_t left = missing[i] - std::min(missing[i], before[i][run]);
-        search.low[run] += std::min(left, search.high[run] - search.low[run]);
+        const std::uint64_t of_run = left[i] - std::min(left[i], before[i][run]);
+        tied[i]->low[run] += std::min(of_run, ties[i][run]);
       }
-      search.is_found = true;
+      tied[i]->is_found = true;
     }
   }
 
-  void require_positions() {
-    std::vector<std::uint64_t> totals;
-    for (const Search& search : searches_) totals.push_back(sum_of(search.low));
-    team_.sum(totals);
-    for (std::size_t i = 0; i < totals.size(); ++i) {
-      if (totals[i] != searches_[i].position) throw not_in_order(searches_[i].position);
-    }
+  [[nodiscard]] bool goes_on_to_next_word(Search& search) const {
+    if (search.word + 1 == counts_.words()) return false;
+    ++search.word;
+    search.values = {0, ~std::uint64_t{0}, static_cast<double>(search.totals[0]),
+                     static_cast<double>(search.totals[1])};
+    search.is_counted_before = search.is_counted_up_to = true;
+    search.uses_fences = search.has_guess = false;  // they are of first words
+    return true;
   }
 
   Team& team_;
@@ -448,15 +446,24 @@ class CutSearch {
   std::uint64_t probes_ = kLeastProbes;
 };
 
+// Over all processes, each cut adds up to its position.
+void require_positions(Team& team, const std::vector<Cuts>& cuts,
+                       std::span<const std::uint64_t> positions) {
+  std::vector<std::uint64_t> totals;
+  for (const Cuts& cut : cuts) totals.push_back(sum_of(cut));
+  team.sum(totals);
+  const auto wrong = std::ranges::mismatch(positions, totals).in1;
+  if (wrong != positions.end()) throw not_in_order(*wrong);
+}
+
 }  // namespace
 
-std::vector<Cuts> find_cuts(Team& team, RunCounts& counts, std::span<const std::uint64_t> positions,
-                            unsigned threads, CutCost* cost, const RunOrder& order) {
+std::vector<Cuts> find_cuts(Team& team, RunCounts& counts, std::uint64_t total,
+                            std::span<const std::uint64_t> positions, unsigned threads,
+                            CutCost* cost, const RunOrder& order) {
   CutCost own;
-  CutSearch search(team, counts, threads, cost != nullptr ? *cost : own, order);
-  std::uint64_t total = 0;
-  for (std::size_t run = 0; run < counts.runs(); ++run) total += counts.elements(run);
-  team.sum(std::span(&total, 1));
+  if (cost == nullptr) cost = &own;
+  CutSearch search(team, counts, threads, *cost, order);
   std::vector<Cuts> cuts;
   for (std::size_t at = 0; at < positions.size(); at += counts.slots()) {
     const auto some =
@@ -469,6 +476,8 @@ std::vector<Cuts> find_cuts(Team& team, RunCounts& counts, std::span<const std::
       cuts.push_back(std::move(found));
     }
   }
+  require_positions(team, cuts, positions);
+  ++cost->rounds;
   return cuts;
 }
 

@@ -4,7 +4,6 @@
 #include <chrono>
 #include <condition_variable>
 #include <functional>
-#include <map>
 #include <mutex>
 #include <random>
 #include <set>
@@ -13,6 +12,9 @@
 
 #include <gtest/gtest.h>
 
+#include "cluster/cuts/run_blocks.hpp"
+#include "cluster/message.hpp"
+#include "support/run_elsewhere.hpp"
 #include "unit/cluster/local_peers.hpp"
 
 namespace gsort::cluster {
@@ -25,17 +27,17 @@ using Words = std::vector<std::uint64_t>;
 using SortedRun = std::vector<Words>;
 
 // Runs in memory, with a fence at every `block` elements.
-class MemoryCounts final : public RunCounts {
+class MemoryCounts : public RunCounts {
  public:
   MemoryCounts(const std::vector<SortedRun>& runs, std::size_t words, unsigned slots,
-               std::size_t block, std::uint64_t greatest = ~std::uint64_t{0})
-      : runs_(runs), words_(words), slots_(slots), block_(block), greatest_(greatest) {}
+               std::size_t block)
+      : runs_(runs), words_(words), slots_(slots), block_(block) {}
 
   [[nodiscard]] std::size_t runs() const override { return runs_.size(); }
   [[nodiscard]] std::uint64_t elements(std::size_t run) const override { return runs_[run].size(); }
   [[nodiscard]] unsigned slots() const override { return slots_; }
   [[nodiscard]] std::size_t words() const override { return words_; }
-  [[nodiscard]] std::uint64_t greatest() const override { return greatest_; }
+  [[nodiscard]] std::uint64_t greatest() const override { return ~std::uint64_t{0}; }
   [[nodiscard]] Bounds bounds(std::size_t run, std::uint64_t value) const override {
     const std::size_t begin = blocks_up_to(run, value) * block_;
     if (begin == 0) return {};
@@ -63,7 +65,6 @@ class MemoryCounts final : public RunCounts {
                                     std::uint64_t high) override {
     EXPECT_LT(slot, slots_);
     EXPECT_LE(low, high);
-    if (word == 0) note_read(slot, run, value, low, high);
     const auto begin = runs_[run].begin();
     const auto window = std::ranges::subrange(begin + static_cast<std::ptrdiff_t>(low),
                                               begin + static_cast<std::ptrdiff_t>(high));
@@ -74,11 +75,8 @@ class MemoryCounts final : public RunCounts {
   [[nodiscard]] std::uint64_t value_at(unsigned slot, std::size_t run, std::size_t word,
                                        std::uint64_t position) override {
     EXPECT_LT(slot, slots_);
-    note_read(slot, run, position / block_ + 1);
     return runs_[run][position][word];
   }
-  // As of a RunCounter, which keeps the last block of each run.
-  [[nodiscard]] std::uint64_t blocks_read() const { return blocks_read_; }
 
  private:
   [[nodiscard]] std::size_t blocks_up_to(std::size_t run, std::uint64_t value) const {
@@ -87,27 +85,10 @@ class MemoryCounts final : public RunCounts {
     while (blocks * block_ < elements.size() && elements[blocks * block_][0] <= value) ++blocks;
     return blocks;
   }
-  void note_read(unsigned slot, std::size_t run, std::uint64_t value, std::uint64_t low,
-                 std::uint64_t high) {
-    const std::size_t blocks = blocks_up_to(run, value);
-    if (blocks == 0 || low == high || blocks * block_ <= low || (blocks - 1) * block_ >= high) {
-      return;
-    }
-    note_read(slot, run, blocks);
-  }
-  void note_read(unsigned slot, std::size_t run, std::size_t blocks) {
-    const std::scoped_lock lock(mutex_);
-    if (std::exchange(last_read_[{slot, run}], blocks) != blocks) ++blocks_read_;
-  }
-
   const std::vector<SortedRun>& runs_;
   std::size_t words_;
   unsigned slots_;
   std::size_t block_;
-  std::uint64_t greatest_;
-  std::mutex mutex_;  // guards those below
-  std::map<std::pair<unsigned, std::size_t>, std::size_t> last_read_;
-  std::uint64_t blocks_read_ = 0;
 };
 
 struct Place {
@@ -179,8 +160,8 @@ CutCost expect_exact(const std::vector<std::vector<SortedRun>>& ranks, std::size
       MemoryCounts counts(ranks[team.rank()], words, static_cast<unsigned>(1 + seed * 7 % 16),
                           block);
       const std::vector<Cuts> cuts =
-          find_cuts(team, counts, positions, static_cast<unsigned>(1 + seed % 4), &own,
-                    order_of(ranks, team.rank(), order));
+          find_cuts(team, counts, total_of(ranks), positions, static_cast<unsigned>(1 + seed % 4),
+                    &own, order_of(ranks, team.rank(), order));
       ASSERT_EQ(cuts.size(), positions.size());
       for (std::size_t i = 0; i < cuts.size(); ++i) {
         ASSERT_EQ(cuts[i], expected[i][team.rank()])
@@ -217,18 +198,16 @@ std::vector<std::uint64_t> all_up_to(std::uint64_t total) {
   return positions;
 }
 
+// Of GSORT_CUTS sets of runs; keys of every other set have two words.
 TEST(Cuts, AreThoseOfOneProcess) {
   std::mt19937_64 random(7);
-  const std::uint64_t wanted = test::number_in("GSORT_CUTS", 1'000);
-  std::uint64_t cuts = 0;
-  for (std::uint64_t seed = 0; cuts < wanted; ++seed) {
+  for (std::uint64_t seed = 0; seed < test::number_in("GSORT_CUTS", 16); ++seed) {
     const auto ranks = static_cast<unsigned>(1 + random() % 8);
-    const std::uint64_t values = std::uint64_t{1} << (random() % 64);
-    const auto runs = made_ranks(ranks, 1, 1 + random() % 40, random,
+    const std::size_t words = 1 + seed % 2;
+    const std::uint64_t values = std::uint64_t{1} << (random() % (words == 1 ? 64 : 8));
+    const auto runs = made_ranks(ranks, words, 1 + random() % 40, random,
                                  [&](auto& r) { return r() & 1 ? r() % values : ~(r() % values); });
-    const auto positions = all_up_to(total_of(runs));
-    expect_exact(runs, 1, positions, seed);
-    cuts += positions.size();
+    expect_exact(runs, words, all_up_to(total_of(runs)), seed);
   }
 }
 
@@ -268,85 +247,116 @@ TEST(Cuts, TakeTheLeastAndTheGreatestValue) {
   expect_exact({{}, {{}}}, 1, {0, 0}, 3);
 }
 
+// A run that counts how often a block is read.
+class CountedRun final : public gsort::test::RunElsewhere {
+ public:
+  using RunElsewhere::RunElsewhere;
+  ConstByteSpan read_block(std::size_t block, ByteSpan out, ByteSpan scratch) const override {
+    ++reads_;
+    return RunElsewhere::read_block(block, out, scratch);
+  }
+  [[nodiscard]] std::uint64_t reads() const { return reads_; }
+
+ private:
+  mutable std::uint64_t reads_ = 0;
+};
+
 // What a search took, and how many blocks it read for a position and run of all processes.
 struct Measured {
   CutCost cost;
+  std::uint64_t rounds = 0;  // as seen on the network: there and back
   double blocks = 0;
-
-  [[nodiscard]] std::uint64_t rounds() const { return cost.fence_rounds + cost.rounds; }
 };
 
-// Of random keys of so many bits: four processes with three runs each. Parts have at least two
-// blocks of each run, as those of a sort do.
-Measured measured(unsigned bits, std::uint64_t borders, std::size_t block, std::uint64_t seed) {
+// Of random keys: four processes with three runs each. Parts have at least two blocks of each run,
+// as those of a sort do.
+template <class Key>
+Measured measured(std::uint64_t borders, std::size_t block, std::uint64_t seed) {
   constexpr std::size_t kRunKeys = 8'200;
   constexpr std::size_t kRuns = 12;
   std::mt19937_64 random(seed);
-  std::vector<std::vector<SortedRun>> ranks(4, std::vector<SortedRun>(kRuns / 4));
-  std::vector<std::uint64_t> all;
+  std::vector<std::vector<std::vector<Key>>> ranks(4, std::vector<std::vector<Key>>(kRuns / 4));
+  std::vector<Key> all;
   for (auto& runs : ranks) {
-    for (SortedRun& run : runs) {
-      for (std::size_t i = 0; i < kRunKeys; ++i) run.push_back({random() >> (64 - bits)});
+    for (std::vector<Key>& run : runs) {
+      run.resize(kRunKeys);
+      std::ranges::generate(run, [&] { return static_cast<Key>(random()); });
       std::ranges::sort(run);
-      for (const Words& key : run) all.push_back(key[0]);
+      all.insert(all.end(), run.begin(), run.end());
     }
   }
   std::ranges::sort(all);
   std::vector<std::uint64_t> positions;
   for (std::uint64_t i = 1; i <= borders; ++i) positions.push_back(all.size() * i / (borders + 1));
   LocalNetwork network(4, seed);
+  std::uint32_t last_number = 0;  // of a step that all processes take together
+  network.set_liar([&](unsigned, unsigned, const Message& message) {
+    const auto envelope = MessageReader(message).take<Envelope>();
+    if (envelope.kind == MessageKind::kCollective) {
+      last_number = std::max(last_number, envelope.number);
+    }
+    return 1U;
+  });
   Measured measured;
   std::mutex mutex;
   test::run_together(network, [&](Peers& peers) {
     Team team(peers, {});
     const auto verdict = team.run_job([&] {
-      const auto slots = static_cast<unsigned>(borders);
-      MemoryCounts counts(ranks[team.rank()], 1, slots, block, ~0ULL >> (64 - bits));
+      RunViews views;
+      std::vector<const CountedRun*> own_runs;
+      for (const std::vector<Key>& run : ranks[team.rank()]) {
+        auto view =
+            std::make_unique<const CountedRun>(std::as_bytes(std::span(run)), sizeof(Key), block);
+        own_runs.push_back(view.get());
+        views.push_back(std::move(view));
+      }
+      RunBlocks counts(views, {sizeof(Key), block * sizeof(Key), 0}, {},
+                       static_cast<unsigned>(borders));
       CutCost own;
-      const std::vector<Cuts> cuts = find_cuts(team, counts, positions, 1, &own);
+      const std::vector<Cuts> cuts = find_cuts(team, counts, all.size(), positions, 1, &own);
       std::uint64_t before[3] = {};  // of a cut, all elements in front of it and none behind it
       for (std::size_t i = 0; i < cuts.size(); ++i) {
-        const std::uint64_t last = all[positions[i] - 1];
+        const Key last = all[positions[i] - 1];
         for (std::size_t run = 0; run < cuts[i].size(); ++run) {
-          const SortedRun& keys = ranks[team.rank()][run];
+          const std::vector<Key>& keys = ranks[team.rank()][run];
           const std::uint64_t cut = cuts[i][run];
-          EXPECT_LE(cut > 0 ? keys[cut - 1][0] : 0, last);
-          EXPECT_GE(cut < keys.size() ? keys[cut][0] : last, last);
+          EXPECT_LE(cut > 0 ? keys[cut - 1] : 0, last);
+          EXPECT_GE(cut < keys.size() ? keys[cut] : last, last);
           EXPECT_GE(cut, std::exchange(before[run], cut));
         }
       }
       const std::scoped_lock lock(mutex);
-      measured.blocks +=
-          static_cast<double>(counts.blocks_read()) / static_cast<double>(positions.size() * kRuns);
+      for (const CountedRun* const run : own_runs) {
+        measured.blocks +=
+            static_cast<double>(run->reads()) / static_cast<double>(positions.size() * kRuns);
+      }
       if (team.rank() == 0) measured.cost = own;
     });
     EXPECT_FALSE(verdict) << verdict->text;
   });
+  // The numbers 0 and 1 are of the processes' names.
+  measured.rounds = (last_number - 1) / 2;
+  EXPECT_EQ(measured.rounds, measured.cost.fence_rounds + measured.cost.rounds) << seed;
   return measured;
+}
+
+void expect_cheap(const Measured& found, std::uint64_t rounds, std::uint64_t sum_bytes) {
+  EXPECT_LE(found.rounds, rounds);
+  EXPECT_LE(found.cost.sum_bytes, sum_bytes);
+  EXPECT_LE(found.blocks, 2);
 }
 
 TEST(Cuts, TakeFewRoundsOfRandomKeysForBordersOfProcesses) {
   for (std::uint64_t seed = 1; seed <= 20; ++seed) {
-    const Measured of_u32 = measured(32, 3, 512, seed);
-    EXPECT_LE(of_u32.rounds(), 6) << seed;
-    EXPECT_LE(of_u32.cost.sum_bytes, 3 * 3'000) << seed;
-    EXPECT_LE(of_u32.blocks, 2) << seed;
-    const Measured of_u64 = measured(64, 3, 512, seed);
-    EXPECT_LE(of_u64.rounds(), 6) << seed;
-    EXPECT_LE(of_u64.cost.sum_bytes, 3 * 3'000) << seed;
-    EXPECT_LE(of_u64.blocks, 2) << seed;
+    expect_cheap(measured<std::uint32_t>(3, 512, seed), 6, 3 * 3'000);
+    expect_cheap(measured<std::uint64_t>(3, 512, seed), 6, 3 * 3'000);
   }
 }
 
 TEST(Cuts, TakeFewBytesOfRandomKeysForBordersOfParts) {
-  constexpr std::uint64_t kBorders = 63;
   for (std::uint64_t seed = 1; seed <= 5; ++seed) {
-    for (const unsigned bits : {32U, 64U}) {
-      const Measured found = measured(bits, kBorders, 64, seed);
-      EXPECT_LE(found.rounds(), 6) << bits << " bits " << seed;
-      EXPECT_LE(found.cost.sum_bytes, kBorders * 1'200) << bits << " bits " << seed;
-      EXPECT_LE(found.blocks, 2) << bits << " bits " << seed;
-    }
+    expect_cheap(measured<std::uint32_t>(63, 64, seed), 6, 63 * 1'200);
+    expect_cheap(measured<std::uint64_t>(63, 64, seed), 6, 63 * 1'200);
   }
 }
 
@@ -359,7 +369,7 @@ TEST(Cuts, RefuseRunsThatAreNotInOrder) {
     verdicts[peers.rank()] = team.run_job([&] {
       MemoryCounts counts(ranks[team.rank()], 1, 1, 2);
       const std::vector<std::uint64_t> positions = all_up_to(6);
-      const std::vector<Cuts> cuts = find_cuts(team, counts, positions, 1);
+      const std::vector<Cuts> cuts = find_cuts(team, counts, 6, positions, 1);
       // What comes out nevertheless adds up to the positions.
       for (std::size_t i = 0; i < cuts.size(); ++i) {
         std::uint64_t total = cuts[i].front();
@@ -374,38 +384,25 @@ TEST(Cuts, RefuseRunsThatAreNotInOrder) {
 }
 
 // Calls functions before it looks at fences or counts.
-class WatchedCounts final : public RunCounts {
+class WatchedCounts final : public MemoryCounts {
  public:
-  WatchedCounts(RunCounts& counts, std::function<void()> on_bounds,
-                std::function<void(unsigned slot)> on_count)
-      : counts_(counts), on_bounds_(std::move(on_bounds)), on_count_(std::move(on_count)) {}
-  [[nodiscard]] std::size_t runs() const override { return counts_.runs(); }
-  [[nodiscard]] std::uint64_t elements(std::size_t run) const override {
-    return counts_.elements(run);
-  }
-  [[nodiscard]] unsigned slots() const override { return counts_.slots(); }
-  [[nodiscard]] std::size_t words() const override { return counts_.words(); }
-  [[nodiscard]] std::uint64_t greatest() const override { return counts_.greatest(); }
+  WatchedCounts(const std::vector<SortedRun>& runs, std::size_t block,
+                std::function<void()> on_bounds, std::function<void(unsigned slot)> on_count)
+      : MemoryCounts(runs, 1, 4, block),
+        on_bounds_(std::move(on_bounds)),
+        on_count_(std::move(on_count)) {}
   [[nodiscard]] Bounds bounds(std::size_t run, std::uint64_t value) const override {
     on_bounds_();
-    return counts_.bounds(run, value);
-  }
-  [[nodiscard]] std::uint64_t expected(std::size_t run, std::uint64_t value) const override {
-    return counts_.expected(run, value);
+    return MemoryCounts::bounds(run, value);
   }
   [[nodiscard]] std::uint64_t count(unsigned slot, std::size_t run, std::size_t word,
                                     std::uint64_t value, std::uint64_t low,
                                     std::uint64_t high) override {
     on_count_(slot);
-    return counts_.count(slot, run, word, value, low, high);
-  }
-  [[nodiscard]] std::uint64_t value_at(unsigned slot, std::size_t run, std::size_t word,
-                                       std::uint64_t position) override {
-    return counts_.value_at(slot, run, word, position);
+    return MemoryCounts::count(slot, run, word, value, low, high);
   }
 
  private:
-  RunCounts& counts_;
   std::function<void()> on_bounds_;
   std::function<void(unsigned slot)> on_count_;
 };
@@ -434,10 +431,9 @@ TEST(Cuts, TellOthersOfAProcessThatReadsForLong) {
       };
       int bounds_left = 400;
       int counts_left = 400;
-      MemoryCounts counts(runs, 1, 4, 1000);
       WatchedCounts watched(
-          counts, [&] { slow(bounds_left); }, [&](unsigned) { slow(counts_left); });
-      const auto cuts = find_cuts(team, watched, positions, 1);
+          runs, 1000, [&] { slow(bounds_left); }, [&](unsigned) { slow(counts_left); });
+      const auto cuts = find_cuts(team, watched, 2000, positions, 1);
       EXPECT_EQ(cuts[0][0], team.rank() == 0 ? 501U : 500U);
       EXPECT_EQ(cuts[3][0], team.rank() == 0 ? 504U : 503U);
     });
@@ -453,10 +449,9 @@ std::optional<Verdict> verdict_of_cuts(const std::function<void(unsigned slot)>&
     Team team(peers, {});
     verdict = team.run_job([&] {
       const std::vector<std::uint64_t> positions = {201, 403, 605, 807};
-      MemoryCounts counts(runs, 1, 4, 100);
       WatchedCounts watched(
-          counts, [] {}, on_count);
-      for (std::size_t i = 0; const Cuts& cuts : find_cuts(team, watched, positions, 4)) {
+          runs, 100, [] {}, on_count);
+      for (std::size_t i = 0; const Cuts& cuts : find_cuts(team, watched, 1000, positions, 4)) {
         EXPECT_EQ(cuts[0], positions[i++]);
       }
     });

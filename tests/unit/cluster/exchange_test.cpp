@@ -127,7 +127,7 @@ void exchange_one(Team& team, const Elements& elements, std::uint64_t part_eleme
   const BlockSizes sizes{elements.bytes(), kBlockElements * elements.bytes(), runs.scratch_bytes()};
   const PartTable parts({elements.count(), team.count(), part_elements, 1, 0});
   RunBlocks counts(runs.views(), sizes, elements.records, 3);
-  const std::vector<Cuts> cuts = find_cuts(team, counts, parts.borders(), 2);
+  const std::vector<Cuts> cuts = find_cuts(team, counts, elements.count(), parts.borders(), 2);
   const std::uint64_t lane_bytes =
       elements.records ? CpuRecordMergeFootprint::of(part_elements, elements.bytes()).arena_bytes()
                        : CpuMergeFootprint::of(part_elements, elements.bytes()).arena_bytes();

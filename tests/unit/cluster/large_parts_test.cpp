@@ -229,7 +229,7 @@ TEST(LargeParts, AreCutExactly) {
       Team team(peers, {});
       LargeRuns runs(team.rank(), kRanks, is_equal);
       const auto verdict = team.run_job([&] {
-        const std::vector<Cuts> cuts = find_cuts(team, runs, positions, 1);
+        const std::vector<Cuts> cuts = find_cuts(team, runs, kAll, positions, 1);
         for (std::size_t i = 0; i < positions.size(); ++i) {
           for (std::size_t run = 0; run < LargeRuns::kRuns; ++run) {
             EXPECT_EQ(cuts[i][run], runs.before(run, positions[i])) << positions[i];
