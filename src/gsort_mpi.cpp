@@ -29,10 +29,10 @@
 #include "cluster/lone_peers.hpp"
 #include "cluster/mpi_peers.hpp"
 #include "cluster/rank_report.hpp"
+#include "cluster/runs/room.hpp"
 #include "cluster/team.hpp"
 #include "io/input/name_list.hpp"
 #include "io/output/output.hpp"
-#include "io/system/host_facts.hpp"
 #include "io/system/standard_descriptors.hpp"
 #include "options/pages/help.hpp"
 #include "report/style.hpp"
@@ -134,17 +134,6 @@ void require_same_command(const cluster::Team& team, const Command& first, const
                           team.name_of(team.rank())))
       .hint(inputs_here ? "give all processes the same options; only their inputs may differ"
                         : "give all processes the same command; TMPDIR may differ between hosts");
-}
-
-// MPI has a connection to each other process, and files of its own.
-void require_open_files(const Options& options, unsigned processes) {
-  constexpr std::uint64_t kOwn = 40;
-  const std::uint64_t needed = kOwn + processes + options.inputs.size();
-  const std::uint64_t limit = io::host_facts().open_files;
-  if (limit >= needed) return;
-  throw Error(ErrorKind::kResource, "opening files",
-              fmt::format("a process needs {}, and the limit is {}", needed, limit))
-      .hint(fmt::format("raise the limit on this host: ulimit -n {}", needed));
 }
 
 std::string resumed_runs_of(const cluster::ClusterOutcome& outcome, const Options& options) {
@@ -283,7 +272,7 @@ class Process {
     }
     peer_timeout_seconds_ = options.peer_timeout_seconds;
     team.set_peer_timeout(std::chrono::seconds(peer_timeout_seconds_));
-    require_open_files(options, team.count());
+    cluster::require_open_files(team, options);
     if (options.check != CheckMode::kNone || options.fingerprint) {
       check(team, options);
       return;

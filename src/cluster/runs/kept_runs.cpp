@@ -13,6 +13,7 @@
 #include <fmt/format.h>
 
 #include "base/error.hpp"
+#include "cluster/runs/room.hpp"
 #include "io/output/shared_file.hpp"
 #include "io/system/sys.hpp"
 #include "pipeline/resumption.hpp"
@@ -220,6 +221,7 @@ std::vector<OutputRange> KeptRuns::agree() {
   RunTask own;
   for (unsigned rank = 0; rank <= team_.rank(); ++rank) own = take_task(reader);
   team_.work([&] {
+    require_open_files(team_, options_, own.folders.size());
     for (const RunTask::Folder& folder : own.folders) take(folder);
   });
   return own.to_form;

@@ -12,6 +12,7 @@
 #include "base/units.hpp"
 #include "cluster/message.hpp"
 #include "cluster/part_table.hpp"
+#include "io/system/host_facts.hpp"
 #include "plan/disk_space.hpp"
 #include "plan/form_memory.hpp"
 #include "plan/make_plan.hpp"
@@ -106,6 +107,17 @@ void require_room(const std::vector<std::string>& hosts,
   for (const auto& [place, room] : rooms) {
     if (room.ranks.size() > 1 && room.bytes > room.free_bytes) throw too_small(place.first, room);
   }
+}
+
+void require_open_files(const Team& team, const Options& options, std::uint64_t folders) {
+  constexpr std::uint64_t kOwn = 40;
+  constexpr std::uint64_t kOfFolder = 2;  // itself, and its file of runs
+  const std::uint64_t needed = kOwn + team.count() + options.inputs.size() + kOfFolder * folders;
+  const std::uint64_t limit = io::host_facts().open_files;
+  if (limit >= needed) return;
+  throw Error(ErrorKind::kResource, "opening files",
+              fmt::format("a process needs {}, and the limit is {}", needed, limit))
+      .hint(fmt::format("raise the limit on this host: ulimit -n {}", needed));
 }
 
 void require_room_on_hosts(Team& team, const std::vector<RoomNeed>& own) {

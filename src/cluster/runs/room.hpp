@@ -37,6 +37,10 @@ namespace gsort::cluster {
 // counted. Throws: as require_disk_space; Error(kResource) where 64 bits cannot count the bytes.
 void add_run(Plan& plan, const Machine& machine, std::uint64_t elements);
 
+// MPI has a connection to each other process, and files of its own; the inputs, and `folders` of
+// --resume, stay open. Throws: Error(kResource).
+void require_open_files(const Team& team, const Options& options, std::uint64_t folders = 0);
+
 // What one process writes to one file system.
 struct RoomNeed {
   std::uint64_t file_system = 0;

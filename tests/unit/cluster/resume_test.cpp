@@ -13,6 +13,7 @@
 
 #include <fmt/format.h>
 #include <gtest/gtest.h>
+#include <sys/resource.h>
 
 #include "cluster/cluster_sort.hpp"
 #include "cluster/rank_report.hpp"
@@ -39,6 +40,7 @@ using OptionsOf = std::function<Options(unsigned rank)>;
 struct Ended {
   std::string error;              // empty: the sort is complete
   ClusterOutcome outcome{false};  // of rank 0, if it is
+  std::string plan;               // of rank 0, with --explain
 };
 
 // The first process that sends the nth message of a kind ends instead.
@@ -64,6 +66,11 @@ Ended sort_by(unsigned processes, const OptionsOf& options_of_rank,
     Options options = options_of_rank(peers.rank());
     if (options.parts) options.split_output = processes;
     const auto verdict = team.run_job([&] {
+      if (options.explain != ExplainMode::kNone) {
+        const std::string plan = explain_on_cluster(team, options);
+        if (team.rank() == 0) ended.plan = plan;
+        return;
+      }
       std::function<void()> on_leave;
       ClusterOutcome outcome = sort_on_cluster(team, options, on_leave, nullptr);
       if (team.rank() == 0) ended.outcome = std::move(outcome);
@@ -379,18 +386,7 @@ TEST_F(ResumedOnCluster, LeavesNothingWithoutRuns) {
   EXPECT_FALSE(fs::exists(folder_ / "dir"));
   ASSERT_EQ(sort_by(3, options({"-tu8"}, input)).error, "");
   expect_nothing_left();
-  std::string plan;
-  LocalNetwork network(2);
-  test::run_together(network, [&](Peers& peers) {
-    Team team(peers, {});
-    Options explained = options({"-tu32"}, input);
-    explained.explain = ExplainMode::kText;
-    const auto verdict = team.run_job([&] {
-      const std::string text = explain_on_cluster(team, explained);
-      if (team.rank() == 0) plan = text;
-    });
-    EXPECT_FALSE(verdict) << verdict->text;
-  });
+  const std::string plan = sort_by(2, options({"-tu32", "--explain"}, input)).plan;
   EXPECT_TRUE(contains(plan, "reads 1.95 KiB")) << plan;
   expect_nothing_left();
 }
@@ -398,16 +394,21 @@ TEST_F(ResumedOnCluster, LeavesNothingWithoutRuns) {
 TEST_F(ResumedOnCluster, IsExplained) {
   const std::string input = write("in", bytes_of(random_keys(1'024, 9)));
   ASSERT_NE(sort_by(3, options({"-tu32"}, input), Interruption{MessageKind::kCounts}).error, "");
-  Options explained = options({"-tu32"}, input);
-  explained.explain = ExplainMode::kText;
-  std::string plan;
-  LocalNetwork network(1);
-  test::run_together(network, [&](Peers& peers) {
-    Team team(peers, {});
-    EXPECT_FALSE(team.run_job([&] { plan = explain_on_cluster(team, explained); }));
-  });
+  const std::string plan = sort_by(1, options({"-tu32", "--explain"}, input)).plan;
   EXPECT_TRUE(contains(plan, "reads 0 B, 3 runs (3 of 4 KiB there already)")) << plan;
   EXPECT_EQ(elements_kept(), 1'024);
+}
+
+TEST_F(ResumedOnCluster, NeedsOpenFilesForEachFolder) {
+  const std::string input = write("in", bytes_of(random_keys(1'000, 9)));
+  ASSERT_NE(sort_by(3, options({"-tu32"}, input), Interruption{MessageKind::kCounts}).error, "");
+  rlimit usual = {};
+  ASSERT_EQ(::getrlimit(RLIMIT_NOFILE, &usual), 0);
+  const rlimit few = {47, usual.rlim_max};
+  ASSERT_EQ(::setrlimit(RLIMIT_NOFILE, &few), 0);
+  const std::string error = sort_by(1, options({"-tu32"}, input)).error;
+  ASSERT_EQ(::setrlimit(RLIMIT_NOFILE, &usual), 0);
+  EXPECT_TRUE(contains(error, "a process needs 48, and the limit is 47")) << error;
 }
 
 TEST_F(ResumedOnCluster, RefusesAnotherSort) {
