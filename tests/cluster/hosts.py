@@ -26,7 +26,7 @@ from host_bed import ENDS_WITHIN, GUIDE, OLD, SMALL, Bed, Failed, LeftOut, comma
 from kills import PHASES, Sort, kill_often, slowly
 
 SKIPPED = 77
-PROGRAM_MIB = 16  # that the program and MPI use beside -S, as the guide says
+PROGRAM_MIB = 16  # that the program and MPI use beside a small -S, as the guide says
 TIMEOUT = 3  # s, of --peer-timeout
 SHORT_KEEPALIVE = {"time": 1, "intvl": 1, "probes": 2}  # s, s, count
 BEATS_AND_START = 100_000  # bytes
@@ -275,11 +275,11 @@ def memory_limited(bed: Bed) -> None:
 
 
 def require_memory(bed: Bed, given: int) -> dict:
-    """Every process of the sort before took no more than -S; of less than 128 MiB, beside the program and MPI. Returns the report."""
+    """Every process of the sort before took no more than -S; of less than 64 MiB, beside the program and MPI. Returns the report."""
     report = json.loads((bed.folder / "stats").read_text())
     peaks = [rank["peak_resident_bytes"] / 2**20 for rank in report["ranks"]]
     print(f"  peaks of {', '.join(f'{peak:.0f}' for peak in peaks)} MiB with -S {given}M", flush=True)
-    if max(peaks) > given + (PROGRAM_MIB if given < 128 else 0):
+    if max(peaks) > given + (PROGRAM_MIB if given < 64 else 0):
         raise Failed(f"a process took {max(peaks):.0f} MiB with -S {given}M")
     return report
 
