@@ -409,12 +409,14 @@ TEST_F(ExchangeOverABadNetwork, FindsAFrameThatClaimsAnotherPlace) {
 }
 
 TEST_F(ExchangeOverABadNetwork, FindsAFrameThatIsCutShort) {
-  expect_error(
-      [](Message& message) {
-        message.resize(message.size() / 2);
-        return 1U;
-      },
-      "");
+  const auto cut = [](std::size_t left) {
+    return [left](Message& message) {
+      message.resize(std::min(left, message.size() - 1));
+      return 1U;
+    };
+  };
+  expect_error(cut(SIZE_MAX), "a frame is damaged");
+  expect_error(cut(sizeof(Envelope) + kFrameHeadBytes - 1), "it is malformed");
 }
 
 TEST_F(ExchangeOverABadNetwork, FindsALostFrame) {
