@@ -1,11 +1,12 @@
 // gsort-mpi: one process on each host; parse, sort together, tell, exit code. As main.cpp is for
 // gsort, the only place that exits.
 #include <algorithm>
+#include <array>
+#include <charconv>
 #include <csignal>
 #include <cstdint>
 #include <cstdio>
 #include <cstdlib>
-#include <initializer_list>
 #include <iterator>
 #include <map>
 #include <optional>
@@ -198,19 +199,23 @@ void write_trace_of_all(cluster::Team& team, Meter& meter, std::optional<io::Out
   }
 }
 
-bool has_variable(std::initializer_list<const char*> names) {
+// Of Open MPI, MPICH and Slurm.
+constexpr std::array kRankVariables = {"OMPI_COMM_WORLD_RANK", "PMIX_RANK", "PMI_RANK"};
+
+bool has_variable(std::span<const char* const> names) {
   return std::ranges::any_of(names, [](const char* name) { return std::getenv(name) != nullptr; });
 }
 
-// Whether a launcher of MPI jobs has started this process: Open MPI's, MPICH's, or Slurm's.
+// Whether a launcher of MPI jobs has started this process.
 bool is_launched() {
-  return has_variable({"OMPI_COMM_WORLD_RANK", "PMIX_RANK", "PMI_RANK"});
+  return has_variable(kRankVariables);
 }
 
 // No launcher has, not even one that does not know MPI, which MPI then says.
 bool is_alone() {
-  return !is_launched() && !has_variable({"PMI_FD", "PMI_PORT", "SLURM_PROCID", "PALS_RANKID",
-                                          "FLUX_TASK_RANK", "JSM_NAMESPACE_RANK"});
+  constexpr std::array kOthers = {"PMI_FD",      "PMI_PORT",       "SLURM_PROCID",
+                                  "PALS_RANKID", "FLUX_TASK_RANK", "JSM_NAMESPACE_RANK"};
+  return !is_launched() && !has_variable(kOthers);
 }
 
 // Help, the version and pages need no MPI, which may not be usable where a package is built.
@@ -226,12 +231,61 @@ bool show_without_mpi(int argc, const char* const* argv) {
   }
 }
 
-// What rank 0 says if MPI does not end; empty in the others.
+// What rank 0 says if MPI does not start, or end; empty in the others.
 std::string late_text;
 
 extern "C" void end_late(int /*signal*/) {
   (void)!::write(STDERR_FILENO, late_text.data(), late_text.size());
   ::_exit(kTrouble);
+}
+
+// Before the command is parsed, which is that of rank 0.
+unsigned peer_timeout_of(int argc, const char* const* argv) {
+  constexpr std::string_view kName = "--peer-timeout=";
+  unsigned seconds = Options().peer_timeout_seconds;
+  for (const std::string_view word : std::span(argv, static_cast<std::size_t>(argc))) {
+    if (word.starts_with(kName)) {
+      std::from_chars(word.data() + kName.size(), word.data() + word.size(), seconds);
+    }
+  }
+  return seconds;
+}
+
+// Limits the time that MPI takes to start: it may wait for a host for ever.
+class StartLimit {
+ public:
+  StartLimit(int argc, const char* const* argv) {
+    constexpr unsigned kLeastSeconds = 10;  // on a busy machine MPI takes a few
+    constexpr unsigned kForRank0 = 5;       // to tell of it: a launcher ends all with the first
+    const unsigned seconds = std::max(peer_timeout_of(argc, argv), kLeastSeconds);
+    const Error late = Error(ErrorKind::kResource, "starting MPI",
+                             fmt::format("it has not started for {} seconds", seconds))
+                           .hint(
+                               "check the hosts and the network between them; --peer-timeout "
+                               "sets how long to wait");
+    if (!has_another_rank()) late_text = error_text(late.what(), stderr_color(ColorMode::kAuto));
+    std::signal(SIGALRM, end_late);
+    ::alarm(has_another_rank() ? seconds + kForRank0 : seconds);
+  }
+  ~StartLimit() {
+    ::alarm(0);
+    late_text.clear();
+  }
+  StartLimit(const StartLimit&) = delete;
+  StartLimit& operator=(const StartLimit&) = delete;
+
+ private:
+  static bool has_another_rank() {
+    return std::ranges::any_of(kRankVariables, [](const char* name) {
+      const char* const rank = std::getenv(name);
+      return rank != nullptr && std::string_view(rank) != "0";
+    });
+  }
+};
+
+cluster::MpiPeers start_mpi(int argc, const char* const* argv) {
+  const StartLimit limit(argc, argv);
+  return cluster::MpiPeers();
 }
 
 // What one process does.
@@ -392,7 +446,7 @@ int main(int argc, char** argv) {
       gsort::cluster::LonePeers peers;
       return gsort::Process(peers).run(argc, argv);
     }
-    gsort::cluster::MpiPeers peers;
+    gsort::cluster::MpiPeers peers = gsort::start_mpi(argc, argv);
     return gsort::Process(peers).run(argc, argv);
   } catch (...) {
     const std::string text = gsort::error_text(gsort::current_error().what(), false);

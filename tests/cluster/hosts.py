@@ -29,6 +29,7 @@ SKIPPED = 77
 PROGRAM_MIB = 16  # that the program and MPI use beside a small -S, as the guide says
 TIMEOUT = 3  # s, of --peer-timeout
 SHORT_KEEPALIVE = {"time": 1, "intvl": 1, "probes": 2}  # s, s, count
+START_LIMIT = 10  # s: the least
 BEATS_AND_START = 100_000  # bytes
 SIGKILL_TIMEOUT = "OMPI_MCA_odls_base_sigkill_timeout"
 
@@ -264,6 +265,18 @@ def never_leaves(bed: Bed) -> None:
         raise Failed("the wait at the end is not told")
 
 
+def never_starts(bed: Bed) -> None:
+    """MPI waits for a process that does not come."""
+    bed.write_keys("in.u64", 1_000)
+    (bed.folder / "out").write_bytes(OLD)
+    shutil.copy(bed.programs.parent / "tests/libnever_leaves.so", bed.folder)
+    on_h2 = f"export NEVER_STARTS=1 LD_PRELOAD={bed.folder}/libnever_leaves.so"
+    running = bed.start_otherwise(on_h2, *SMALL, f"--peer-timeout={START_LIMIT}", "in.u64", "-o", "out")
+    bed.require_failure(running, START_LIMIT + ENDS_WITHIN)
+    if f"starting MPI: it has not started for {START_LIMIT} seconds" not in bed.said():
+        raise Failed("the wait at the start is not told")
+
+
 def memory_limited(bed: Bed) -> None:
     """A host has little more memory than -S, and its links are slow: what waits to be sent is bounded, too."""
     bed.limit_memory("h2", 80 << 20)
@@ -430,7 +443,7 @@ CASES: dict[str, Callable[[Bed], None]] = {
     "equal_bytes": equal_bytes, "hosts_file": hosts_file, "stats": stats, "explained": explained,
     "memory_limited": memory_limited, "one_slow_link": one_slow_link, "all_on_one_host": all_on_one_host,
     "room_for_a_part": room_for_a_part, "scratch_full": scratch_full, "resumed": resumed, "never_leaves": never_leaves,
-    "link_interrupted": link_interrupted, "link_lost": link_lost, "link_lost_early": link_lost_early,
+    "never_starts": never_starts, "link_interrupted": link_interrupted, "link_lost": link_lost, "link_lost_early": link_lost_early,
     "stopped_for_ever": stopped_for_ever,
     "killed": killed, **DIFFERING}
 LONG_CASES: dict[str, Callable[[Bed], None]] = {
