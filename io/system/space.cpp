@@ -1,13 +1,18 @@
 #include "io/system/space.hpp"
 
 #include <algorithm>
+#include <cerrno>
 #include <optional>
 #include <vector>
+
+#include <fcntl.h>
+#include <unistd.h>
 
 #include "base/checked.hpp"
 #include "base/error.hpp"
 #include "base/units.hpp"
 #include "io/system/host_facts.hpp"
+#include "io/system/sys.hpp"
 
 namespace gsort::io {
 namespace {
@@ -35,15 +40,26 @@ std::string listed(std::span<const std::string> folders) {
 
 }  // namespace
 
+void require_writable(std::span<const std::string> folders, const std::string& purpose) {
+  for (const std::string& folder : folders) {
+    if (sys::access_at(AT_FDCWD, folder.c_str(), W_OK | X_OK) == 0) continue;
+    if (errno != EACCES && errno != EROFS) continue;  // opening it will tell better what is wrong
+    throw Error::from_errno(ErrorKind::kResource, "making room for " + purpose + " in", errno)
+        .path(folder)
+        .hint("use another folder");
+  }
+}
+
 void require_space(std::span<const SpaceNeed> needs) {
   std::vector<Room> rooms;
   for (const SpaceNeed& need : needs) {
+    if (need.bytes != 0) require_writable(need.folders, need.purpose);
     std::uint64_t missing = need.bytes;
     std::uint64_t free_bytes = 0;
     bool known = need.bytes != 0;
     for (const std::string& folder : need.folders) {
       const std::optional<FolderFacts> facts = folder_facts(folder);
-      if (!facts) {  // opening it will tell better what is wrong
+      if (!facts) {
         known = false;
         continue;
       }

@@ -15,8 +15,11 @@ struct SpaceNeed {
   std::string purpose;
 };
 
-// Checks that all `needs` can be met at the same time. Folders on one file system share its space;
-// a need with several folders may be spread over them.
+// Checks that files can be made in each of the folders. Throws: Error(kResource) naming the folder.
+void require_writable(std::span<const std::string> folders, const std::string& purpose);
+
+// Checks that all `needs` can be met at the same time, and that their folders are writable. Folders
+// on one file system share its space; a need with several folders may be spread over them.
 // Throws: Error(kResource) naming the folder, what is needed and what is free, and the way out.
 void require_space(std::span<const SpaceNeed> needs);
 

@@ -37,6 +37,7 @@
 #include "io/runs/run_store.hpp"
 #include "io/system/host_facts.hpp"
 #include "io/system/memory.hpp"
+#include "io/system/space.hpp"
 #include "pipeline/count_keys.hpp"
 #include "pipeline/share/take_part.hpp"
 #include "pipeline/sort_job.hpp"
@@ -134,6 +135,7 @@ class ClusterSort {
     }
     if (output_->output() != nullptr) on_this_host([this] { refuse_losing_inputs(); });
     const Machine machine = take_share(output_->folder());
+    if (plan_.temporary_bytes > 0) io::require_writable(own_.folders(), "runs");
     require_room_on_hosts(team_, room_needs(plan_, machine, output_bytes()));
     proof_.emplace(job_.element, options_.verify, nullptr, order_kind());
     header_ = header_of(job_, *reader_, result_);

@@ -242,3 +242,101 @@ def device_memory_stays_within_what_was_given(place):
             checks[f"{sort} uses {times} devices"] = devices == times
             checks[f"{sort} within {times} x {given} MiB of the device"] = above <= times * given
     return report(**checks)
+
+
+def on_small_disk(place, size_mib: int, script: str) -> subprocess.CompletedProcess:
+    """Runs a script where small/ is a file system of that size; skips where the kernel refuses one."""
+    enter = ["unshare", "-m"] if os.getuid() == 0 else ["unshare", "-rm"]
+    mount = f"mkdir -p small && mount -t tmpfs -o size={size_mib}m tmpfs small"
+    if place.bash(shlex.join([*enter, "bash", "-c", mount])).returncode:
+        skip("no file system can be mounted here")
+    return place.bash(shlex.join([*enter, "bash", "-c", f"{mount} && {script}"]))
+
+
+@scenario
+def a_disk_too_small_for_the_output_is_refused_at_once(place):
+    place.bash("gsort-gen -t u32 --size 64M -o in.u32")
+    done = on_small_disk(place, 16, "gsort in.u32 -o small/out; echo $? $(ls -A small)")
+    print(done.stderr, end="")
+    return report(status_is_2_and_the_folder_empty=done.stdout == "2\n",
+                  message_is_well_formed=run.message_problem(done.stderr) is None,
+                  message_says_how_much_is_needed="64 MiB" in done.stderr)
+
+
+@scenario
+def a_small_tmpfs_has_room_for_an_output_made_early(place):
+    place.bash("gsort-gen -t u32 --size 72M -o in.u32; gsort in.u32 -o expected")
+    done = on_small_disk(place, 80, "gsort --parallel=4 in.u32 -o small/out && cmp small/out expected; echo $?; "
+                                    "gsort --parallel=4 in.u32 -o small/in-place; echo $? $(ls -A small)")
+    print(done.stderr, end="")
+    return report(the_first_is_sorted_and_the_second_refused=done.stdout == "0\n2 out\n",
+                  message_is_well_formed=run.message_problem(done.stderr) is None)
+
+
+@scenario
+def a_disk_too_small_for_the_runs_is_refused_at_once(place):
+    place.bash("gsort-gen -t u64 --size 128M -o in.u64")
+    done = on_small_disk(place, 8, "gsort -S 32M -T small in.u64 -o out; echo $? $(ls -A small)")
+    print(done.stderr, end="")
+    return report(status_is_2_and_the_folder_empty=done.stdout == "2\n",
+                  message_is_well_formed=run.message_problem(done.stderr) is None,
+                  no_output_has_appeared=not (place.work / "out").exists())
+
+
+@scenario
+def a_folder_for_runs_that_is_read_only_is_refused_at_once(place):
+    place.bash("gsort-gen -t u64 --size 128M -o in.u64")
+    done = on_small_disk(place, 8, "mount -o remount,ro small && gsort -S 32M -T small in.u64 -o out; echo $?; "
+                                   "gsort -T small in.u64 -o out; echo $?")
+    print(done.stderr, end="")
+    return report(only_a_sort_with_runs_is_refused=done.stdout == "2\n0\n",
+                  message_is_well_formed=run.message_problem(done.stderr) is None,
+                  message_says_why="making room for runs in small: Read-only file system" in done.stderr)
+
+
+@scenario
+def a_disk_too_small_for_all_parts_is_refused_by_the_first(place):
+    place.bash("gsort-gen -t u32 --size 24M -o in.u32; gsort --form=runs --share=0/1 in.u32")
+    done = on_small_disk(place, 16, "gsort --take=0/4 --from=runs -o small/out; echo $? $(ls -A small)")
+    print(done.stderr, end="")
+    return report(status_is_2_and_the_folder_empty=done.stdout == "2\n",
+                  message_is_well_formed=run.message_problem(done.stderr) is None,
+                  message_says_how_much_is_needed="24 MiB" in done.stderr)
+
+
+@scenario
+def a_disk_too_small_for_temporary_runs_of_a_part_is_refused(place):
+    place.bash("gsort-gen -t u32 --size 24M -o in.u32; for i in 0 1 2 3 4 5; do gsort --form=r$i --share=$i/6 in.u32; done")
+    take = "gsort --batch-size=2 -T small --take=0/1 --from=r0,r1,r2,r3,r4,r5 -o out"
+    done = on_small_disk(place, 8, f"{take}; echo $? $(ls -A small)")
+    print(done.stderr, end="")
+    left = sorted(path.name for path in place.work.iterdir() if "out" in path.name)
+    return report(status_is_2_and_the_folder_empty=done.stdout == "2\n", nothing_is_left=not left,
+                  message_is_well_formed=run.message_problem(done.stderr) is None)
+
+
+@scenario
+def parts_that_are_written_again_need_no_more_room(place):
+    place.bash("gsort-gen -t u32 --size 24M -o in.u32; gsort --form=runs --share=0/1 in.u32; gsort in.u32 -o want")
+    take = "for i in 0 1 2; do gsort --take=$i/3 --from=runs -o small/out; done"
+    done = on_small_disk(place, 28, f"{take}; rm small/.out.gsort-part-*; {take}; gsort --join=3 -o small/out; "
+                                    "cmp small/out want; echo $?")
+    print(done.stderr, end="")
+    return report(the_output_is_right=done.stdout == "0\n", no_message=done.stderr == "")
+
+
+@scenario
+def a_disk_that_fills_up_under_a_pipe_is_trouble(place):
+    done = on_small_disk(place, 8, "gsort-gen -t u64 --size 128M | gsort -t u64 -S 32M -T small -o out; "
+                                   "echo ${PIPESTATUS[1]} $(ls -A small)")
+    message = "\n".join(line for line in done.stderr.splitlines() if not line.startswith("gsort-gen:"))
+    print(done.stderr, end="")
+    return report(status_is_2_and_the_folder_empty=done.stdout == "2\n",
+                  no_output_has_appeared=not (place.work / "out").exists(),
+                  message_is_well_formed=run.message_problem(message) is None)
+
+
+# The kernel counts the memory of whoever forked as the child's peak, so a small Python stands between.
+PEAK_OF = """import resource, subprocess, sys
+status = subprocess.run(sys.argv[1:]).returncode
+print(status, resource.getrusage(resource.RUSAGE_CHILDREN).ru_maxrss)"""

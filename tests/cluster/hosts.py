@@ -439,16 +439,10 @@ def room_for_a_part(bed: Bed) -> None:
         raise Failed("the parts have other bytes")
 
 
-CASES: dict[str, Callable[[Bed], None]] = {
-    "equal_bytes": equal_bytes, "hosts_file": hosts_file, "stats": stats, "explained": explained,
-    "memory_limited": memory_limited, "one_slow_link": one_slow_link, "all_on_one_host": all_on_one_host,
-    "room_for_a_part": room_for_a_part, "scratch_full": scratch_full, "resumed": resumed, "never_leaves": never_leaves,
-    "never_starts": never_starts, "link_interrupted": link_interrupted, "link_lost": link_lost, "link_lost_early": link_lost_early,
-    "stopped_for_ever": stopped_for_ever,
-    "killed": killed, **DIFFERING}
-LONG_CASES: dict[str, Callable[[Bed], None]] = {
-    "network_bytes": network_bytes, "scratch_fills": scratch_fills, "more_memory": more_memory,
-    "link_lost_as_guided": link_lost_as_guided, "stopped": stopped}
+CASES: dict[str, Callable[[Bed], None]] = {case.__name__: case for case in (
+    equal_bytes, hosts_file, stats, explained, memory_limited, one_slow_link, all_on_one_host, room_for_a_part, scratch_full,
+    resumed, never_leaves, never_starts, link_interrupted, link_lost, link_lost_early, stopped_for_ever, killed)} | DIFFERING
+LONG_CASES = {case.__name__: case for case in (network_bytes, scratch_fills, more_memory, link_lost_as_guided, stopped)}
 
 
 def run(name: str, case: Callable[[Bed], None], options: argparse.Namespace) -> int:

@@ -1,0 +1,89 @@
+#include "plan/disk_space.hpp"
+
+#include <gtest/gtest.h>
+
+#include "base/error.hpp"
+#include "base/units.hpp"
+#include "support/error_of.hpp"
+#include "support/invented.hpp"
+
+namespace gsort {
+namespace {
+
+using test::invented_machine;
+using test::options_for;
+
+ErrorKind refused(const Options& options, const Machine& machine) {
+  const Error error = test::error_of([&] { (void)test::plan_of(options, machine); });
+  EXPECT_FALSE(error.hint().empty()) << error.what();
+  return error.kind();
+}
+
+TEST(DiskSpace, WritesRunsThroughThePageCacheWhereItHasRoomForThem) {
+  const auto goes_through = [](std::uint64_t input_bytes, std::uint64_t memory_bytes) {
+    const Plan plan = test::plan_of(options_for(KeyType::kU32, "128M"),
+                                    invented_machine(input_bytes, 2, memory_bytes));
+    EXPECT_GT(plan.temporary_bytes, 0U);
+    return plan.run.through_page_cache;
+  };
+  EXPECT_TRUE(goes_through(kGiB, 24 * kGiB));
+  EXPECT_TRUE(goes_through(kGiB, 5 * kGiB));
+  EXPECT_FALSE(goes_through(kGiB, 4 * kGiB));
+  EXPECT_FALSE(goes_through(6 * kGiB, 24 * kGiB));
+}
+
+TEST(DiskSpace, MakesRoomEarlyForAnOutputInMemoryThatHasIt) {
+  const auto makes_room = [](const Options& options, const auto& change) {
+    Machine machine = invented_machine(8 * kGiB, 16, 128 * kGiB);
+    machine.output->is_memory = true;
+    change(machine);
+    return test::plan_of(options, machine).output.makes_room_early;
+  };
+  const auto as_it_is = [](Machine&) {};
+  const Options in_memory = options_for(KeyType::kU32);
+  const Options in_runs = options_for(KeyType::kU32, "1G");
+  EXPECT_TRUE(makes_room(in_memory, as_it_is));
+  EXPECT_TRUE(makes_room(in_runs, as_it_is));
+  const auto with_memory = [](std::uint64_t bytes, bool runs_are_there = false) {
+    return [=](Machine& machine) {
+      machine.available_bytes = bytes;
+      machine.temporary.front().is_memory = runs_are_there;
+    };
+  };
+  EXPECT_TRUE(makes_room(in_runs, with_memory(11 * kGiB)));
+  EXPECT_FALSE(makes_room(in_runs, with_memory(10 * kGiB)));
+  EXPECT_TRUE(makes_room(in_runs, with_memory(20 * kGiB, true)));
+  EXPECT_FALSE(makes_room(in_runs, with_memory(18 * kGiB, true)));
+  EXPECT_FALSE(makes_room(in_memory, [](Machine& machine) { machine.output->is_memory = false; }));
+  EXPECT_FALSE(makes_room(in_memory, [](Machine& machine) { machine.output.reset(); }));
+  EXPECT_FALSE(makes_room(in_memory, [](Machine& machine) { machine.cores = 3; }));
+  EXPECT_FALSE(makes_room(in_memory, [](Machine& machine) { machine.input_bytes.reset(); }));
+  Options distinct = in_memory;
+  distinct.unique = true;
+  EXPECT_FALSE(makes_room(distinct, as_it_is));
+}
+
+TEST(DiskSpace, RefusesATemporaryFolderWithoutRoom) {
+  Machine machine = invented_machine(100 * kGiB, 4, 64 * kGiB);
+  machine.temporary = {{"/scratch", 1, 50 * kGiB, false}};
+  EXPECT_EQ(refused(options_for(KeyType::kU32, "1G"), machine), ErrorKind::kResource);
+  machine.temporary[0].free_bytes = 300 * kGiB;
+  EXPECT_NO_THROW((void)test::plan_of(options_for(KeyType::kU32, "1G"), machine));
+}
+
+TEST(DiskSpace, CountsFoldersOfOneFileSystemOnce) {
+  Machine machine = invented_machine(100 * kGiB, 4, 64 * kGiB);
+  machine.temporary = {{"/a", 1, 80 * kGiB, false}, {"/b", 1, 80 * kGiB, false}};
+  EXPECT_EQ(refused(options_for(KeyType::kU32, "1G"), machine), ErrorKind::kResource);
+  machine.temporary[1].file_system = 3;
+  EXPECT_NO_THROW((void)test::plan_of(options_for(KeyType::kU32, "1G"), machine));
+}
+
+TEST(DiskSpace, RefusesAnOutputFolderWithoutRoom) {
+  Machine machine = invented_machine(10 * kGiB, 4, 64 * kGiB);
+  machine.output->free_bytes = 9 * kGiB;
+  EXPECT_EQ(refused(options_for(KeyType::kU32), machine), ErrorKind::kResource);
+}
+
+}  // namespace
+}  // namespace gsort
