@@ -239,7 +239,7 @@ extern "C" void end_late(int /*signal*/) {
   ::_exit(kTrouble);
 }
 
-// Before the command is parsed, which is that of rank 0.
+// From this process's own arguments: the command of rank 0 is not known before MPI has started.
 unsigned peer_timeout_of(int argc, const char* const* argv) {
   constexpr std::string_view kName = "--peer-timeout=";
   unsigned seconds = Options().peer_timeout_seconds;

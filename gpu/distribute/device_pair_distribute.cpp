@@ -17,10 +17,10 @@
 // 2(k + v)n each: 8k + 6v bytes a pair, where the merge sort of 2^28 pairs in tiles of 4,096 and
 // passes of 8 moves 14(k + v). 2^28 random pairs on an H100 (3.0 TB/s), in ms:
 //                              u32 with u32   u64 with u32   u64 with u64
-//   this                            8.3           15.0           17.5
+//   this sort                       8.3           15.0           17.5
 //   the merge sort                 12.8           19.8           24.9
-// Most of it are the distributions, which wait for their stores: the more bins, the shorter is what
-// a tile writes to each. So bins are as large as tiles allow; with twice as many bins in each
+// The distributions take most of this time. They wait for their stores: with more bins, a tile
+// writes fewer pairs to each. So bins are as large as tiles allow; with twice as many bins in each
 // distribution, u32 with u32 takes 10.1. A distribution has 129 warp instructions for 32 pairs, 58
 // of them for bins and ranks.
 #include "gpu/distribute/device_pair_distribute.hpp"
@@ -45,7 +45,7 @@ std::uint64_t most_distributed(const DistributionChoice& choice) {
   return choice.least_keys ? ~std::uint64_t{0} : kMostDistributedPairs<Key>;
 }
 
-// The smallest one of any architecture: it has the largest sample.
+// The smallest tile of all architectures: with it, there are most bins and the sample is largest.
 template <class Key, class Value>
 constexpr unsigned least_tile_pairs() {
   unsigned least = ~0U;

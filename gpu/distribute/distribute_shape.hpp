@@ -20,10 +20,11 @@ inline constexpr unsigned kLongTiles = 8;
 
 // Keys of a bin of the second distribution, at most on average; a quarter of a tile that is sorted.
 inline constexpr std::uint64_t kBinKeys = 2048;
-// The sample has 2^3 keys for each of these bins: few bins of a thousand exceed a mean twice.
+// The sample has 2^3 keys for each of these bins: few bins in a thousand exceed twice the mean.
 inline constexpr unsigned kSampleBitsOfBin = 3;
-// Bins of pairs have half a tile, since the distributions of pairs take longer with more bins. They
-// have 2^5 keys of the sample: few bins of a million exceed a tile.
+// Bins of pairs have at most half a tile on average. They are not smaller, because distributions of
+// pairs take longer with more bins. The sample has 2^5 keys for each bin: few bins in a million
+// exceed a tile.
 inline constexpr unsigned kSampleBitsOfPairBin = 5;
 // Of the keys, one in so many is room that bins of the first distribution may leave in their last
 // chunks. It decides how many bins there are, if the second distribution can have more of them.

@@ -9,7 +9,7 @@
 namespace gsort::io {
 namespace {
 
-// Made in one call, which cannot be stopped.
+// Allocated in one call, which cannot be interrupted.
 constexpr std::uint64_t kStepBytes = 32 * kMiB;
 
 }  // namespace
@@ -17,7 +17,7 @@ constexpr std::uint64_t kStepBytes = 32 * kMiB;
 EarlyRoom::EarlyRoom(const File& file, std::uint64_t bytes) : file_(file) {
   try {
     thread_ = std::jthread([this, bytes](const std::stop_token& stop) { make_pages(stop, bytes); });
-  } catch (const std::system_error&) {  // no further thread: writes make the pages
+  } catch (const std::system_error&) {  // no more threads: writes allocate pages
     has_ended_ = true;
   }
 }

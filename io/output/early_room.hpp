@@ -1,11 +1,12 @@
-// EarlyRoom: pages of an output in a tmpfs, made before there is anything to write.
+// EarlyRoom allocates the pages of an output in a tmpfs before there is anything to write.
 //
-// Problem. A file in a tmpfs takes one write at a time, and a write also makes the pages that it
-// fills. On 16 cores this takes longer than all else (4.5 s for 8 GiB, of which writing takes 2.9).
+// Problem. A file in a tmpfs takes one write at a time, and a write also allocates the pages that
+// it fills. On 16 cores, writing takes most of the time of a sort: 2.9 of 4.5 s for 8 GiB.
 //
-// Idea. A thread makes the pages while input is still read: this needs no data, and takes half of
-// the time of such a write. Later writes only copy (3.6 s). A write waits until its place has
-// pages, as both need the file's lock. Measured: tools/bench/results/README.md, "In tmpfs".
+// Idea. A thread allocates the pages while input is still read: this needs no data, and takes half
+// of the time of such a write. Later writes only copy; the sort takes 3.6 s. A write waits until
+// its range has pages, because writing and allocating need the same lock of the file. Measured:
+// tools/bench/results/README.md, "In tmpfs, and through pipes".
 #pragma once
 
 #include <condition_variable>
@@ -17,16 +18,16 @@
 
 namespace gsort::io {
 
-// Thread-safe. Nothing here fails: a write that finds no pages makes them, or fails.
+// Thread-safe. Nothing here fails: a write allocates the pages that are missing, or fails.
 class EarlyRoom {
  public:
-  // Begins to make the pages of the first `bytes` bytes of `file`, which outlives this.
+  // Begins to allocate the pages of the first `bytes` bytes of `file`, which outlives this.
   EarlyRoom(const File& file, std::uint64_t bytes);
   EarlyRoom(const EarlyRoom&) = delete;
   EarlyRoom& operator=(const EarlyRoom&) = delete;
-  ~EarlyRoom() = default;  // makes no more
+  ~EarlyRoom() = default;  // stops the thread after its current step
 
-  // Returns when the file has pages up to `end`, or gets none.
+  // Returns when the file has pages up to `end`, or when the thread has ended.
   void wait_until(std::uint64_t end);
 
  private:

@@ -83,8 +83,9 @@ class Output {
   // Throws: Error(kResource) naming what is needed and what is free.
   void prepare(std::uint64_t bytes, const WriteWindows& windows = {});
 
-  // To be called before prepare(), at most once, when there is room for `bytes`: begins to take it
-  // in the background, if the output is a file in a tmpfs. Does nothing for others.
+  // To be called before prepare(), at most once, and only if there is room for `bytes`. If the
+  // output is a file in a tmpfs, begins to allocate its pages in the background. Does nothing for
+  // other outputs.
   void make_room_early(std::uint64_t bytes);
 
   // Writes `bytes` at `offset`, where nothing was written before. Thread-safe. On a stream, unless

@@ -135,7 +135,7 @@ void RegularOutput::prepare(std::uint64_t bytes, const WriteWindows& windows) {
         .path(target_.path)
         .hint("raise the limit with 'ulimit -f'");
   }
-  // Early room was asked for before, and what is made of it is not free any more.
+  // The caller of make_room_early() has checked the room. What is allocated is no longer free.
   if (early_room_) return;
   const SpaceNeed need{std::span(&target_.folder, 1), bytes, "the output"};
   require_space(std::span(&need, 1));

@@ -30,7 +30,7 @@ std::uint64_t share_bytes(const ClusterPlan& plan, const HostPlan& host) {
   return host.elements * plan.element_bytes;
 }
 
-// Of elements in random order that are spread over so many hosts.
+// What crosses the network: all bytes but the shares of so many hosts, which stay where they are.
 std::uint64_t moved_bytes(const ClusterPlan& plan, std::uint64_t bytes, std::uint64_t hosts) {
   return bytes - bytes / plan.hosts.size() * hosts;
 }
@@ -39,8 +39,8 @@ std::uint64_t first_moved_bytes(const ClusterPlan& plan) {
   return plan.merges_twice ? moved_bytes(plan, plan.bytes, 1) : 0;
 }
 
-// Of distinct elements, each host has a stretch of the result; with --top, the first hosts have all
-// that is asked for.
+// After the first of two merges, each host has one range of the distinct elements, in order. With
+// --top, the first hosts have the whole result.
 std::uint64_t last_moved_bytes(const ClusterPlan& plan) {
   if (plan.is_counted) return 0;
   std::uint64_t holders = 1;

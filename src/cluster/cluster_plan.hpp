@@ -52,8 +52,8 @@ inline constexpr double kNetworkBytesPerSecond = 25e9 / 8;
 [[nodiscard]] PhaseTime forming_time(const ClusterPlan& plan);
 [[nodiscard]] PhaseTime merging_time(const ClusterPlan& plan);
 
-// Unpacked, with keys in random order: no host has any of what others read. Where hosts merge
-// twice, also with as many distinct elements on each. 0 where keys are counted.
+// Of unpacked elements in random order, each of them different: each host needs an equal part of
+// what each other host has read. 0 where keys are counted.
 [[nodiscard]] std::uint64_t network_bytes(const ClusterPlan& plan);
 
 // Requires: mode is not kNone.

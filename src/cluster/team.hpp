@@ -63,12 +63,12 @@ class JobEnded : public std::exception {
   std::string text_;
 };
 
-// The same error as an Error(kResource), for something that is so on this host, and may not be on
-// another: Team then names the host.
+// The same error as an Error(kResource), for an error of this host that another host may not have:
+// Team then names the host.
 [[nodiscard]] Error error_of_host(const Error& error);
 
-// Returns what `look` returns, which looks at what is on this host. Throws: what that throws, but
-// instead of Error(kUsage) what error_of_host() makes of it.
+// Calls `look`, which examines this host, and returns its result. Throws: as `look`, but each
+// Error(kUsage) is changed by error_of_host().
 template <class Look>
 auto on_this_host(const Look& look) {
   try {
@@ -97,7 +97,7 @@ class Team {
   // "node7 (rank 3)".
   [[nodiscard]] std::string name_of(unsigned rank) const;
   [[nodiscard]] const std::string& host_of(unsigned rank) const { return hosts_[rank]; }
-  // Those on this host, this one included.
+  // The number of processes on this host, including this one.
   [[nodiscard]] unsigned processes_here() const;
 
   // Once the command has been read.

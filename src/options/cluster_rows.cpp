@@ -165,7 +165,7 @@ constexpr auto kOwnRows = std::to_array<OptionSpec>({
      .help = "how long a host may be silent (60)",
      .more = "If a host sends nothing for this long, the sort ends with an error that names the "
              "host. Hosts that work send messages all the time. MPI must also start within this "
-             "time, or within 10 seconds if it is less.",
+             "time, but has at least 10 seconds.",
      .apply =
          [](Options& o, Text v) {
            o.peer_timeout_seconds = parse_count(v, 1, kMostSeconds, "--peer-timeout");

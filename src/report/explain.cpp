@@ -120,7 +120,7 @@ std::string disk_words(const Plan& plan, const Machine& machine) {
   if (machine.output) {
     words +=
         fmt::format("; the output's folder has {} free", format_bytes(machine.output->free_bytes));
-    if (plan.output.makes_room_early) words += ", taken while input is read";
+    if (plan.output.makes_room_early) words += "; the output is allocated while input is read";
   }
   return words;
 }

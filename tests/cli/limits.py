@@ -334,9 +334,3 @@ def a_disk_that_fills_up_under_a_pipe_is_trouble(place):
     return report(status_is_2_and_the_folder_empty=done.stdout == "2\n",
                   no_output_has_appeared=not (place.work / "out").exists(),
                   message_is_well_formed=run.message_problem(message) is None)
-
-
-# The kernel counts the memory of whoever forked as the child's peak, so a small Python stands between.
-PEAK_OF = """import resource, subprocess, sys
-status = subprocess.run(sys.argv[1:]).returncode
-print(status, resource.getrusage(resource.RUSAGE_CHILDREN).ru_maxrss)"""

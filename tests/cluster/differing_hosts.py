@@ -28,11 +28,17 @@ def require_unread(bed: Bed, what: str) -> None:
     bed.require_nothing_left()
 
 
-def require_refusal(bed: Bed, what: str, running: subprocess.Popen, *told: str) -> None:
+def require_one_error(bed: Bed, what: str, running: subprocess.Popen, *told: str) -> None:
     status = bed.finish(running, 60)
     messages = [line for line in bed.said().splitlines() if line.startswith("gsort")]
     if status != 2 or len(messages) != 1 or any(words not in messages[0] for words in told):
         raise Failed(f"{what}: status {status}, not one message with {told}")
+    bed.require_output(OLD, what)
+    bed.require_nothing_left()
+
+
+def require_refusal(bed: Bed, what: str, running: subprocess.Popen, *told: str) -> None:
+    require_one_error(bed, what, running, *told)
     require_unread(bed, what)
 
 

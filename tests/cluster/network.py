@@ -225,8 +225,8 @@ class Network:
         return int(re.search(rf"to-{name}: *(\d+)", Path("/proc/net/dev").read_text())[1])
 
     def read_bytes(self) -> int:
-        """What this program has read until now, and what it has started. What an ended process has read is in the figure of the
-        one that waited for it."""
+        """The bytes that this program, and those that it started, have read until now. What an ended process has read counts for
+        the process that waited for it."""
         total = 0
         for entry in Path("/proc").glob("[0-9]*/io"):
             with contextlib.suppress(OSError):  # it has just ended

@@ -22,7 +22,7 @@
 // Cost. Half of the B values of a round are spread evenly; they narrow 64 bits in at most
 // 64 / log2(B / 2) rounds. Most others lie where the cut is if keys are random (cut_values.hpp). A
 // round is one sum of 8 B bytes per cut, 24 B with fences. For random keys of any width, a batch of
-// cuts takes at most 6 rounds, the last one the check of all cuts, and 0.9 to 1.9 KB per cut; it
+// cuts takes at most 6 rounds and 0.9 to 1.9 KB per cut, including the check at the end. It
 // took 8 to 10 rounds when counting went on until one value was left. A cut of random keys reads
 // 1.0 to 1.1 blocks of each run, 1.2 to 1.6 where runs have 16 blocks; without the guess it read
 // 3.7. Threads read for several cuts at the same time, to keep disks busy.
@@ -88,12 +88,11 @@ struct CutCost {
 using Cuts = std::vector<std::uint64_t>;
 
 // Together, with the same positions: the cuts of each, in ascending order, of this process's runs.
-// All processes have `total` elements.
-// `threads` threads read blocks and search fences, each for one position at a time. Runs take ties
-// in `order`.
+// `total` is the number of elements of all processes together. `threads` threads read blocks and
+// search fences, each for one position at a time. Runs take ties in `order`.
 // Requires: threads >= 1; counts.slots() is the same in all processes, at least 1; positions are at
-// most the total. Ensures: cuts of a position lie in their runs, not
-// before those of the position in front of it, and add up to it over all processes.
+// most `total`. Ensures: cuts of a position lie in their runs, not before those of the position in
+// front of it, and add up to it over all processes.
 // Throws: as RunCounts::count; Error(kCorrupt) when runs are not in order.
 [[nodiscard]] std::vector<Cuts> find_cuts(Team& team, RunCounts& counts, std::uint64_t total,
                                           std::span<const std::uint64_t> positions,

@@ -15,9 +15,9 @@ namespace gsort::cluster {
 [[nodiscard]] Error not_yet(std::string what);
 
 // Before the inputs are opened: pipes and devices, too. Throws: Error(kUsage), and error_of_host()
-// for what may be so on one host.
+// where another host may not have the error.
 void refuse_standard_input(const Options& options);
-// What gsort-mpi does not write. Throws: as that.
+// What gsort-mpi does not write. Throws: as refuse_standard_input().
 void refuse_output(const Options& options);
 void refuse_output_form(const Options& options, const OutputForm& form);
 

@@ -37,8 +37,8 @@ namespace gsort::cluster {
 // counted. Throws: as require_disk_space; Error(kResource) where 64 bits cannot count the bytes.
 void add_run(Plan& plan, const Machine& machine, std::uint64_t elements);
 
-// MPI has a connection to each other process, and files of its own; the inputs, and `folders` of
-// --resume, stay open. Throws: Error(kResource).
+// Checks the limit of open files. MPI has a connection to each other process, and files of its own.
+// The inputs stay open, and so do `folders` folders of --resume. Throws: Error(kResource).
 void require_open_files(const Team& team, const Options& options, std::uint64_t folders = 0);
 
 // What one process writes to one file system.

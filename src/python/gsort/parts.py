@@ -46,8 +46,8 @@ def sort_on_ray(inputs: Sequence[str], output: str, runs: str, shares: int, part
     input. Each task uses `cpus` of a host, and is repeated up to `retries` times after a failure. Ray is
     initialized if it is not.
 
-    Raises RuntimeError, with gsort's message or Ray's, for an error that repeating does not heal; the output is then
-    as it was, and calling again goes on with what is there.
+    Raises RuntimeError, with the message of gsort or Ray, if a task still fails after all retries. The output is then
+    unchanged. Another call with the same arguments continues with the complete shares and parts.
     """
     import ray  # type: ignore[import-not-found, unused-ignore]
 
