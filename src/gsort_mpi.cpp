@@ -2,7 +2,6 @@
 // gsort, the only place that exits.
 #include <algorithm>
 #include <array>
-#include <charconv>
 #include <csignal>
 #include <cstdint>
 #include <cstdio>
@@ -239,16 +238,13 @@ extern "C" void end_late(int /*signal*/) {
   ::_exit(kTrouble);
 }
 
-// From this process's own arguments: the command of rank 0 is not known before MPI has started.
+// From this process's own command: that of rank 0 is not known before MPI has started.
 unsigned peer_timeout_of(int argc, const char* const* argv) {
-  constexpr std::string_view kName = "--peer-timeout=";
-  unsigned seconds = Options().peer_timeout_seconds;
-  for (const std::string_view word : std::span(argv, static_cast<std::size_t>(argc))) {
-    if (word.starts_with(kName)) {
-      std::from_chars(word.data() + kName.size(), word.data() + word.size(), seconds);
-    }
+  try {
+    return options_of(own_command(argc, argv)).peer_timeout_seconds;
+  } catch (const Error&) {  // is told by rank 0
+    return Options().peer_timeout_seconds;
   }
-  return seconds;
 }
 
 // Limits the time that MPI takes to start: it may wait for a host for ever.

@@ -4,21 +4,19 @@
 // it fills. On 16 cores, writing takes most of the time of a sort: 2.9 of 4.5 s for 8 GiB.
 //
 // Idea. A thread allocates the pages while input is still read: this needs no data, and takes half
-// of the time of such a write. Later writes only copy; the sort takes 3.6 s. A write waits until
-// its range has pages, because writing and allocating need the same lock of the file. Measured:
+// of the time of such a write. Later writes only copy; the sort takes 3.6 s. The first write waits
+// until all pages are allocated, because both need the same lock of the file. Measured:
 // tools/bench/results/README.md, "In tmpfs, and through pipes".
 #pragma once
 
-#include <condition_variable>
 #include <cstdint>
-#include <mutex>
 #include <thread>
 
 #include "io/system/file.hpp"
 
 namespace gsort::io {
 
-// Thread-safe. Nothing here fails: a write allocates the pages that are missing, or fails.
+// Nothing here fails: a write allocates the pages that are missing, or fails.
 class EarlyRoom {
  public:
   // Begins to allocate the pages of the first `bytes` bytes of `file`, which outlives this.
@@ -27,17 +25,14 @@ class EarlyRoom {
   EarlyRoom& operator=(const EarlyRoom&) = delete;
   ~EarlyRoom() = default;  // stops the thread after its current step
 
-  // Returns when the file has pages up to `end`, or when the thread has ended.
-  void wait_until(std::uint64_t end);
+  // Waits until all pages are allocated, or no more can be. Returns how many bytes have them.
+  std::uint64_t finish();
 
  private:
-  void make_pages(const std::stop_token& stop, std::uint64_t bytes);
+  void allocate(const std::stop_token& stop, std::uint64_t bytes);
 
   const File& file_;
-  std::mutex mutex_;
-  std::condition_variable grown_;
-  std::uint64_t ready_bytes_ = 0;  // from the beginning of the file on
-  bool has_ended_ = false;
+  std::uint64_t ready_bytes_ = 0;
   std::jthread thread_;  // last: it uses all of this
 };
 

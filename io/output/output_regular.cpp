@@ -121,10 +121,9 @@ RegularOutput::RegularOutput(OutputTarget target, const OutputOptions& options)
 }
 
 void RegularOutput::make_room_early(std::uint64_t bytes) {
+  if (is_shared_ || policy_ == DirectIo::kOn || bytes > most_file_bytes()) return;
   const auto facts = folder_facts(target_.folder);
-  if (!is_shared_ && bytes > 0 && facts && facts->is_tmpfs) {
-    early_room_.emplace(new_file_.file(), bytes);
-  }
+  if (facts && facts->is_tmpfs) early_room_.emplace(new_file_.file(), bytes);
 }
 
 void RegularOutput::prepare(std::uint64_t bytes, const WriteWindows& windows) {
@@ -135,9 +134,10 @@ void RegularOutput::prepare(std::uint64_t bytes, const WriteWindows& windows) {
         .path(target_.path)
         .hint("raise the limit with 'ulimit -f'");
   }
-  // The caller of make_room_early() has checked the room. What is allocated is no longer free.
-  if (early_room_) return;
-  const SpaceNeed need{std::span(&target_.folder, 1), bytes, "the output"};
+  const std::uint64_t allocated = early_room_ ? early_room_->finish() : 0;  // and no longer free
+  early_room_.reset();
+  const SpaceNeed need{std::span(&target_.folder, 1), bytes - std::min(bytes, allocated),
+                       "the output"};
   require_space(std::span(&need, 1));
   const auto facts = folder_facts(target_.folder);
   if (!wants_direct_output(policy_, bytes, facts && facts->is_tmpfs)) return;
@@ -165,7 +165,6 @@ void RegularOutput::write_at(std::uint64_t offset, ConstByteSpan bytes) {
 
 void RegularOutput::write_cached(std::uint64_t offset, ConstByteSpan bytes) {
   if (bytes.empty()) return;
-  if (early_room_) early_room_->wait_until(offset + bytes.size());
   cached_writes_.write(offset, bytes);
   // Starts the writing now, so that commit() finds little left to wait for (measured: tried.md).
   if (bytes.size() >= kLeastSyncedBytes) {
@@ -184,7 +183,6 @@ void RegularOutput::commit(std::uint64_t size_bytes) {
 void RegularOutput::finish(std::uint64_t size_bytes) {
   const File& file = new_file_.file();
   if (direct_) direct_->finish();
-  early_room_.reset();
   file.truncate(size_bytes);
   take_over_rights();
   file.sync();

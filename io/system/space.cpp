@@ -43,8 +43,9 @@ std::string listed(std::span<const std::string> folders) {
 void require_writable(std::span<const std::string> folders, const std::string& purpose) {
   for (const std::string& folder : folders) {
     if (sys::access_at(AT_FDCWD, folder.c_str(), W_OK | X_OK) == 0) continue;
-    if (errno != EACCES && errno != EROFS) continue;  // opening it will tell better what is wrong
-    throw Error::from_errno(ErrorKind::kResource, "making room for " + purpose + " in", errno)
+    const int reason = errno;
+    if (reason != EACCES && reason != EROFS) continue;  // opening it will tell better what is wrong
+    throw Error::from_errno(ErrorKind::kResource, "making room for " + purpose + " in", reason)
         .path(folder)
         .hint("use another folder");
   }

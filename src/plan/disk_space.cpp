@@ -121,8 +121,9 @@ void require_disk_space(const Plan& plan, const Machine& machine) {
 // when it does both at once.
 bool runs_fit_page_cache(const Plan& plan, const Machine& machine) {
   constexpr std::uint64_t kShare = 4;  // the rest is left to inputs and to other programs
-  const std::uint64_t beside =
-      machine.available_bytes - std::min(machine.available_bytes, plan.host_budget_bytes);
+  const std::uint64_t early = plan.output.makes_room_early ? plan.output.least_bytes : 0;
+  const std::uint64_t taken = capped_sum(plan.host_budget_bytes, early);
+  const std::uint64_t beside = machine.available_bytes - std::min(machine.available_bytes, taken);
   return !plan.job.resumable && plan.temporary_bytes > 0 && plan.temporary_bytes <= beside / kShare;
 }
 

@@ -346,8 +346,8 @@ Plan make_plan(const Job& job, const Machine& machine) {
   std::optional<Plan> plan = plan_within_budgets(job, machine);
   if (!plan) throw too_small(job, machine, has_plan);
   require_disk_space(*plan, machine);
-  plan->run.through_page_cache = runs_fit_page_cache(*plan, machine);
   plan->output.makes_room_early = output_fits_memory(*plan, machine);
+  plan->run.through_page_cache = runs_fit_page_cache(*plan, machine);
   return std::move(*plan);
 }
 

@@ -86,7 +86,9 @@ def go_inside(*words: str) -> int:
     """Calls this program again in namespaces, with a folder for its hosts, and these words. Returns its status."""
     folder = tempfile.mkdtemp(prefix="gsort-network-", dir="/var/tmp")
     try:
-        return subprocess.run(unshare(sys.executable, sys.argv[0], *words), env=os.environ | {FOLDER: folder}, check=False).returncode
+        command = unshare(sys.executable, sys.argv[0], *words)
+        status = subprocess.run(command, env=os.environ | {FOLDER: folder}, check=False).returncode
+        return status if status >= 0 else 1  # of a signal
     finally:
         shutil.rmtree(folder, ignore_errors=True)
 
@@ -167,7 +169,8 @@ class Network:
             return self.limit(name, "memory", {"limit_in_bytes": limit})
         with contextlib.suppress(OSError):
             (GROUPS / "cgroup.subtree_control").write_text("+memory")
-        return self.limit(name, "memory", {"max": limit}, GROUPS)
+        swap = {"swap.max": 0} if Path("/proc/swaps").read_text().count("\n") > 1 else {}
+        return self.limit(name, "memory", {"max": limit} | swap, GROUPS)
 
     def limit_workers(self, name: str, cores: float) -> bool:
         """The same of processor time, for threads that move_workers() has moved. Other work on this machine takes none away."""
@@ -205,9 +208,9 @@ class Network:
         group = (groups or GROUPS / controller) / f"{self.folder.name}-{name}"
         try:
             group.mkdir(exist_ok=True)
-            (self.folder / f".{name}.group.{controller}").write_text(str(group))
             for field, value in values.items():
                 (group / f"{controller}.{field}").write_text(str(value))
+            (self.folder / f".{name}.group.{controller}").write_text(str(group))  # what runs on the host joins it
         except OSError:
             return False
         return True

@@ -476,6 +476,7 @@ std::vector<Cuts> find_cuts(Team& team, RunCounts& counts, std::uint64_t total,
       cuts.push_back(std::move(found));
     }
   }
+  if (positions.empty()) return cuts;
   require_positions(team, cuts, positions);
   ++cost->rounds;
   return cuts;

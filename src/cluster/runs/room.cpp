@@ -72,7 +72,7 @@ void add_run(Plan& plan, const Machine& machine, std::uint64_t elements) {
   with_run.elements = checked_sum(plan.elements, elements);
   (void)checked_product(with_run.elements, plan.element_bytes);
   with_run.run.count = plan.run.count + 1;
-  plan.temporary_bytes = temporary_need(with_run);
+  plan.temporary_bytes = std::max(plan.temporary_bytes, temporary_need(with_run));
   require_disk_space(plan, machine);
   plan.run.through_page_cache = runs_fit_page_cache(plan, machine);
 }

@@ -30,6 +30,9 @@ TEST(DiskSpace, WritesRunsThroughThePageCacheWhereItHasRoomForThem) {
   EXPECT_TRUE(goes_through(kGiB, 5 * kGiB));
   EXPECT_FALSE(goes_through(kGiB, 4 * kGiB));
   EXPECT_FALSE(goes_through(6 * kGiB, 24 * kGiB));
+  Machine machine = invented_machine(kGiB, 4, 5 * kGiB);
+  machine.output->is_memory = true;  // it takes a part of that memory meanwhile
+  EXPECT_FALSE(test::plan_of(options_for(KeyType::kU32, "128M"), machine).run.through_page_cache);
 }
 
 TEST(DiskSpace, MakesRoomEarlyForAnOutputInMemoryThatHasIt) {

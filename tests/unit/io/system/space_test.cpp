@@ -49,6 +49,19 @@ TEST_F(Space, IsAddedUpOverFileSystems) {
   EXPECT_NO_THROW(require_space(needs));
 }
 
+TEST_F(Space, IsInFoldersThatMayBeWritten) {
+  if (::geteuid() == 0) GTEST_SKIP() << "root can write everywhere";
+  const TempFolder other;
+  ASSERT_EQ(::chmod(other.path().c_str(), 0500), 0);
+  const std::vector<std::string> both = {folder_.path(), other.path()};
+  const std::array needs = {SpaceNeed{both, 4096, "runs"}};
+  const Error error = error_of([&] { require_space(needs); });
+  EXPECT_EQ(error.kind(), ErrorKind::kResource);
+  EXPECT_TRUE(contains(error.what(), "making room for runs in " + other.path()));
+  const std::array nothing = {SpaceNeed{both, 0, "runs"}};
+  EXPECT_NO_THROW(require_space(nothing));
+}
+
 TEST_F(Space, IsNotJudgedWhereItCannotBeAsked) {
   const std::vector<std::string> none = {"/none/such"};
   const std::array needs = {SpaceNeed{none, 1, "runs"}};
