@@ -25,9 +25,9 @@ void require_disk_space(const Plan& plan, const Machine& machine);
 // all else: they are then merged without being read from the disk.
 [[nodiscard]] bool runs_fit_page_cache(const Plan& plan, const Machine& machine);
 
-// Whether the output is in a tmpfs, the memory has room for it now, beside all that the sort needs,
-// and the CPU engine has enough threads to gain from early pages (io/output/early_room.hpp). With a
-// GPU, no gain was measured.
+// Whether the output is one file in a tmpfs, the memory has room for it now, beside all that the
+// sort needs, and the CPU engine has enough threads to gain from early pages
+// (io/output/early_room.hpp). With a GPU, no gain was measured.
 [[nodiscard]] bool output_fits_memory(const Plan& plan, const Machine& machine);
 
 }  // namespace gsort
