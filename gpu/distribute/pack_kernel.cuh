@@ -5,14 +5,16 @@
 // fill. Neighbours are in order already, so a tile sorts any stretch of them as one list. But which
 // stretches depends on all bins before.
 //
-// Idea. A block packs the bins of one bucket. Each thread finds where a tile ends that begins with
-// its bin; one thread goes from tile to tile; then each lists one tile. A bin longer than a tile is
-// a long array (long_arrays.hpp), which passes of merging sort, alone: it takes in the bins behind
-// it as long as it needs no further pass, so that its last tile is not empty. A long bin of equal
-// keys is sorted.
+// Idea. A block packs the bins of one bucket. Each thread finds where the stretch ends that begins
+// with its bin. Most bins do not begin one: those that do are reached from the first bin, from
+// stretch to stretch, by doubling jumps: 1 stretch, 2, 4 ... at a time. Then each of their threads
+// lists its stretch. A bin longer than a tile is a long array (long_arrays.hpp), which passes of
+// merging sort, alone: it takes in the bins behind it as long as it needs no further pass, so that
+// its last tile is not empty. A long bin of equal keys is sorted.
 //
 // Example. Tiles of 10 keys, bins 4 5 3 | 12 6 2 | 20 equal ones: tiles of 9 and 3, then 12 + 6 + 2
-// as one long array of two tiles.
+// as one long array of two tiles. Bins 0 2 3 6 begin stretches: the first jumps go from 0 to 2 and
+// from 2 to 3, the next ones from 0 to 3 and from 2 to 6.
 //
 // Bounds. A packed tile and what follows it have more than a tile's keys; a long array and the next
 // one more than kLongTiles tiles, unless a long bin of equal keys is between them.
@@ -51,48 +53,58 @@ __global__ void __launch_bounds__(kMostBins) bucket_place_kernel(const BucketPas
 struct PackedBins {
   std::uint64_t begins[kMostBins + 1];  // of bins, in the bucket
   std::uint64_t warp_sums[kMostBins / 32];
-  std::uint64_t first_listed;      // of the packed tiles
-  std::uint16_t next[kMostBins];   // the bin behind a tile that begins with this one
-  bool is_final[kMostBins];        // needs no sorting
-  std::uint16_t first[kMostBins];  // of each stretch that is sorted: its bins,
-  std::uint16_t end[kMostBins];
-  std::uint16_t number[kMostBins];  // and which of the packed tiles it is; kLong: none
-  unsigned stretches;
-  unsigned packed;
-
-  static constexpr std::uint16_t kLong = 0xffff;
+  unsigned warp_tiles[kMostBins / 32];
+  std::uint64_t first_listed;     // of the packed tiles
+  std::uint16_t jump[kMostBins];  // the bin behind the stretches that begin with this one
+  bool is_final[kMostBins];       // needs no sorting
+  bool is_first[kMostBins];       // a stretch begins with it
 
   [[nodiscard]] __device__ std::uint64_t length(unsigned bin, unsigned end_bin) const {
     return begins[end_bin] - begins[bin];
   }
+  // The last bin whose keys begin at or before `position`, or the end of the bins.
+  [[nodiscard]] __device__ unsigned bin_at(unsigned bins, std::uint64_t position) const {
+    const auto begin_of = [&](std::uint64_t bin) { return begins[bin]; };
+    return static_cast<unsigned>(find_last(bins + 1, position, begin_of));
+  }
 };
 
-// Goes from stretch to stretch and lists them.
-__device__ inline void thread_list_stretches(unsigned bins, unsigned tile_keys,
-                                             PackedBins& packed) {
-  packed.stretches = 0;
-  packed.packed = 0;
-  for (unsigned bin = 0; bin < bins;) {
-    unsigned end = packed.next[bin];
-    const bool is_long = end == bin;
-    if (is_long) ++end;
-    if (packed.is_final[bin]) {
-      bin = end;
-      continue;
-    }
-    if (is_long) {
-      const std::uint64_t own = (packed.length(bin, end) + tile_keys - 1) / tile_keys;
-      const std::uint64_t most = (own < kLongTiles ? kLongTiles : own) * tile_keys;
-      while (end < bins && !packed.is_final[end] && packed.length(bin, end + 1) <= most) ++end;
-    }
-    if (packed.length(bin, end) > 0) {
-      const unsigned stretch = packed.stretches++;
-      packed.first[stretch] = static_cast<std::uint16_t>(bin);
-      packed.end[stretch] = static_cast<std::uint16_t>(end);
-      packed.number[stretch] =
-          is_long ? PackedBins::kLong : static_cast<std::uint16_t>(packed.packed++);
-    }
-    bin = end;
+// A stretch of bins that are sorted together.
+struct BinStretch {
+  unsigned end;
+  bool is_long;
+};
+
+// The stretch that begins with the bin, if one does. Requires: all begins are known.
+__device__ inline BinStretch thread_find_stretch(const PackedBins& packed, unsigned bin,
+                                                 unsigned bins, unsigned tile_keys,
+                                                 unsigned packed_keys) {
+  if (packed.is_final[bin]) return {bin + 1, false};
+  const std::uint64_t begin = packed.begins[bin];
+  const unsigned behind = packed.bin_at(bins, begin + packed_keys);
+  if (behind > bin) return {behind, false};
+  const std::uint64_t tiles = (packed.length(bin, bin + 1) + tile_keys - 1) / tile_keys;
+  const std::uint64_t most = (tiles < kLongTiles ? kLongTiles : tiles) * tile_keys;
+  const unsigned reach = packed.bin_at(bins, begin + most);
+  unsigned end = bin + 1;
+  while (end < reach && !packed.is_final[end]) ++end;
+  return {end, true};
+}
+
+// Marks the bins that stretches begin with. Requires: jump[bin] is where the stretch of the bin
+// ends. All threads of the block call this, thread t for bin t.
+__device__ inline void block_mark_stretches(PackedBins& packed, unsigned bins) {
+  const unsigned bin = threadIdx.x;
+  packed.is_first[bin] = bin == 0;
+  __syncthreads();  // the ends and the first mark are known
+  for (unsigned marked = 1; marked < bins; marked *= 2) {
+    const unsigned next = bin < bins ? packed.jump[bin] : bins;
+    const unsigned after_next = next < bins ? packed.jump[next] : bins;
+    const bool marks = packed.is_first[bin] && next < bins;
+    __syncthreads();  // all jumps and marks are read
+    if (bin < bins) packed.jump[bin] = static_cast<std::uint16_t>(after_next);
+    if (marks) packed.is_first[next] = true;
+    __syncthreads();  // jumps are twice as far, and twice as many bins are marked
   }
 }
 
@@ -122,27 +134,29 @@ __global__ void __launch_bounds__(kMostBins)
     rooms[bin] = (begin + before) | (packed.is_final[bin] ? kFinalRoom : 0);
   }
   __syncthreads();  // all begins are known
+  BinStretch stretch{};
   if (bin < bins) {
-    packed.next[bin] = static_cast<std::uint16_t>(
-        find_last(bins + 1, before + most, [](std::uint64_t i) { return packed.begins[i]; }));
+    stretch = thread_find_stretch(packed, bin, bins, pass.sort_tile_keys, most);
+    packed.jump[bin] = static_cast<std::uint16_t>(stretch.end);
   }
-  __syncthreads();  // and where each tile ends
-  if (bin == 0) {
-    thread_list_stretches(bins, pass.sort_tile_keys, packed);
-    packed.first_listed = thread_add(pass.packed_count, packed.packed);
-  }
-  __syncthreads();  // the stretches are listed
-  if (bin >= packed.stretches) return;
-  const unsigned first = packed.first[bin];
-  const std::uint64_t length = packed.length(first, packed.end[bin]);
-  LongArray array{begin + packed.begins[first], length, 0};
-  if (packed.number[bin] != PackedBins::kLong) {
-    pass.packed_tiles[packed.first_listed + packed.number[bin]] = array;
+  block_mark_stretches(packed, bins);
+  const bool is_first = bin < bins && packed.is_first[bin] && !packed.is_final[bin];
+  const std::uint64_t length = is_first ? packed.length(bin, stretch.end) : 0;
+  const bool is_packed = length > 0 && !stretch.is_long;
+  unsigned tiles = 0;
+  const unsigned number =
+      block_exclusive_sum<kMostBins>(is_packed ? 1U : 0U, packed.warp_tiles, tiles);
+  if (bin == 0) packed.first_listed = thread_add(pass.packed_count, tiles);
+  __syncthreads();  // the tiles have their places in the list
+  if (length == 0) return;
+  LongArray array{begin + before, length, 0};
+  if (is_packed) {
+    pass.packed_tiles[packed.first_listed + number] = array;
     return;
   }
-  const std::uint64_t tiles = (length + pass.sort_tile_keys - 1) / pass.sort_tile_keys;
+  const std::uint64_t long_tiles = (length + pass.sort_tile_keys - 1) / pass.sort_tile_keys;
   const std::uint64_t ticket =
-      thread_add(&pass.counts->lists.long_ticket, LongTicket::of_array(tiles));
+      thread_add(&pass.counts->lists.long_ticket, LongTicket::of_array(long_tiles));
   array.first_tile = LongTicket::tiles(ticket);
   pass.long_arrays[LongTicket::arrays(ticket)] = array;
 }
