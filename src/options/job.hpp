@@ -46,6 +46,7 @@ struct Job {
   std::optional<StoredDtype> dtype;  // of the output, if that is an array and the key does not say
   bool verify_encoding = false;
   bool resumable = false;                 // runs outlive the process
+  bool writes_around_cache = false;       // --direct-io=on
   bool forms_share = false;               // runs are all that is made
   std::uint64_t least_program_bytes = 0;  // of -S, left to the program and its libraries
   // With --take: the elements of the part of the output. Only this part is made, from runs that

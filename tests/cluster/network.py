@@ -22,6 +22,7 @@ import subprocess
 import sys
 import tempfile
 import time
+from collections.abc import Callable
 from pathlib import Path
 
 FOLDER = "GSORT_NETWORK_FOLDER"  # a variable that is set inside: the shared folder
@@ -101,6 +102,7 @@ class Network:
         self.folder = Path(os.environ[FOLDER])
         self.scratch = self.folder / "scratch"  # on each host its own
         self.holders: dict[str, subprocess.Popen] = {}
+        self.undone: list[Callable[[], object]] = []  # at the end: changes of what is not the hosts' own
         self.environment = os.environ | {f"OMPI_MCA_{name}": value for name, value in OPEN_MPI.items()} | MPICH | {
             "OMPI_MCA_plm_rsh_agent": str(self.folder / "enter"), "HYDRA_LAUNCHER_EXEC": str(self.folder / "enter"),
             "OMPI_ALLOW_RUN_AS_ROOT": "1", "OMPI_ALLOW_RUN_AS_ROOT_CONFIRM": "1"}
@@ -128,6 +130,8 @@ class Network:
             holder.wait()
         for group in self.folder.glob(".*.group.*"):
             Path(group.read_text()).rmdir()
+        for undo in self.undone:
+            undo()
 
     def address(self, name: str) -> str:
         return f"10.88.0.{self.names.index(name) + 1}"
@@ -167,8 +171,11 @@ class Network:
         """What runs on a host from now on may take so many bytes, all together. False: the kernel does not allow it."""
         if not (GROUPS / "cgroup.controllers").exists():
             return self.limit(name, "memory", {"limit_in_bytes": limit})
+        delegated = GROUPS / "cgroup.subtree_control"
         with contextlib.suppress(OSError):
-            (GROUPS / "cgroup.subtree_control").write_text("+memory")
+            if "memory" not in delegated.read_text().split():
+                delegated.write_text("+memory")
+                self.undone.append(lambda: delegated.write_text("-memory"))
         swap = {"swap.max": 0} if Path("/proc/swaps").read_text().count("\n") > 1 else {}
         return self.limit(name, "memory", {"max": limit} | swap, GROUPS)
 

@@ -64,6 +64,9 @@ TEST(DiskSpace, MakesRoomEarlyForAnOutputInMemoryThatHasIt) {
   Options distinct = in_memory;
   distinct.unique = true;
   EXPECT_FALSE(makes_room(distinct, as_it_is));
+  Options direct = in_memory;
+  direct.direct_io = DirectIo::kOn;
+  EXPECT_FALSE(makes_room(direct, as_it_is));
 }
 
 TEST(DiskSpace, RefusesATemporaryFolderWithoutRoom) {
