@@ -59,7 +59,7 @@ template <class Key, class Value>
 bool are_distributed(std::uint64_t count, const DistributionChoice& choice) {
   return count <= most_distributed<Key>(choice) &&
          DistributionShape::of_pairs(count, least_tile_pairs<Key, Value>(), choice)
-             .suits(count, choice.least_keys.value_or(kLeastDistributedPairs));
+             .suits(count, choice.least_keys.value_or(kLeastDistributedPairs<Key>));
 }
 
 // All that follows from the count, the choice and the card.

@@ -11,12 +11,14 @@
 
 namespace gsort::gpu {
 
-// This many pairs or more are distributed; sort_pairs sorts fewer. On an H100, 2^24 random
-// pairs of u32 with u32 take 0.69 ms instead of 0.83, of u64 with u32 0.92 instead of 1.07, of u64
-// with u64 1.04 instead of 1.29; 2^28 pairs 8.3 instead of 12.8, 15.0 instead of 19.8, and 17.5
-// instead of 24.9. Of eleven distributions of 2^24 pairs, only sawtooth takes longer, up to 1.17
-// times.
-inline constexpr std::uint64_t kLeastDistributedPairs = std::uint64_t{1} << 24;
+// This many pairs or more are distributed; sort_pairs sorts fewer. On an H100, 2^22 random pairs of
+// u64 with u32 take 0.32 ms instead of 0.38, of u64 with u64 0.34 instead of 0.44; 2^23 of u32 with
+// u32 0.41 instead of 0.48; 2^28 take 14.9 instead of 19.8, 17.3 instead of 24.9, and 8.3 instead
+// of 12.9. Of eleven distributions of these least numbers of pairs, only sawtooth (with u32 keys
+// 1.14 times, u64 with u32 1.05) and zipf of u32 keys (1.04) take longer.
+template <class Key>
+inline constexpr std::uint64_t kLeastDistributedPairs =
+    std::uint64_t{1} << (sizeof(Key) == 8 ? 22 : 23);
 // At most this many pairs are distributed; sort_pairs sorts more. With u32 keys, more than 2^30
 // pairs were not measured: these took 45 ms, merging 57.
 template <class Key>
