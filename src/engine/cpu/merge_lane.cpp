@@ -69,6 +69,7 @@ void CpuMergeLane<Key>::merge(std::span<const std::uint64_t> slice_counts, std::
   high_.resize(slices.size());
   probe_.resize(slices.size());
   key_density_ = 0;
+  leaves_ties_ = false;
   for (std::uint64_t done = 0; done < total;) {
     begin_ = cuts_;
     const std::uint64_t count = advance_cuts(slices, done, total);
@@ -105,13 +106,17 @@ std::uint64_t CpuMergeLane<Key>::advance_cuts(const std::vector<Slice>& slices, 
     for (std::size_t i = 0; i < slices.size(); ++i) cuts_[i] = slices[i].count;
     return left;
   }
-  if (const std::uint64_t count = guess_cuts(slices); count > 0) return count;
+  const bool ties_first = leaves_ties_;
+  std::uint64_t count = ties_first ? take_ties(slices) : guess_cuts(slices);
+  if (count == 0) count = ties_first ? guess_cuts(slices) : take_ties(slices);
+  if (count > 0) return count;
   split_at(slices, done + stretch_.size());
   return stretch_.size();
 }
 
 template <class Key>
 std::uint64_t CpuMergeLane<Key>::guess_cuts(const std::vector<Slice>& slices) {
+  has_bounds_ = false;
   if (key_density_ == 0) return 0;
   const std::uint64_t most = stretch_.size();
   const double wanted = 0.875 * static_cast<double>(most);
@@ -131,8 +136,37 @@ std::uint64_t CpuMergeLane<Key>::guess_cuts(const std::vector<Slice>& slices) {
       return count;
     }
     step *= std::min(wanted / counted, 16.0);
+    if (count > most && !(has_bounds_ && bound_ < value)) {
+      has_bounds_ = true;
+      bound_ = value;
+      high_.swap(probe_);
+    }
   }
   return 0;
+}
+
+template <class Key>
+std::uint64_t CpuMergeLane<Key>::take_ties(const std::vector<Slice>& slices) {
+  probe_ = cuts_;
+  std::uint64_t room = stretch_.size();
+  Key least = 0;
+  for (int value = 0; value < kGuesses && room > stretch_.size() / 2; ++value) {
+    least = static_cast<Key>(~Key{0});
+    for (std::size_t i = 0; i < slices.size(); ++i) {
+      if (probe_[i] < slices[i].count) least = std::min(least, slices[i].keys[probe_[i]]);
+    }
+    for (std::size_t i = 0; i < slices.size() && room > 0; ++i) {
+      const std::uint64_t end = std::min(slices[i].count, probe_[i] + room);
+      const std::uint64_t begin = probe_[i];
+      probe_[i] = upper_bound_near(slices[i].keys, begin, end, least);
+      room -= probe_[i] - begin;
+    }
+  }
+  leaves_ties_ = room == 0;
+  if (room > stretch_.size() / 2) return 0;
+  last_value_ = least;
+  cuts_.swap(probe_);
+  return stretch_.size() - room;
 }
 
 template <class Key>
@@ -140,11 +174,12 @@ void CpuMergeLane<Key>::split_at(const std::vector<Slice>& slices, std::uint64_t
   Key least = static_cast<Key>(~Key{0});
   Key greatest = 0;
   for (std::size_t i = 0; i < slices.size(); ++i) {
-    high_[i] = slices[i].count;
+    if (!has_bounds_) high_[i] = slices[i].count;
     if (cuts_[i] == slices[i].count) continue;
     least = std::min(least, slices[i].keys[cuts_[i]]);
     greatest = std::max(greatest, slices[i].keys[slices[i].count - 1]);
   }
+  if (has_bounds_) greatest = bound_;
   kway_split<Key, std::uint64_t>(
       end, static_cast<std::uint32_t>(slices.size()), least, greatest, cuts_.data(), high_.data(),
       probe_.data(),

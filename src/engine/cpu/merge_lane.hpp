@@ -3,13 +3,15 @@
 //
 // The part is cut into stretches that fit the cache with their scratch. Equal keys are the same, so
 // a cut may lie after any key that ends a stretch of half its room or more: its value is guessed
-// from how dense the last keys were, and only where guesses fail, as within ties, an exact split
-// (kway_split.hpp) finds it. With many slices the cuts are what costs: a guess searches each slice
-// once, close to its last cut, where a split searches it for every bit of the key. A stretch is a
-// few sorted slices of known range, and the fastest way measured to merge them is cache_sort: its
-// cost does not grow with the number of slices, where a tree of losers takes a mispredicted step a
-// key for each doubling. What one slice gives alone is not even copied, and slices that follow each
-// other are not sorted. Slices of records that are one key are mapped first.
+// from how dense the last keys were. Where guesses fail, the least keys may be so frequent that few
+// values fill a stretch; the last one of them is taken slice by slice, until the stretch is full.
+// Only if they do not, an exact split (kway_split.hpp) finds the cut. With many slices the cuts are
+// what costs: a guess searches each slice once, close to its last cut, where a split searches it
+// for every bit of the key. A stretch is a few sorted slices of known range, and the fastest way
+// measured to merge them is cache_sort: its cost does not grow with the number of slices, where a
+// tree of losers takes a mispredicted step a key for each doubling. What one slice gives alone is
+// not even copied, and slices that follow each other are not sorted. Slices of records that are one
+// key are mapped first.
 #pragma once
 
 #include <vector>
@@ -41,6 +43,8 @@ class CpuMergeLane final : public MergeLane {
                              std::uint64_t total);
   // The same by guesses. Returns 0, and leaves cuts_ as they are, if none was good.
   std::uint64_t guess_cuts(const std::vector<Slice>& slices);
+  // The same by the least values, if these few are frequent enough. Returns 0 if not.
+  std::uint64_t take_ties(const std::vector<Slice>& slices);
   // The same by a split: `end` keys are before the cuts then.
   void split_at(const std::vector<Slice>& slices, std::uint64_t end);
   // The `count` keys from begin_ to cuts_, in order: where they were, or in stretch_.
@@ -55,6 +59,9 @@ class CpuMergeLane final : public MergeLane {
   std::vector<std::uint64_t> cuts_;   // its end
   Key last_value_ = 0;                // the last stretch has no greater key
   double key_density_ = 0;            // its keys for each value in its range; 0: not known
+  bool leaves_ties_ = false;          // take_ties() has filled its stretch
+  bool has_bounds_ = false;           // a guess has found high_: cuts behind too many keys,
+  Key bound_ = 0;                     // none of which is greater
   std::vector<std::uint64_t> high_;
   std::vector<std::uint64_t> probe_;
 };

@@ -1,5 +1,6 @@
 // Parts, on every engine: the merge of any slices is std::sort of them all.
 #include <algorithm>
+#include <functional>
 #include <random>
 #include <span>
 #include <string>
@@ -83,6 +84,26 @@ class MergesOfEngine : public testing::TestWithParam<const char*> {
     ASSERT_EQ(lanes.size(), 1U);
     expect_merges(*lanes[0], format, make_part(format, distribution, counts), form, position);
   }
+
+  // Merges several stretches of u64 keys, in 2 to 700 slices. key_at(i, count) is key i of a slice,
+  // before this is sorted.
+  void expect_merges_of_many(
+      const std::function<std::uint64_t(std::uint64_t i, std::uint64_t count)>& key_at) {
+    const KeyFormat format{KeyType::kU64, false, false};
+    for (const std::size_t slices : {2U, 40U, 700U}) {
+      Part part = {Counts(slices, 400'000 / slices), {}};
+      for (const std::uint64_t count : part.counts) {
+        std::vector<std::uint64_t> keys(count);
+        for (std::uint64_t i = 0; i < count; ++i) keys[i] = key_at(i, count);
+        std::ranges::sort(keys);
+        const auto bytes = std::as_bytes(std::span(keys));
+        part.slices.insert(part.slices.end(), bytes.begin(), bytes.end());
+      }
+      test::EngineUnderTest engine(GetParam(), test::shape_for(format, 1), 1, sum_of(part.counts));
+      expect_merges(*engine->make_merge_lanes(1, sum_of(part.counts))[0], format, part,
+                    KeyForm::kRaw);
+    }
+  }
 };
 
 TEST_P(MergesOfEngine, AreRightForAnyNumberOfSlicesInEveryFormat) {
@@ -108,23 +129,22 @@ TEST_P(MergesOfEngine, AreRightForEveryDistribution) {
 // Dense keys, then sparse ones, then the greatest key alone: what a stretch says of the next one is
 // wrong at each border.
 TEST_P(MergesOfEngine, AreRightWhereTheDensityOfKeysJumps) {
-  const KeyFormat format{KeyType::kU64, false, false};
   std::mt19937_64 random(7);
-  Part part;
-  for (const std::size_t slices : {2U, 40U, 700U}) {
-    part = {Counts(slices, 400'000 / slices), {}};
-    for (const std::uint64_t count : part.counts) {
-      std::vector<std::uint64_t> keys(count);
-      for (std::uint64_t i = 0; i < count; ++i) {
-        keys[i] = i < count / 3 ? random() % 100'000 : i < count * 2 / 3 ? random() : ~0ULL;
-      }
-      std::ranges::sort(keys);
-      const auto bytes = std::as_bytes(std::span(keys));
-      part.slices.insert(part.slices.end(), bytes.begin(), bytes.end());
-    }
-    test::EngineUnderTest engine(GetParam(), test::shape_for(format, 1), 1, sum_of(part.counts));
-    expect_merges(*engine->make_merge_lanes(1, sum_of(part.counts))[0], format, part,
-                  KeyForm::kRaw);
+  expect_merges_of_many([&](std::uint64_t i, std::uint64_t count) {
+    return i < count / 3 ? random() % 100'000 : i < count * 2 / 3 ? random() : ~0ULL;
+  });
+}
+
+// Values that fill a part of a stretch, or several ones, with other keys between.
+TEST_P(MergesOfEngine, AreRightWhereFewValuesFillStretches) {
+  std::mt19937_64 random(8);
+  for (const std::uint64_t values : {2U, 6U, 17U}) {
+    expect_merges_of_many([&](std::uint64_t i, std::uint64_t /*count*/) {
+      return i % 5 == 0 ? random() : random() % values << 58U;
+    });
+    expect_merges_of_many([&](std::uint64_t i, std::uint64_t count) {
+      return i < count / 2 ? std::min(random() % (2 * values), values) : ~(random() % 2);
+    });
   }
 }
 
