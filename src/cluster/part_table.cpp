@@ -21,6 +21,14 @@ constexpr std::uint64_t kBorderBytes = 4 * kMiB;
 // Shares that are so much longer than that are still nearly equal when they end there.
 constexpr std::uint64_t kBordersInAShare = 16;
 
+// A unit of the file with a multiple in any kBorderBytes where an element begins; or a page.
+std::uint64_t border_unit(const OneFile& file) {
+  const std::uint64_t page = file.is_on_network ? kLargestPageBytes : kMemoryPageBytes;
+  std::uint64_t unit = kBorderBytes;
+  while (unit > page && std::lcm(unit, file.element_bytes) > kBorderBytes) unit /= 2;
+  return unit;
+}
+
 // None where no element begins at a multiple of `bytes` of the file.
 std::optional<PartSizes> with_borders_at(std::uint64_t bytes, PartSizes sizes,
                                          const OneFile& file) {
@@ -36,7 +44,7 @@ std::optional<PartSizes> with_borders_at(std::uint64_t bytes, PartSizes sizes,
 }  // namespace
 
 PartSizes aligned_in_file(const PartSizes& sizes, const OneFile& file) {
-  const auto wide = with_borders_at(kBorderBytes, sizes, file);
+  const auto wide = with_borders_at(border_unit(file), sizes, file);
   const std::uint64_t share = sizes.elements / sizes.ranks;
   if (wide && capped_product(wide->aligned, kBordersInAShare) <= share) return *wide;
   if (!file.is_on_network) return sizes;

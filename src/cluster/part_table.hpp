@@ -27,8 +27,9 @@ struct OneFile {
   bool is_on_network = false;  // two hosts must not write to one page
 };
 
-// The same for one file: borders lie at multiples of 4 MiB if elements begin there and shares are
-// long enough; else, on a network file system, at pages, however short shares are.
+// The same for one file. If shares are long enough, borders lie at multiples of a power of two
+// bytes where elements begin: of 4 MiB, or of the longest power that has one in any 4 MiB, but no
+// less than a page. Else, on a network file system, borders lie at pages, however short shares are.
 // Throws: Error(kUsage) if no element begins at a page.
 [[nodiscard]] PartSizes aligned_in_file(const PartSizes& sizes, const OneFile& file);
 

@@ -96,11 +96,27 @@ TEST(PartTable, HasExactSharesOfShortFilesElsewhere) {
 
 TEST(PartTable, PutsBordersOfLongFilesAtMultiplesOf4MiBBehindAnyHeader) {
   const PartSizes sizes{100'000'000, 3, 1'000'000, 1, 0};
-  for (const std::uint64_t element : {8U, 24U}) {
+  for (const std::uint64_t element : {8U, 16U}) {
     const PartTable table(aligned_in_file(sizes, {element, 128, false}));
     for (unsigned rank = 1; rank < 3; ++rank) {
       EXPECT_EQ((128 + table.begin_of(rank) * element) % (4 << 20), 0U);
-      EXPECT_LT(table.begin_of(rank) - 100'000'000ULL * rank / 3, 4U << 20);
+    }
+  }
+}
+
+// Whatever the length of the elements is.
+TEST(PartTable, HasSharesOfLongFilesThatAreExactTo4MiB) {
+  const PartSizes sizes{1'000'000'000, 3, 10'000'000, 1, 0};
+  for (const std::uint64_t element : {1U, 8U, 12U, 24U, 100U, 101U, 999U, 1000U, 1024U}) {
+    for (const bool is_on_network : {false, true}) {
+      const std::uint64_t page = is_on_network ? 65536 : 4096;
+      const PartTable table(aligned_in_file(sizes, {element, 0, is_on_network}));
+      for (unsigned rank = 1; rank < 3; ++rank) {
+        EXPECT_EQ(table.begin_of(rank) * element % page, 0U) << element;
+        const std::uint64_t behind = table.begin_of(rank) - 1'000'000'000ULL * rank / 3;
+        const std::uint64_t most = std::max<std::uint64_t>(4 << 20, std::lcm(page, element));
+        EXPECT_LT(behind * element, most + element) << element;
+      }
     }
   }
 }
