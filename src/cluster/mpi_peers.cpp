@@ -129,7 +129,7 @@ struct MpiPeers::Impl {
   std::deque<Arrival> arrived;
 
   void post(std::size_t slot) {
-    posted[slot].resize(kMostBytes);
+    if (posted[slot].size() < kMostBytes) posted[slot].resize(kMostBytes);
     check(MPI_Irecv(posted[slot].data(), static_cast<int>(kMostBytes), MPI_BYTE, MPI_ANY_SOURCE,
                     kTag, MPI_COMM_WORLD, &requests[slot]),
           "receiving from other hosts");
@@ -146,11 +146,22 @@ struct MpiPeers::Impl {
       const MPI_Status& status = statuses[static_cast<std::size_t>(i)];
       int bytes = 0;
       check(MPI_Get_count(&status, MPI_BYTE, &bytes), "receiving from other hosts");
-      Message message = std::move(posted[slot]);
-      message.resize(static_cast<std::size_t>(bytes));
+      Message message = take_posted(slot, static_cast<std::size_t>(bytes));
       post(slot);
       put_in_order(static_cast<unsigned>(status.MPI_SOURCE), std::move(message));
     }
+  }
+
+  // A short message leaves its room for the next one, which need not be cleared again.
+  Message take_posted(std::size_t slot, std::size_t bytes) {
+    Message& room = posted[slot];
+    if (bytes <= kMostBytes / 16) {
+      const ConstByteSpan short_one = std::span(room).first(bytes);
+      return {short_one.begin(), short_one.end()};
+    }
+    Message message = std::move(room);
+    message.resize(bytes);
+    return message;
   }
 
   void put_in_order(unsigned from, Message message) {
@@ -253,8 +264,11 @@ std::size_t MpiPeers::unsent(unsigned to) const {
 }
 
 std::optional<Arrival> MpiPeers::receive() {
-  impl_->complete_sends();
-  if (impl_->arrived.empty() && impl_->count > 1) impl_->complete_receives();
+  // Not for every message that has arrived: each test of a send costs as much as a receive.
+  if (impl_->arrived.empty()) {
+    impl_->complete_sends();
+    if (impl_->count > 1) impl_->complete_receives();
+  }
   if (impl_->arrived.empty()) return std::nullopt;
   Arrival arrival = std::move(impl_->arrived.front());
   impl_->arrived.pop_front();

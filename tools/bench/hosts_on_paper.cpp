@@ -46,6 +46,7 @@ constexpr double kBlocksOfACut = 1.1;
 constexpr double kCutSeconds = 23e-6;
 constexpr double kRoundsOfABatch = 5;
 constexpr double kSumBytesOfABorder = 1'200;
+constexpr double kMpiThread = 2e9;  // bytes a second that it sends and receives, over TCP
 struct SliceCost {
   double slices;
   double ns;
@@ -159,6 +160,7 @@ class Cluster {
         {{share() / shared(), shares_a_limit() ? "the shared files of all" : "writing the output"},
          {share() / kKeyBytes * ns * 1e-9 / kCores, "merging"},
          {sent() / kNetworkBytesPerSecond, "the network"},
+         {2 * sent() / kMpiThread, "the thread that calls MPI"},
          {spilled() / Rates::kUsualDiskRead, "reading runs"}});
   }
   // What comes nearest to where the plan stops to work, or to be good.
@@ -316,7 +318,9 @@ std::vector<Constant> constants() {
       {"bytes of sums", fmt::format("{} for a border", bytes_words(kSumBytesOfABorder)), kCuts},
       {"searching fences and blocks",
        fmt::format("{:.0f} µs for a border and run, of one core", kCutSeconds * 1e6), kCuts},
-      {"blocks read", fmt::format("{} for a border and run", kBlocksOfACut), kCuts}};
+      {"blocks read", fmt::format("{} for a border and run", kBlocksOfACut), kCuts},
+      {"the thread that calls MPI",
+       fmt::format("{}/s, sent and received over TCP", bytes_words(kMpiThread)), kMeasured}};
 }
 
 }  // namespace
