@@ -90,9 +90,26 @@ void queue_two_way(MergePass<Key> pass, void* scratch, cudaStream_t stream) {
   launch_two_way_merge(pass, architecture, stream);
 }
 
+// Queues the only pass of a merge, whose rows are cut, piece by piece.
+template <class Key>
+void queue_pieces(const MergePass<Key>& pass, std::uint64_t total, std::uint64_t piece_keys,
+                  const PieceQueued& queued, unsigned architecture, cudaStream_t stream) {
+  const std::uint64_t tile_keys = tuning_for<Key>(architecture).merge_tile_keys(pass.fan_in);
+  const std::uint64_t piece_rows = std::max<std::uint64_t>(piece_keys / tile_keys, 1);
+  const std::uint64_t rows = pass.row_count - 1;  // the last one is the end
+  for (std::uint64_t row = 0; row < rows; row += piece_rows) {
+    MergePass<Key> piece = pass;
+    piece.rows += row * (kRowHeader + pass.fan_in);
+    piece.row_count = std::min(piece_rows, rows - row);
+    launch_kway_merge(piece, architecture, stream);
+    queued(row * tile_keys, std::min((row + piece.row_count) * tile_keys, total));
+  }
+}
+
 // Requires: more than two slices, `total` > 0 keys in all.
 template <class Key>
-void queue_slices(const SliceMerge<Key>& merge, std::uint64_t total) {
+void queue_slices(const SliceMerge<Key>& merge, std::uint64_t total, std::uint64_t piece_keys,
+                  const PieceQueued& queued) {
   const unsigned architecture = current_architecture();
   const KernelTuning tuning = tuning_for<Key>(architecture);
   const MergeArrays<Key> arrays =
@@ -111,9 +128,13 @@ void queue_slices(const SliceMerge<Key>& merge, std::uint64_t total) {
     pass.input = from;
     pass.output = passes_after % 2 == 0 ? merge.output : arrays.buffer;
     launch_partition<Key>(pass, architecture, merge.stream);
+    if (all.passes.size() == 1 && piece_keys < total) {
+      return queue_pieces(pass, total, piece_keys, queued, architecture, merge.stream);
+    }
     launch_kway_merge(pass, architecture, merge.stream);
     from = pass.output;
   }
+  queued(0, total);
 }
 
 }  // namespace
@@ -171,6 +192,12 @@ std::size_t merge_slices_scratch_bytes(std::uint64_t total, std::uint32_t slice_
 
 template <class Key>
 void merge_slices(const SliceMerge<Key>& merge) {
+  merge_slices_in_pieces<Key>(merge, ~std::uint64_t{0}, [](std::uint64_t, std::uint64_t) {});
+}
+
+template <class Key>
+void merge_slices_in_pieces(const SliceMerge<Key>& merge, std::uint64_t piece_keys,
+                            const PieceQueued& queued) {
   const auto& [input, slice_counts, slice_count, output, load_map, store_map, scratch, stream] =
       merge;
   require_memory(slice_counts, slice_count, 1, kOperation, "the table of slice counts");
@@ -185,7 +212,7 @@ void merge_slices(const SliceMerge<Key>& merge) {
   require_scratch(scratch, needed, kOperation);
   require_apart(input, bytes, scratch.memory, needed, kOperation, "input and scratch memory");
   require_apart(output, bytes, scratch.memory, needed, kOperation, "output and scratch memory");
-  if (slice_count > 2) return queue_slices(merge, total);
+  if (slice_count > 2) return queue_slices(merge, total, piece_keys, queued);
   MergePass<Key> pass;
   pass.input = input;
   pass.output = output;
@@ -193,13 +220,15 @@ void merge_slices(const SliceMerge<Key>& merge) {
   pass.store_map = store_map;
   pass.apart = {0, slice_counts[0], slice_counts[0], total - slice_counts[0]};
   queue_two_way(pass, scratch.memory, stream);
+  queued(0, total);
 }
 
 // NOLINTBEGIN(bugprone-macro-parentheses): a type
-#define GSORT_MERGES(Key)                                                             \
-  template std::size_t merge_slices_scratch_bytes<Key>(std::uint64_t, std::uint32_t); \
-  template void merge_slices(const SliceMerge<Key>&);                                 \
-  template std::size_t merge_arrays_scratch_bytes<Key>(std::uint64_t);                \
+#define GSORT_MERGES(Key)                                                                          \
+  template std::size_t merge_slices_scratch_bytes<Key>(std::uint64_t, std::uint32_t);              \
+  template void merge_slices(const SliceMerge<Key>&);                                              \
+  template void merge_slices_in_pieces(const SliceMerge<Key>&, std::uint64_t, const PieceQueued&); \
+  template std::size_t merge_arrays_scratch_bytes<Key>(std::uint64_t);                             \
   template void merge_arrays(const ArrayMerge<Key>&)
 GSORT_MERGES(std::uint32_t);
 GSORT_MERGES(std::uint64_t);

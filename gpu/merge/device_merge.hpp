@@ -5,6 +5,7 @@
 
 #include <cstddef>
 #include <cstdint>
+#include <functional>
 
 #include <cuda_runtime_api.h>
 
@@ -43,6 +44,14 @@ struct SliceMerge {
 // and too little scratch; Error(kDevice) naming the operation when CUDA fails.
 template <class Key>
 void merge_slices(const SliceMerge<Key>& merge);
+
+// The same. Calls queued(begin, end) for each piece of the output, from the first one on, when its
+// merge is queued: then work on that piece can be queued that does not wait for later pieces. A
+// piece has about `piece_keys` keys; of two slices, or more than eight, all keys are one piece.
+using PieceQueued = std::function<void(std::uint64_t begin, std::uint64_t end)>;
+template <class Key>
+void merge_slices_in_pieces(const SliceMerge<Key>& merge, std::uint64_t piece_keys,
+                            const PieceQueued& queued);
 
 // Scratch memory is for cuts alone, 5 bytes for every 1,000 keys of 32 bits, 10 for 64, 20 for 128.
 template <class Key>

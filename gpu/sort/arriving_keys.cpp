@@ -17,8 +17,17 @@ constexpr const char* kOperation = "sorting host memory on the GPU";
 std::vector<std::uint64_t> arriving_chunks(std::uint64_t count, std::uint64_t least_keys) {
   const std::uint64_t chunks =
       std::clamp<std::uint64_t>(count / least_keys, 1, kMostArrivingChunks);
-  std::vector<std::uint64_t> counts(chunks, count / chunks);
-  counts.back() += count % chunks;
+  if (chunks < kMostArrivingChunks) {
+    std::vector<std::uint64_t> counts(chunks, count / chunks);
+    counts.back() += count % chunks;
+    return counts;
+  }
+  constexpr std::uint64_t kLine = 128 / sizeof(std::uint32_t);  // chunks begin at whole lines
+  const std::uint64_t quarter = count / (4 * (chunks - 2) + 3) / kLine * kLine;
+  std::vector<std::uint64_t> counts(chunks, 4 * quarter);
+  counts[chunks - 1] = quarter;
+  counts[chunks - 2] = 2 * quarter;
+  counts.front() += count - quarter * (4 * (chunks - 2) + 3);
   return counts;
 }
 
@@ -53,14 +62,15 @@ template <class Key>
 std::size_t arriving_scratch_bytes(const std::vector<std::uint64_t>& chunks) {
   std::uint64_t count = 0;
   for (const std::uint64_t keys : chunks) count += keys;
-  const std::size_t sorts = sort_keys_scratch_bytes<Key>(chunks.back());
+  const std::size_t sorts = sort_keys_scratch_bytes<Key>(*std::ranges::max_element(chunks));
   if (chunks.size() == 1) return sorts;
   const auto slices = static_cast<std::uint32_t>(chunks.size());
   return std::max(sorts, merge_slices_scratch_bytes<Key>(count, slices));
 }
 
 template <class Key>
-Key* sort_arriving_keys(const Arrival<Key>& arrival) {
+void sort_arriving_keys(const Arrival<Key>& arrival, std::uint64_t piece_keys,
+                        const SortedPieceQueued<Key>& queued) {
   const bool merges = arrival.chunks.size() > 1;
   const auto copy = [&](std::uint64_t begin, std::uint64_t count, cudaStream_t copies) {
     copy_arriving(arrival.arrived + begin, arrival.input + begin, count, copies);
@@ -75,22 +85,26 @@ Key* sort_arriving_keys(const Arrival<Key>& arrival) {
                     .stream = arrival.stream});
   };
   queue_arrivals(arrival.chunks, arrival.stream, copy, sort);
-  if (!merges) return arrival.arrived;
-  merge_slices<Key>({.input = arrival.arrived,
-                     .slice_counts = arrival.chunks.data(),
-                     .slice_count = static_cast<std::uint32_t>(arrival.chunks.size()),
-                     .output = arrival.merged,
-                     .store_map = arrival.store_map,
-                     .scratch = arrival.scratch,
-                     .stream = arrival.stream});
-  return arrival.merged;
+  if (!merges) return queued(arrival.arrived, 0, arrival.chunks.front());
+  merge_slices_in_pieces<Key>({.input = arrival.arrived,
+                               .slice_counts = arrival.chunks.data(),
+                               .slice_count = static_cast<std::uint32_t>(arrival.chunks.size()),
+                               .output = arrival.merged,
+                               .store_map = arrival.store_map,
+                               .scratch = arrival.scratch,
+                               .stream = arrival.stream},
+                              piece_keys, [&](std::uint64_t begin, std::uint64_t end) {
+                                queued(arrival.merged, begin, end);
+                              });
 }
 
 template std::size_t arriving_scratch_bytes<std::uint32_t>(const std::vector<std::uint64_t>&);
 template std::size_t arriving_scratch_bytes<std::uint64_t>(const std::vector<std::uint64_t>&);
 template void copy_arriving(std::uint32_t*, const std::uint32_t*, std::uint64_t, cudaStream_t);
 template void copy_arriving(std::uint64_t*, const std::uint64_t*, std::uint64_t, cudaStream_t);
-template std::uint32_t* sort_arriving_keys(const Arrival<std::uint32_t>&);
-template std::uint64_t* sort_arriving_keys(const Arrival<std::uint64_t>&);
+template void sort_arriving_keys(const Arrival<std::uint32_t>&, std::uint64_t,
+                                 const SortedPieceQueued<std::uint32_t>&);
+template void sort_arriving_keys(const Arrival<std::uint64_t>&, std::uint64_t,
+                                 const SortedPieceQueued<std::uint64_t>&);
 
 }  // namespace gsort::gpu

@@ -18,7 +18,9 @@ namespace gsort::gpu {
 inline constexpr std::uint64_t kMostArrivingChunks = 8;
 inline constexpr std::uint64_t kLeastArrivingKeys = std::uint64_t{1} << 21;
 
-// How many of `count` keys each chunk has. The last chunk has the most.
+// How many of `count` keys each chunk has. Of as many chunks as there may be, the last two are
+// shorter, half and a quarter as long as the others: when the last keys have arrived, little is
+// left to sort.
 [[nodiscard]] std::vector<std::uint64_t> arriving_chunks(
     std::uint64_t count, std::uint64_t least_keys = kLeastArrivingKeys);
 
@@ -50,10 +52,15 @@ struct Arrival {
   cudaStream_t stream = nullptr;
 };
 
-// Queues all of it on the stream; returns the array that will hold the sorted keys.
-// Throws: Error(kDevice).
+// Queues all of it on the stream. Calls queued(sorted, begin, end) for each piece of about
+// `piece_keys` sorted keys, in order: `sorted` will hold all of them, and what is queued on the
+// stream until then makes those of the piece. Throws: Error(kDevice), and what `queued` throws.
 template <class Key>
-[[nodiscard]] Key* sort_arriving_keys(const Arrival<Key>& arrival);
+using SortedPieceQueued =
+    std::function<void(const Key* sorted, std::uint64_t begin, std::uint64_t end)>;
+template <class Key>
+void sort_arriving_keys(const Arrival<Key>& arrival, std::uint64_t piece_keys,
+                        const SortedPieceQueued<Key>& queued);
 
 extern template std::size_t arriving_scratch_bytes<std::uint32_t>(
     const std::vector<std::uint64_t>&);
@@ -63,7 +70,9 @@ extern template void copy_arriving(std::uint32_t*, const std::uint32_t*, std::ui
                                    cudaStream_t);
 extern template void copy_arriving(std::uint64_t*, const std::uint64_t*, std::uint64_t,
                                    cudaStream_t);
-extern template std::uint32_t* sort_arriving_keys(const Arrival<std::uint32_t>&);
-extern template std::uint64_t* sort_arriving_keys(const Arrival<std::uint64_t>&);
+extern template void sort_arriving_keys(const Arrival<std::uint32_t>&, std::uint64_t,
+                                        const SortedPieceQueued<std::uint32_t>&);
+extern template void sort_arriving_keys(const Arrival<std::uint64_t>&, std::uint64_t,
+                                        const SortedPieceQueued<std::uint64_t>&);
 
 }  // namespace gsort::gpu

@@ -1,6 +1,7 @@
 // Sorting keys that lie in host memory, on the device: what bounds it is the bus, there and back.
 // Keys arrive in chunks, each is sorted while the next ones are on their way, and one pass merges
-// them. Any host code may include this file. Read next: device_sort.hpp, device_merge.hpp.
+// them, piece by piece, while earlier pieces leave. Any host code may include this file. Read next:
+// device_sort.hpp, device_merge.hpp.
 #pragma once
 
 #include <cstddef>
@@ -10,7 +11,7 @@
 
 namespace gsort::gpu {
 
-// Device memory that sort_host_array needs for `count` keys: two arrays of keys, and an eighth, or
+// Device memory that sort_host_array needs for `count` keys: two arrays of keys, and a sixth, or
 // up to a half for fewer than 2^24 keys. Never less for a larger count. Throws: Error(kUsage) for
 // more than 2^35 keys, as sort_host_array.
 template <class Key>

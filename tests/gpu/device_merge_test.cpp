@@ -10,6 +10,7 @@
 #include "base/error.hpp"
 #include "device_memory.hpp"
 #include "distributions.hpp"
+#include "gpu/cuda/cuda_check.hpp"
 #include "gpu/cuda/tuning.hpp"
 #include "support/error_of.hpp"
 
@@ -89,6 +90,43 @@ TYPED_TEST(DeviceMerge, MergesAnyNumberOfSlices) {
                           "uniform");
         if (this->HasFatalFailure()) return;
       }
+    }
+  }
+}
+
+// What is copied as soon as a piece is queued has all keys of the piece.
+TYPED_TEST(DeviceMerge, TellsOfEachPieceWhenItIsQueued) {
+  for (const std::uint32_t slice_count : {1U, 2U, 3U, 8U, 9U}) {
+    for (const std::uint64_t piece_keys : {1U, 9'000U, 1'000'000U}) {
+      const auto slices = make_slices<TypeParam>(Shape::kUniform, slice_count, 3'000, 3);
+      const std::uint64_t count = slices.keys.size();
+      const DeviceArray<TypeParam> input(slices.keys);
+      const DeviceArray<TypeParam> output(count);
+      const DeviceArray<TypeParam> copies(count);
+      const std::size_t bytes = merge_slices_scratch_bytes<TypeParam>(count, slice_count);
+      const DeviceArray<unsigned char> scratch(bytes, 256 - DeviceArray<char>::kGuard);
+      std::uint64_t told = 0;
+      unsigned pieces = 0;
+      merge_slices_in_pieces<TypeParam>(
+          {.input = input.get(),
+           .slice_counts = slices.counts.data(),
+           .slice_count = slice_count,
+           .output = output.get(),
+           .scratch = {scratch.get(), bytes}},
+          piece_keys, [&](std::uint64_t begin, std::uint64_t end) {
+            EXPECT_EQ(begin, told);
+            EXPECT_GT(end, begin);
+            told = end;
+            ++pieces;
+            check_cuda(cudaMemcpyAsync(copies.get() + begin, output.get() + begin,
+                                       (end - begin) * sizeof(TypeParam), cudaMemcpyDeviceToDevice,
+                                       nullptr),
+                       CudaCall::kCopy, "copying a piece");
+          });
+      EXPECT_EQ(told, count);
+      const bool is_cut = slice_count > 2 && slice_count <= 8 && piece_keys < count;
+      EXPECT_EQ(pieces > 1, is_cut) << slice_count << " slices, pieces of " << piece_keys;
+      EXPECT_TRUE(copies.values() == sorted_and_mapped(slices.keys, {}));
     }
   }
 }
