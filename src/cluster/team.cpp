@@ -123,6 +123,7 @@ Verdict Team::tell(const Error& error) {
   }
   try {
     send(0, message_of({MessageKind::kError}, bytes_of(text, most_payload_bytes())));
+    if (is_rank0_silent_) return {text, false};
     const auto limit = Clock::now() + options_.peer_timeout + kGoodbye;
     wait_until([&] { return has_left_[0] || Clock::now() > limit; });
   } catch (const JobEnded& ended) {
@@ -449,6 +450,7 @@ void Team::watch(Clock::time_point now) {
     if (other == rank() || has_left_[other]) continue;
     if (now - heard_[other] < options_.peer_timeout) continue;
     heard_[other] = now;  // once
+    is_rank0_silent_ = is_rank0_silent_ || other == 0;
     throw Error(ErrorKind::kResource, "waiting for " + name_of(other),
                 fmt::format("it has not answered for {} seconds",
                             static_cast<double>(options_.peer_timeout.count()) / 1000))

@@ -186,8 +186,9 @@ class Team {
   TeamReports reports_;
   Clock::time_point reported_;
   std::chrono::microseconds pause_ = kShortestPause;
-  bool is_over_ = false;  // the job has ended: what arrives is dropped
-  bool is_told_ = false;  // rank 0 has said so
+  bool is_over_ = false;          // the job has ended: what arrives is dropped
+  bool is_told_ = false;          // rank 0 has said so
+  bool is_rank0_silent_ = false;  // for the time limit, once
   bool can_leave_ = false;
 };
 

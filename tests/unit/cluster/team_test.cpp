@@ -247,6 +247,28 @@ TEST(Team, NamesAHostThatDoesNotAnswer) {
   ASSERT_TRUE(verdicts[2]);
 }
 
+// Rank 0 would answer as soon as it has been told.
+TEST(Team, DoesNotWaitForASilentRank0) {
+  LocalNetwork network(2);
+  std::atomic<bool> is_told{false};
+  network.set_liar([&](unsigned, unsigned, const Message& message) {
+    is_told = is_told || MessageReader(message).take<Envelope>().kind == MessageKind::kError;
+    return 1U;
+  });
+  const auto verdicts = verdicts_of(
+      network,
+      [&](Team& team) {
+        team.meet();
+        while (team.rank() == 0 && !is_told) std::this_thread::yield();
+        while (true) team.step();
+      },
+      std::chrono::milliseconds(800));
+  ASSERT_TRUE(verdicts[1]);
+  EXPECT_FALSE(verdicts[1]->is_known);
+  EXPECT_NE(verdicts[1]->text.find("waiting for host0 (rank 0)"), std::string::npos)
+      << verdicts[1]->text;
+}
+
 TEST(Team, TellsRank0WithItsBeats) {
   LocalNetwork network(3);
   expect_no_verdict(verdicts_of(network, [](Team& team) {
