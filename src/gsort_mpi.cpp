@@ -117,7 +117,7 @@ std::string joined(const std::vector<std::string>& words) {
 void require_same_command(const cluster::Team& team, const Command& first, const Command& own,
                           bool inputs_here) {
   std::string wanted = joined(common_words(first, inputs_here));
-  std::string found = joined(common_words(own, inputs_here));
+  std::string found = joined(cluster::on_this_host([&] { return common_words(own, inputs_here); }));
   std::string what = "the options";
   for (const auto& [name, value] : own.variables) {
     const auto of_first = first.variables.find(name);
@@ -312,9 +312,7 @@ class Process {
     const Command first = to_command(team.broadcast(to_message(own)));
     Options options = options_of(first, team.count());
     require_same_command(team, first, own, options.inputs_here);
-    if (options.inputs_here) {
-      options.inputs = cluster::on_this_host([&] { return options_of(own); }).inputs;
-    }
+    if (options.inputs_here) options.inputs = options_of(own).inputs;
     color_ = options.color;
     if (options.show != Show::kNone) {
       if (team.rank() == 0) print(stdout, text_of(options.show, Program::kCluster));

@@ -50,6 +50,9 @@ def other_command(bed: Bed) -> None:
             ("a variable", "export GSORT_OPTIONS=-q", "comparing the variable GSORT_OPTIONS"),
             ("few open files", "ulimit -n 42", "opening files: a process needs 44, and the limit is 42")):
         require_refusal(bed, what, bed.start_otherwise(on_h2, *SMALL, "in.u64", "-o", "out"), told, "h2 (rank 1)")
+    for on_h2 in ("more=--nonsense", "export GSORT_OPTIONS=--nonsense"):
+        running = bed.start_otherwise(on_h2, *SMALL, "--inputs-here", "in.u64", "-o", "out")
+        require_refusal(bed, "a wrong option", running, "on h2 (rank 1): option '--nonsense'", "is unknown")
     version = subprocess.run(["./gsort-mpi", "--version"], cwd=bed.folder, check=True, capture_output=True).stdout.split()[1]
     content = (bed.folder / "gsort-mpi").read_bytes()
     shutil.copy(bed.folder / "gsort-mpi", bed.folder / "other-mpi")
