@@ -53,6 +53,8 @@ def other_command(bed: Bed) -> None:
     for on_h2 in ("more=--nonsense", "export GSORT_OPTIONS=--nonsense"):
         running = bed.start_otherwise(on_h2, *SMALL, "--inputs-here", "in.u64", "-o", "out")
         require_refusal(bed, "a wrong option", running, "on h2 (rank 1): option '--nonsense'", "is unknown")
+    running = bed.start_otherwise(":;; *) more=in.u64", *SMALL, "--inputs-here", "-t", "u64", "-o", "out")
+    require_refusal(bed, "no inputs", running, "on h2 (rank 1): reading standard input")
     version = subprocess.run(["./gsort-mpi", "--version"], cwd=bed.folder, check=True, capture_output=True).stdout.split()[1]
     content = (bed.folder / "gsort-mpi").read_bytes()
     shutil.copy(bed.folder / "gsort-mpi", bed.folder / "other-mpi")

@@ -84,7 +84,11 @@ Error not_yet(std::string what) {
 }
 
 void refuse_standard_input(const Options& options) {
-  if (std::ranges::count(options.inputs, "-") > 0) throw not_yet("reading standard input");
+  if (std::ranges::count(options.inputs, "-") > 0) {
+    if (!options.inputs_here) throw not_yet("reading standard input");
+    throw error_of_host(not_yet("reading standard input"))
+        .hint("name at least one input of this process; it may be an empty file");
+  }
   const auto stream = std::ranges::find_if(options.inputs, is_stream);
   if (stream == options.inputs.end()) return;
   throw error_of_host(not_yet("reading the pipe or device").path(*stream));
