@@ -242,7 +242,9 @@ class ClusterSort {
     Machine machine = survey(own_.folders(), output_folder, *reader_);
     machine.input_bytes = own_.elements() * job_.element.bytes();
     machine.resumed = own_.resumed();
-    machine.available_bytes /= team_.processes_here();
+    machine.processes = team_.processes_here();
+    machine.memory_bytes /= machine.processes;
+    machine.available_bytes /= machine.processes;
     look_for_dealt_gpus(team_, job_, machine);
     Job job = job_;
     if (counts_distinct()) {  // when the output begins, it is known how many there are

@@ -14,9 +14,17 @@ std::uint64_t host_budget(const Resources& resources, const Machine& machine) {
   const std::uint64_t wanted = parse_size(*resources.buffer_size, machine.memory_bytes, "-S");
   if (wanted > machine.memory_bytes) {
     throw Error(ErrorKind::kUsage, fmt::format("-S {}", *resources.buffer_size),
-                fmt::format("exceeds the {} of memory of this machine or container",
-                            format_bytes(machine.memory_bytes)))
-        .hint(fmt::format("{} are available now", format_bytes(machine.available_bytes)));
+                machine.processes == 1
+                    ? fmt::format("exceeds the {} of memory of this machine or container",
+                                  format_bytes(machine.memory_bytes))
+                    : fmt::format("exceeds the {} of memory that this machine or container has for "
+                                  "each of {} processes",
+                                  format_bytes(machine.memory_bytes), machine.processes))
+        .hint(machine.processes == 1
+                  ? fmt::format("{} are available now", format_bytes(machine.available_bytes))
+                  : fmt::format("give less memory, or run fewer processes here; {} are available "
+                                "to each now",
+                                format_bytes(machine.available_bytes)));
   }
   return wanted;
 }

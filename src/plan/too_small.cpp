@@ -68,11 +68,15 @@ Error too_little_host_memory(const Resources& resources, const Machine& machine,
   const std::uint64_t given = host_budget(resources, machine);
   const auto host =
       least(resources, &Resources::buffer_size, {given, machine.memory_bytes}, has_plan);
+  if (host) return refusal("-S", given, words_for(*host));
+  const std::string all = format_bytes(machine.memory_bytes);
   return refusal(
       "-S", given,
-      host ? words_for(*host)
-           : fmt::format("all {} of this machine are not enough; use one with more memory",
-                         format_bytes(machine.memory_bytes)));
+      machine.processes == 1
+          ? fmt::format("all {} of this machine are not enough; use one with more memory", all)
+          : fmt::format("all {} that this machine has for each of {} processes are not enough; run "
+                        "fewer processes on it",
+                        all, machine.processes));
 }
 
 // Without which there is no plan: of those that were not asked for, one.

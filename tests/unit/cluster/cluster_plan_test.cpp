@@ -74,8 +74,8 @@ TEST(ClusterPlan, MergesAllBeforeItMergesWhatIsDistinct) {
               16e9 / Rates::kUsualDiskRead + 8e9 / Rates::kUsualDiskWrite, 1e-6);
 }
 
-// What --explain=json says of a sort of 1,000 random keys of 4 bytes.
-nlohmann::json explained_by(unsigned processes, std::vector<const char*> words) {
+// What --explain=json says of a sort of 1,000 random keys of 4 bytes, or the error.
+std::string said_by(unsigned processes, std::vector<const char*> words) {
   const io::test::TempFolder folder;
   const std::string path = folder / "in.u32";
   io::test::write_file(path, test::bytes_of(test::random_keys(1000, 1U << 31U)));
@@ -88,9 +88,15 @@ nlohmann::json explained_by(unsigned processes, std::vector<const char*> words) 
       const std::string own = explain_on_cluster(team, test::options_of(words));
       if (team.rank() == 0) text = own;
     });
-    EXPECT_FALSE(verdict) << verdict->text;
+    if (verdict && team.rank() == 0) text = verdict->text;
   });
-  return nlohmann::json::parse(text);
+  return text;
+}
+
+nlohmann::json explained_by(unsigned processes, std::vector<const char*> words) {
+  const std::string said = said_by(processes, std::move(words));
+  EXPECT_TRUE(nlohmann::json::accept(said)) << said;
+  return nlohmann::json::parse(said);
 }
 
 TEST(ClusterPlan, KnowsWhichSortsMergeTwice) {
@@ -109,6 +115,15 @@ TEST(ClusterPlan, DividesTheMemoryOfAHostAmongItsProcesses) {
   };
   EXPECT_LT(planned({}), io::host_facts().available_bytes);
   EXPECT_EQ(planned({"-S", "64M"}), 8 * 64 * kMiB);
+  EXPECT_LE(planned({"-S", "50%"}), io::host_facts().memory_bytes / 2);
+}
+
+TEST(ClusterPlan, RefusesMoreMemoryThanAHostHasForAllItsProcesses) {
+  const std::string size = std::to_string(io::host_facts().memory_bytes / kMiB * 2 / 5) + "M";
+  EXPECT_EQ(explained_by(2, {"-S", size.c_str()}).at("hosts").size(), 2);
+  const std::string said = said_by(3, {"-S", size.c_str()});
+  EXPECT_TRUE(said.starts_with("on localhost (rank ")) << said;
+  EXPECT_NE(said.find(" for each of 3 processes\n  give less memory"), std::string::npos) << said;
 }
 
 TEST(ClusterPlan, IsBoundByTheCoresOfAHostThatHasFew) {

@@ -73,10 +73,15 @@ TEST(MakePlan, OfMoreThanAnyDiskHoldsEndsAtOnce) {
 
 TEST(MakePlan, ThatNoMemoryOfTheMachineIsEnoughForNamesNone) {
   const Options options = options_for(KeyType::kU32, "24M");
-  const Error error = test::error_of([&] {
-    (void)test::plan_of(options, invented_machine(std::uint64_t{1} << 62, 4, 32 * kMiB));
-  });
-  EXPECT_EQ(error.hint(), "all 32 MiB of this machine are not enough; use one with more memory");
+  Machine machine = invented_machine(std::uint64_t{1} << 62, 4, 32 * kMiB);
+  const auto hint = [&] {
+    return test::error_of([&] { (void)test::plan_of(options, machine); }).hint();
+  };
+  EXPECT_EQ(hint(), "all 32 MiB of this machine are not enough; use one with more memory");
+  machine.processes = 3;
+  EXPECT_EQ(hint(),
+            "all 32 MiB that this machine has for each of 3 processes are not enough; run fewer "
+            "processes on it");
 }
 
 TEST(MakePlan, SortsEightTerabytesInTwoGibibytes) {
