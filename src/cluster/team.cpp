@@ -15,8 +15,11 @@ namespace {
 constexpr int kBeatsATimeout = 8;
 constexpr int kStepsATimeout = 64;  // at least
 constexpr std::chrono::seconds kBetweenReports{1};
-// How long a process that has failed waits for the others, which may be in a system call.
-constexpr std::chrono::seconds kGoodbye{3};
+// How long a process waits for the others before it leaves without them. If the job has failed,
+// they may be in a system call. If not, a link may be down for some seconds, and TCP tries again
+// later.
+constexpr std::chrono::milliseconds kGoodbye{3'000};
+constexpr std::chrono::milliseconds kGoodbyeOfSuccess{10'000};
 
 ConstByteSpan bytes_of(std::span<const std::uint64_t> values) {
   return std::as_bytes(values);
@@ -80,7 +83,7 @@ std::optional<Verdict> Team::run_job(const std::function<void()>& job) {
     verdict.emplace(tell(current_error()));
   }
   if (verdict && options_.tell) options_.tell(*verdict);
-  can_leave_ = say_goodbye();
+  can_leave_ = say_goodbye(verdict ? kGoodbye : std::min(kGoodbyeOfSuccess, options_.peer_timeout));
   if (verdict) verdict->can_leave = can_leave_;
   return verdict;
 }
@@ -142,7 +145,7 @@ void Team::end_job(const std::string& text) {
 }
 
 // Messages arrive in order: who has had everybody's goodbye has had all, and may end MPI.
-bool Team::say_goodbye() {
+bool Team::say_goodbye(std::chrono::milliseconds longest) {
   is_over_ = true;
   for (unsigned to = 0; to < count(); ++to) {
     if (to != rank()) send(to, message_of({MessageKind::kBye}));
@@ -153,7 +156,7 @@ bool Team::say_goodbye() {
     }
     return true;
   };
-  const auto limit = Clock::now() + kGoodbye;
+  const auto limit = Clock::now() + longest;
   while (!is_done()) {
     if (Clock::now() > limit) return false;
     while (auto arrival = peers_.receive()) {
@@ -339,7 +342,7 @@ void Team::work(const std::function<void()>& work) {
         verdict = tell(current_error());
       }
       if (options_.tell) options_.tell(verdict);
-      verdict.can_leave = say_goodbye();
+      verdict.can_leave = say_goodbye(kGoodbye);
       options_.leave(verdict);
     }
     throw;  // when the thread has ended

@@ -166,7 +166,7 @@ class Team {
   void require_same_version(unsigned other, const std::string& version) const;
   void end_job(const std::string& text);
   [[nodiscard]] Verdict tell(const Error& error);
-  [[nodiscard]] bool say_goodbye();
+  [[nodiscard]] bool say_goodbye(std::chrono::milliseconds longest);
   // Sends bytes of any length as messages of a step, and takes them.
   void send_whole(unsigned to, std::uint32_t number, ConstByteSpan bytes);
   [[nodiscard]] Message take_whole(unsigned from, std::uint32_t number);

@@ -269,6 +269,24 @@ TEST(Team, DoesNotWaitForASilentRank0) {
       << verdicts[1]->text;
 }
 
+TEST(Team, WaitsForGoodbyesOverALinkThatWasDown) {
+  LocalNetwork network(3);
+  std::optional<std::chrono::steady_clock::time_point> down;
+  network.set_holder([&](unsigned from, unsigned to, const Message& message) {
+    if (from != 1 && to != 1) return false;
+    if (MessageReader(message).take<Envelope>().kind != MessageKind::kBye) return false;
+    const auto now = std::chrono::steady_clock::now();
+    if (!down) down = now;
+    return now < *down + std::chrono::seconds(4);
+  });
+  test::run_together(network, [&](Peers& peers) {
+    Team team(peers, options_of(peers));
+    const auto verdict = team.run_job([&] { team.meet(); });
+    EXPECT_FALSE(verdict) << verdict->text;
+    EXPECT_TRUE(team.can_leave());
+  });
+}
+
 TEST(Team, TellsRank0WithItsBeats) {
   LocalNetwork network(3);
   expect_no_verdict(verdicts_of(network, [](Team& team) {
