@@ -71,6 +71,10 @@ def other_files(bed: Bed) -> None:
     for name in bed.hosts.names[:3]:
         bed.hosts.on(name, f"truncate -s {LARGE + (8 if name == 'h2' else 0)} scratch/in.u64; touch -d @1 scratch/in.u64")
     require_refusal(bed, "inputs", bed.start(3, *SMALL, "scratch/in.u64"), "comparing the bytes of the inputs", "h2 (rank 1)")
+    for on_h2, told in ((f"truncate -s {LARGE} scratch/in.u64; touch -d @2 scratch/in.u64", "times of the inputs' last changes"),
+                        ("printf 1 1<> scratch/in.u64; touch -d @1 scratch/in.u64", "checksum of sampled elements")):
+        bed.hosts.on("h2", on_h2)
+        require_refusal(bed, told, bed.start(3, *SMALL, "scratch/in.u64"), f"comparing the {told}", "h2 (rank 1)")
     bed.hosts.on("h2", "rm scratch/in.u64")
     require_refusal(bed, "a missing input", bed.start(3, *SMALL, "scratch/in.u64"), "opening scratch/in.u64: No such file",
                     "on h2 (rank 1)")
@@ -83,6 +87,9 @@ def other_files(bed: Bed) -> None:
     bed.hosts.on("h2", "mount -t tmpfs none shared")
     running = bed.launch(3, "./gsort-mpi", "-T", "scratch", *SMALL, "in.u64", "-o", "shared/out")
     require_refusal(bed, "folders of the output", running, "opening shared/.gsort-", "on h2 (rank 1)")
+    bed.hosts.on("h2", "umount shared; mount -t tmpfs -o size=1m none shared")
+    running = bed.launch(3, "./gsort-mpi", "-T", "scratch", "-S", "256M", "--parts", "in.u64", "-o", "shared/{rank}.u64")
+    require_refusal(bed, "a full folder of the output", running, "on h2 (rank 1): the output in shared: ", "1 MiB are free")
     bed.write_keys("in.u64", 6_000_000)
     bed.hosts.on("h2", "mount -o remount,ro,bind scratch")
     require_refusal(bed, "a folder for runs", bed.start(3, *SMALL, "in.u64"), "scratch: Read-only file system", "on h2 (rank 1)")
