@@ -16,6 +16,7 @@
 
 #include <fmt/format.h>
 #include <fmt/ranges.h>
+#include <sys/resource.h>
 #include <unistd.h>
 
 #include "app/answers.hpp"
@@ -230,6 +231,14 @@ bool show_without_mpi(int argc, const char* const* argv) {
   }
 }
 
+// MPI has a connection to each other process.
+void raise_limit_of_open_files() {
+  rlimit files{};
+  if (::getrlimit(RLIMIT_NOFILE, &files) != 0) return;
+  files.rlim_cur = files.rlim_max;
+  (void)::setrlimit(RLIMIT_NOFILE, &files);  // what a process needs is compared with the limit
+}
+
 // What rank 0 says if MPI does not start, or end; empty in the others.
 std::string late_text;
 
@@ -434,6 +443,7 @@ class Process {
 int main(int argc, char** argv) {
   try {
     gsort::io::occupy_standard_descriptors();
+    gsort::raise_limit_of_open_files();
     std::signal(SIGXFSZ, SIG_IGN);  // a write beyond the limit is an Error that can be reported
     if (gsort::show_without_mpi(argc, argv)) return 0;
     if (gsort::is_alone()) {

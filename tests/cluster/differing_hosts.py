@@ -55,6 +55,8 @@ def other_command(bed: Bed) -> None:
         require_refusal(bed, "a wrong option", running, "on h2 (rank 1): option '--nonsense'", "is unknown")
     running = bed.start_otherwise(":;; *) more=in.u64", *SMALL, "--inputs-here", "-t", "u64", "-o", "out")
     require_refusal(bed, "no inputs", running, "on h2 (rank 1): reading standard input")
+    if bed.finish(bed.start_otherwise("ulimit -Sn 42", "-S", "256M", "in.u64", "-o", "out", "--explain"), 60) != 0:
+        raise Failed("the soft limit of open files is not raised")
     version = subprocess.run(["./gsort-mpi", "--version"], cwd=bed.folder, check=True, capture_output=True).stdout.split()[1]
     content = (bed.folder / "gsort-mpi").read_bytes()
     shutil.copy(bed.folder / "gsort-mpi", bed.folder / "other-mpi")

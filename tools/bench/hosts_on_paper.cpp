@@ -35,7 +35,7 @@ constexpr double kSharedOfHost = 2e9;   // bytes a second, each way
 constexpr double kSharedOfAll = 500e9;  // the same, of all hosts together
 constexpr double kMessageSeconds = 50e-6;
 constexpr double kReadSeconds = 80e-6;  // until a read of the scratch disk begins to give bytes
-constexpr std::uint64_t kOpenFiles = 1024;
+constexpr std::uint64_t kOpenFiles = 524'288;
 
 // Measured with random u64.
 constexpr std::uint64_t kOwnFiles = 26;
@@ -306,7 +306,7 @@ std::vector<Constant> constants() {
       {"a read of the scratch disk", fmt::format("{:.0f} µs, then its bytes", kReadSeconds * 1e6),
        "assumed"},
       {"reads of it at once, for borders", format_count(cut_threads(kCores)), "`cuts/cuts.hpp`"},
-      {"open files", format_count(kOpenFiles), "the usual `ulimit -n`"},
+      {"open files", format_count(kOpenFiles), "the usual `ulimit -Hn` with systemd"},
       {"a process has open", fmt::format("{}, and {} for each other one", kOwnFiles, kFilesOfAPeer),
        kMeasured},
       {"forming runs", fmt::format("{}/s and core", bytes_words(Rates::kUsualCore)),

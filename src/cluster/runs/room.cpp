@@ -117,7 +117,7 @@ void require_open_files(const Team& team, const Options& options, std::uint64_t 
   if (limit >= needed) return;
   throw Error(ErrorKind::kResource, "opening files",
               fmt::format("a process needs {}, and the limit is {}", needed, limit))
-      .hint(fmt::format("raise the limit on this host: ulimit -n {}", needed));
+      .hint("raise the hard limit on this host: ulimit -Hn shows it");
 }
 
 void require_room_on_hosts(Team& team, const std::vector<RoomNeed>& own) {
