@@ -388,7 +388,7 @@ class WatchedCounts final : public MemoryCounts {
  public:
   WatchedCounts(const std::vector<SortedRun>& runs, std::size_t block,
                 std::function<void()> on_bounds, std::function<void(unsigned slot)> on_count)
-      : MemoryCounts(runs, 1, 4, block),
+      : MemoryCounts(runs, 1, 8, block),
         on_bounds_(std::move(on_bounds)),
         on_count_(std::move(on_count)) {}
   [[nodiscard]] Bounds bounds(std::size_t run, std::uint64_t value) const override {
@@ -413,29 +413,30 @@ std::vector<SortedRun> one_run_of(std::uint64_t keys) {
   return runs;
 }
 
-// The first searches of fences, and then the first counts, take longer than the others wait for a
-// silent process.
+// A round of 496 searches of fences, and then one of 248 counts, takes 4 s, which is longer than
+// the other process waits for a silent one.
 TEST(Cuts, TellOthersOfAProcessThatReadsForLong) {
   const std::vector<SortedRun> runs = one_run_of(1000);
   LocalNetwork network(2, 1);
   test::run_together(network, [&](Peers& peers) {
     TeamOptions options;
-    options.peer_timeout = std::chrono::seconds(1);
+    options.peer_timeout = std::chrono::seconds(3);
     Team team(peers, options);
     const auto verdict = team.run_job([&] {
-      const std::vector<std::uint64_t> positions = {1001, 1003, 1005, 1007};
-      const auto slow = [&](int& left) {
+      std::vector<std::uint64_t> positions;
+      for (std::uint64_t at = 1001; at < 1017; at += 2) positions.push_back(at);
+      const auto slow = [&](int& left, int ms) {
         if (team.rank() == 0 || left == 0) return;
         --left;
-        std::this_thread::sleep_for(std::chrono::milliseconds(5));
+        std::this_thread::sleep_for(std::chrono::milliseconds(ms));
       };
-      int bounds_left = 400;
-      int counts_left = 400;
+      int bounds_left = 496;
+      int counts_left = 248;
       WatchedCounts watched(
-          runs, 1000, [&] { slow(bounds_left); }, [&](unsigned) { slow(counts_left); });
+          runs, 1000, [&] { slow(bounds_left, 8); }, [&](unsigned) { slow(counts_left, 16); });
       const auto cuts = find_cuts(team, watched, 2000, positions, 1);
       EXPECT_EQ(cuts[0][0], team.rank() == 0 ? 501U : 500U);
-      EXPECT_EQ(cuts[3][0], team.rank() == 0 ? 504U : 503U);
+      EXPECT_EQ(cuts[7][0], team.rank() == 0 ? 508U : 507U);
     });
     EXPECT_FALSE(verdict) << verdict->text;
   });
