@@ -443,9 +443,12 @@ def trace_slowly(bed: Bed) -> None:
     os.mkfifo(bed.folder / "trace")
     both_ends = os.open(bed.folder / "trace", os.O_RDWR)  # waits for nobody
     fcntl.fcntl(both_ends, fcntl.F_SETPIPE_SZ, 4096)
-    running = subprocess.Popen(bed.mpi(3, "-S", "24M", data, "-o", "out", "--trace=trace"), cwd=bed.folder,
+    running = subprocess.Popen(bed.mpi(3, "-S", "24M", "--peer-timeout=4", data, "-o", "out", "--trace=trace"), cwd=bed.folder,
                                env=bed.environment, stderr=subprocess.PIPE, text=True)
     with open(bed.folder / "trace", "rb", buffering=0) as pipe:
+        while fcntl.fcntl(pipe, fcntl.F_GETPIPE_SZ) == 4096 and running.poll() is None:  # gsort-mpi enlarges it
+            time.sleep(0.001)
+        fcntl.fcntl(pipe, fcntl.F_SETPIPE_SZ, 4096)
         select.select([pipe], [], [], 60)
         os.close(both_ends)  # gsort-mpi has opened it
         text = b""
