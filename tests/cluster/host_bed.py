@@ -18,6 +18,7 @@ GUIDE = Path(__file__).resolve().parents[2] / "src/cluster/README.md"
 OLD = b"the old output"
 ENDS_WITHIN = 10  # seconds
 SMALL = ["-S", "24M", "--parallel=1"]
+SIGKILL_TIMEOUT = "OMPI_MCA_odls_base_sigkill_timeout"
 
 
 class Failed(Exception):
@@ -154,3 +155,13 @@ class Bed:
 
     def hidden(self) -> set[Path]:
         return set(self.folder.glob(".gsort-*"))
+
+
+def memory_of(given: int) -> list[str]:
+    return SMALL if given == 24 else ["-S", f"{given}M"]
+
+
+def write_input(bed: Bed, given: int, count: int) -> bytes:
+    """So many keys, or of more memory so many as that of four hosts holds. Returns what gsort makes of them."""
+    bed.write_keys("in.u64", count if given == 24 else given << 19)
+    return bed.expect("in.u64")

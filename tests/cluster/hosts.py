@@ -6,11 +6,9 @@ left, and the next sort must remove what else is.
 Skips with status 77 and a list of what is left out where the machine allows no namespaces."""
 
 import argparse
-import itertools
 import json
 import os
 import re
-import shutil
 import signal
 import subprocess
 import sys
@@ -21,17 +19,15 @@ from pathlib import Path
 
 import network
 from bed import KINDS, keys, sends, sends_much
-from differing_hosts import DIFFERING, require_one_error, require_refusal, write_large
-from host_bed import ENDS_WITHIN, GUIDE, OLD, SMALL, Bed, Failed, LeftOut, command_of_guide, require_hosts
-from kills import PHASES, Sort, kill_often, slowly
+from differing_hosts import DIFFERING
+from failing_hosts import FAILING, LONG_FAILING, start_exchange
+from host_bed import (ENDS_WITHIN, GUIDE, SIGKILL_TIMEOUT, SMALL, Bed, Failed, LeftOut, command_of_guide, memory_of, require_hosts,
+                      write_input)
+from kills import PHASES
 
 SKIPPED = 77
 PROGRAM_MIB = 16  # that the program and MPI use beside a small -S, as the guide says
-TIMEOUT = 3  # s, of --peer-timeout
-SHORT_KEEPALIVE = {"time": 1, "intvl": 1, "probes": 2}  # s, s, count
-START_LIMIT = 10  # s: the least
 BEATS_AND_START = 100_000  # bytes
-SIGKILL_TIMEOUT = "OMPI_MCA_odls_base_sigkill_timeout"
 
 
 def equal_bytes(bed: Bed) -> None:
@@ -109,172 +105,6 @@ def explained(bed: Bed) -> None:
     if (bed.folder / "out").exists():
         raise Failed("--explain has made the output")
     bed.require_nothing_left()
-
-
-def killed(bed: Bed) -> None:
-    """In each phase, mpirun is killed and a rank; of several rounds, each rank in each."""
-    bed.write_keys("in.u64", 600_000)
-    wanted = bed.expect("in.u64")
-    bed.hosts.shape("12mbit")
-    program = slowly("./gsort-mpi", bed.programs.parent / "tests/libslow_end.so", len(wanted))
-
-    kills = itertools.count(1)
-
-    def kill(phase: str, victim: str, wait: float) -> str:
-        if next(kills) % 10 == 0:  # as users have it: mpirun gives processes 3 s to end
-            bed.hosts.environment.pop(SIGKILL_TIMEOUT, None)
-        else:
-            bed.hosts.environment[SIGKILL_TIMEOUT] = "0"
-        sort = Sort(bed.hosts, 3)
-        running = bed.launch(3, *program, *SMALL, "-T", "scratch", "in.u64", "-o", "out")
-        return sort.kill(phase, victim, wait, lambda: running.poll() is None, lambda: bed.end(running, ENDS_WITHIN), wanted)
-
-    def sort_after() -> None:
-        bed.sort(3, *SMALL, "in.u64")
-        bed.require_output(wanted, "the sort after killed ones")
-        bed.require_no_process(ENDS_WITHIN)
-        bed.require_nothing_left()
-
-    hosts = bed.hosts.names[:3]
-    victims = [("mpirun", *(hosts if bed.rounds > 1 else [host])) for host in hosts]
-    kill_often(bed.rounds, bed.phases, lambda place: victims[place % 3], bed.seed, kill, sort_after)
-
-
-def memory_of(given: int) -> list[str]:
-    return SMALL if given == 24 else ["-S", f"{given}M"]
-
-
-def write_input(bed: Bed, given: int, count: int) -> bytes:
-    """So many keys, or of more memory so many as that of four hosts holds. Returns what gsort makes of them."""
-    bed.write_keys("in.u64", count if given == 24 else given << 19)
-    return bed.expect("in.u64")
-
-
-def start_exchange(bed: Bed, *words: str, given: int = 24) -> subprocess.Popen:
-    """A sort of 3 hosts over slow links, in the middle of its exchange."""
-    write_input(bed, given, 1_500_000)
-    bed.hosts.shape("20mbit" if given == 24 else f"{given * 2}mbit")
-    sort = Sort(bed.hosts, 3)
-    running = bed.start(3, *memory_of(given), *words, "in.u64")
-    while not sort.has_begun("exchanging"):
-        if running.poll() is not None:
-            raise Failed(f"the sort has ended, status {running.returncode}")
-        time.sleep(0.01)
-    return running
-
-
-def link_interrupted(bed: Bed) -> None:
-    running = start_exchange(bed)
-    wanted = bed.expect("in.u64")
-    bed.hosts.link("h3", "down")
-    time.sleep(4)
-    bed.hosts.link("h3", "up")
-    if bed.finish(running, 60) != 0:
-        raise Failed("a sort whose link was down for 4 s has failed")
-    bed.require_output(wanted, "a link that was down")
-
-
-def link_lost(bed: Bed) -> None:
-    """gsort-mpi ends everywhere. mpirun does not: it waits until TCP gives up the host that it tells to stop."""
-    running = start_exchange(bed, f"--peer-timeout={TIMEOUT}")
-    bed.hosts.link("h3", "down")
-    end = time.monotonic() + TIMEOUT + ENDS_WITHIN
-    while bed.ranks():
-        if time.monotonic() > end:
-            raise Failed(f"a sort whose link is down goes on: {bed.where()}")
-        time.sleep(0.05)
-    bed.require_output(OLD, "a link that is down")
-    if "h3 (rank 2)" not in bed.said() or f"has not answered for {TIMEOUT}" not in bed.said():
-        raise Failed("the host that does not answer is not named")
-    bed.hosts.kill_all()
-    running.wait()
-    wanted = bed.expect("in.u64")
-    bed.hosts.link("h3", "up")
-    bed.sort(3, *SMALL, "in.u64")
-    bed.require_output(wanted, "the sort after a link that was down")
-    bed.require_nothing_left()
-
-
-def link_lost_early(bed: Bed, keepalive: dict[str, int] = SHORT_KEEPALIVE) -> None:
-    """mpirun notices before gsort-mpi does, and ends all, itself too."""
-    if bed.launcher.endswith("mpich"):
-        raise LeftOut("MPICH's mpirun notices no lost host")
-    for name, value in keepalive.items():
-        bed.hosts.environment[f"OMPI_MCA_oob_tcp_keepalive_{name}"] = str(value)
-    running = start_exchange(bed)
-    bed.hosts.link("h3", "down")
-    bed.require_failure(running, keepalive["time"] + keepalive["intvl"] * keepalive["probes"] + ENDS_WITHIN)
-    if "has not answered" in bed.said():
-        raise Failed("gsort-mpi noticed before mpirun did")
-    bed.hosts.link("h3", "up")
-    bed.sort(3, *SMALL, "in.u64")
-    bed.require_output(bed.expect("in.u64"), "the sort after a link that was down")
-    bed.require_nothing_left()
-
-
-def link_lost_as_guided(bed: Bed) -> None:
-    """With the settings of the guide."""
-    link_lost_early(bed, {name: int(value) for name, value in re.findall(r"oob_tcp_keepalive_(\w+) (\d+)", GUIDE.read_text())})
-
-
-def sort_after_full(bed: Bed) -> None:
-    """The scratch folder of h2 has room again."""
-    bed.hosts.on("h2", "umount scratch")
-    bed.write_keys("in.u64", 1_500_000)
-    bed.sort(3, *SMALL, "in.u64")
-    read = bed.read_bytes()
-    if read < 12_000_000:
-        raise Failed(f"a sort of 12 MB seems to have read {read:,} bytes")
-    bed.require_output(bed.expect("in.u64"), "the sort after a full scratch folder")
-    bed.require_nothing_left()
-
-
-def scratch_full(bed: Bed) -> None:
-    write_large(bed)
-    bed.hosts.on("h2", "mount -t tmpfs -o size=1m none scratch")
-    require_refusal(bed, "a full scratch folder", bed.start(3, "-S", "256M", "in.u64"), "on h2 (rank 1)")
-    sort_after_full(bed)
-
-
-def scratch_fills(bed: Bed) -> None:
-    """Of a host, while runs are formed: there was room when it was asked."""
-    bed.write_keys("in.u64", 30_000_000)
-    (bed.folder / "out").write_bytes(OLD)
-    bed.hosts.on("h2", "mount -t tmpfs -o size=100m none scratch")
-    running = bed.start(3, *SMALL, "in.u64")
-    while bed.hosts.read_bytes() < bed.read_before + (16 << 20) and running.poll() is None:
-        time.sleep(0.002)
-    bed.hosts.on("h2", "head -c 100m /dev/zero > scratch/other || true")
-    require_one_error(bed, "a scratch folder that fills", running, "on h2 (rank 1)", "No space left")
-    sort_after_full(bed)
-
-
-def never_leaves(bed: Bed) -> None:
-    """A process does not come to the end of MPI, where the others wait for it; the output is in place."""
-    bed.write_keys("in.u64", 300_000)
-    wanted = bed.expect("in.u64")
-    shutil.copy(bed.programs.parent / "tests/libnever_leaves.so", bed.folder)
-    on_h2 = f"export LD_PRELOAD={bed.folder}/libnever_leaves.so"
-    bed.hosts.environment.pop(SIGKILL_TIMEOUT, None)  # all need time to tell of it
-    running = bed.start_otherwise(on_h2, *SMALL, f"--peer-timeout={TIMEOUT}", "in.u64", "-o", "out")
-    if bed.finish(running, TIMEOUT + ENDS_WITHIN) == 0:
-        raise Failed("status 0 although a process has not ended")
-    bed.require_no_process(ENDS_WITHIN)
-    bed.require_output(wanted, "a process that never leaves")
-    if f"ending all processes: one of them has not ended for {TIMEOUT} seconds" not in bed.said():
-        raise Failed("the wait at the end is not told")
-
-
-def never_starts(bed: Bed) -> None:
-    """MPI waits for a process that does not come."""
-    bed.write_keys("in.u64", 1_000)
-    (bed.folder / "out").write_bytes(OLD)
-    shutil.copy(bed.programs.parent / "tests/libnever_leaves.so", bed.folder)
-    on_h2 = f"export NEVER_STARTS=1 LD_PRELOAD={bed.folder}/libnever_leaves.so"
-    running = bed.start_otherwise(on_h2, *SMALL, f"--peer-timeout={START_LIMIT}", "in.u64", "-o", "out")
-    bed.require_failure(running, START_LIMIT + ENDS_WITHIN)
-    if f"starting MPI: it has not started for {START_LIMIT} seconds" not in bed.said():
-        raise Failed("the wait at the start is not told")
 
 
 def memory_limited(bed: Bed) -> None:
@@ -357,57 +187,6 @@ def more_memory(bed: Bed) -> None:
             case(bed, given)
 
 
-def stopped_for_ever(bed: Bed) -> None:
-    """The others name the host of a process that is stopped, and end it."""
-    running = start_exchange(bed, f"--peer-timeout={TIMEOUT}")
-    process = next(process for process in bed.ranks() if bed.hosts.host_of(process) == "h2")
-    os.kill(process, signal.SIGSTOP)
-    end = time.monotonic() + TIMEOUT + 1
-    while f"h2 (rank 1): it has not answered for {TIMEOUT} seconds" not in bed.said():
-        if time.monotonic() > end:
-            raise Failed(f"a process is stopped for {TIMEOUT + 1} s, and its host is not named")
-        time.sleep(0.05)
-    bed.require_failure(running, ENDS_WITHIN)
-    bed.sort(3, *SMALL, "in.u64")
-    bed.require_output(bed.expect("in.u64"), "the sort after a stopped one")
-    bed.require_nothing_left()
-
-
-def resumed(bed: Bed) -> None:
-    """Runs are on disks of their hosts. A process is killed; a sort without its host goes on with those of the others, and is
-    killed, too; then all are there, and one more. Only what nobody sees is formed again."""
-    count = 1_500_000
-    keep = "--resume=scratch/kept"
-    bed.hosts.shape("20mbit")
-    for processes, seen in ((3, 0), (2, count * 2 // 3)):
-        if processes == 3:
-            running = start_exchange(bed, keep)
-        else:
-            sort = Sort(bed.hosts, 2)
-            running = bed.start(processes, *SMALL, keep, "-v", "in.u64")
-            while not sort.has_begun("exchanging"):
-                if running.poll() is not None:
-                    raise Failed(f"the sort has ended, status {running.returncode}: {bed.said()}")
-                time.sleep(0.01)
-        os.kill(bed.ranks()[-1], signal.SIGKILL)
-        bed.require_failure(running, ENDS_WITHIN)
-        if seen and json.loads((bed.folder / "explained").read_text())["hosts"][0]["resumed_elements"] != seen // 2:
-            raise Failed("the runs of a host are not used there")
-        if not seen:
-            status = bed.finish(bed.start(2, *SMALL, keep, "in.u64", "--explain=json"), 60)
-            (bed.folder / "explained").write_text(bed.said())
-            if status != 0:
-                raise Failed("--explain fails")
-    wanted = bed.expect("in.u64")
-    bed.sort(4, *SMALL, keep, "in.u64", "--stats=stats")
-    bed.require_output(wanted, "the sort after killed ones")
-    ranks = json.loads((bed.folder / "stats").read_text())["ranks"]
-    if sum(rank["resumed_elements"] for rank in ranks) != count or any(rank["elements_read"] for rank in ranks):
-        raise Failed(f"what was there is {ranks}")
-    bed.require_no_process(ENDS_WITHIN)
-    bed.require_nothing_left()
-
-
 def sort_input_of_h2(bed: Bed, *words: str) -> None:
     """By four processes, of which only that on h2 has any input: in.u64."""
     (bed.folder / "empty.u64").write_bytes(b"")
@@ -440,9 +219,8 @@ def room_for_a_part(bed: Bed) -> None:
 
 
 CASES: dict[str, Callable[[Bed], None]] = {case.__name__: case for case in (
-    equal_bytes, hosts_file, stats, explained, memory_limited, one_slow_link, all_on_one_host, room_for_a_part, scratch_full,
-    resumed, never_leaves, never_starts, link_interrupted, link_lost, link_lost_early, stopped_for_ever, killed)} | DIFFERING
-LONG_CASES = {case.__name__: case for case in (network_bytes, scratch_fills, more_memory, link_lost_as_guided, stopped)}
+    equal_bytes, hosts_file, stats, explained, memory_limited, one_slow_link, all_on_one_host, room_for_a_part)} | FAILING | DIFFERING
+LONG_CASES = {case.__name__: case for case in (network_bytes, more_memory, stopped)} | LONG_FAILING
 
 
 def run(name: str, case: Callable[[Bed], None], options: argparse.Namespace) -> int:
