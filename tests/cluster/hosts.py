@@ -62,6 +62,26 @@ def fields_of(value: object, name: str = "") -> set[str]:
     return {name}
 
 
+def hosts_removed(bed: Bed) -> None:
+    """Other hosts, whose program ends by a signal, leave neither a folder nor control groups; after SIGKILL the next ones remove
+    them."""
+    environment = {name: value for name, value in os.environ.items() if name != network.FOLDER}
+    command = [sys.executable, network.__file__, "--hosts", "1"]
+    for number in (signal.SIGTERM, signal.SIGKILL):
+        words = [*command, *(["--memory", "512"] if bed.hosts.limit_memory("h2", 1 << 30) else []), "--", "sh", "-c",
+                 "pwd; exec sleep infinity"]
+        with subprocess.Popen(words, env=environment, text=True, stdout=subprocess.PIPE) as program:
+            folder = Path(program.stdout.readline().strip())
+            made = network.made_by(folder)
+            program.send_signal(number)
+        if len(made) != (2 if "--memory" in words else 1):
+            raise Failed(f"made were {made}")
+        if number == signal.SIGKILL:
+            subprocess.run([*command, "--", "true"], env=environment, check=True)
+        if network.made_by(folder) or not network.made_by(bed.folder):
+            raise Failed(f"of {made} are left {network.made_by(folder)}")
+
+
 def stats(bed: Bed) -> None:
     """The report of all hosts says what happened, and the guide describes it."""
     bed.write_keys("in.u64", 300_000)
@@ -219,7 +239,7 @@ def room_for_a_part(bed: Bed) -> None:
 
 
 CASES: dict[str, Callable[[Bed], None]] = {case.__name__: case for case in (
-    equal_bytes, hosts_file, stats, explained, memory_limited, one_slow_link, all_on_one_host, room_for_a_part)} | FAILING | DIFFERING
+    equal_bytes, hosts_file, hosts_removed, stats, explained, memory_limited, one_slow_link, all_on_one_host, room_for_a_part)} | FAILING | DIFFERING
 LONG_CASES = {case.__name__: case for case in (network_bytes, more_memory, stopped)} | LONG_FAILING
 
 

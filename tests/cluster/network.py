@@ -3,7 +3,8 @@
 allows it, limits of memory, processor time and disk rates. Links can be shaped and taken down.
 
 All of it, the bridge too, is in namespaces of one process: the machine's own network and mounts stay as they are, and all
-ends with that process, however it ends. The hosts share a folder in /var/tmp, which is removed.
+ends with that process, however it ends. The hosts share a folder in /var/tmp, which is removed with their control groups: also
+after SIGTERM, and after SIGKILL by the next program that makes hosts.
 
 As a program it runs one command on the first host, to try things by hand:
 
@@ -13,6 +14,7 @@ As a program it runs one command on the first host, to try things by hand:
 import argparse
 import contextlib
 import errno
+import fcntl
 import os
 import re
 import shlex
@@ -22,10 +24,13 @@ import subprocess
 import sys
 import tempfile
 import time
-from collections.abc import Callable
 from pathlib import Path
 
 FOLDER = "GSORT_NETWORK_FOLDER"  # a variable that is set inside: the shared folder
+PARENT, PREFIX = Path("/var/tmp"), "gsort-network-"  # of its name, with which the names of its control groups begin
+LOCK = ".lock"  # in it: locked while any process of its namespaces lives
+DELEGATED = ".delegated"  # in it: these hosts need memory in the root's subtree_control, which was not there
+ENDS_WITHIN = 10  # s: a killed process
 GROUPS = Path("/sys/fs/cgroup")  # of cgroup v1: a folder for each controller; of v2, all are one
 # What MPI's launchers call instead of ssh: options, the host's name, words for a shell.
 ENTER = """#!/bin/sh
@@ -83,15 +88,80 @@ def is_inside() -> bool:
     return FOLDER in os.environ
 
 
+def make_folder() -> tuple[Path, int]:
+    """A shared folder, and its lock."""
+    folder = Path(tempfile.mkdtemp(prefix=PREFIX, dir=PARENT))
+    lock = os.open(folder / f"{LOCK}.new", os.O_CREAT | os.O_RDWR)
+    fcntl.flock(lock, fcntl.LOCK_EX)
+    (folder / f"{LOCK}.new").rename(folder / LOCK)
+    return folder, lock
+
+
+def delegating() -> set[Path]:
+    return {record.parent for record in PARENT.glob(f"{PREFIX}*/{DELEGATED}")}
+
+
+def groups_of(folder: Path) -> list[Path]:
+    return [*GROUPS.glob(f"{folder.name}-*"), *GROUPS.glob(f"*/{folder.name}-*")]
+
+
+def made_by(folder: Path) -> list[Path]:
+    """What its hosts have on this machine: the folder, and control groups."""
+    return [path for path in (folder, *groups_of(folder)) if path.exists()]
+
+
+def is_removed(group: Path) -> bool:
+    try:
+        group.rmdir()
+    except OSError as error:
+        return error.errno == errno.ENOENT
+    return True
+
+
+def remove(folder: Path) -> list[str]:
+    """All that hosts have made outside of namespaces, which must have ended. Returns the control groups that could not be removed;
+    then the folder stays, too."""
+    groups = groups_of(folder)
+    end = time.monotonic() + ENDS_WITHIN
+    while groups := [group for group in groups if not is_removed(group)]:  # killed processes may still be in them
+        if time.monotonic() > end:
+            return [str(group) for group in groups]
+        time.sleep(0.05)
+    if delegating() == {folder}:
+        with contextlib.suppress(OSError):
+            (GROUPS / "cgroup.subtree_control").write_text("-memory")
+    shutil.rmtree(folder, ignore_errors=True)
+    return []
+
+
+def remove_stale() -> None:
+    """The same of programs that were killed."""
+    for path in PARENT.glob(f"{PREFIX}*/{LOCK}"):
+        with contextlib.suppress(OSError), open(path, "rb") as lock:  # others use it, or remove it
+            fcntl.flock(lock, fcntl.LOCK_EX | fcntl.LOCK_NB)
+            remove(path.parent)
+
+
+def end_by_signal(number: int, _: object) -> None:
+    sys.exit(128 + number)
+
+
 def go_inside(*words: str) -> int:
     """Calls this program again in namespaces, with a folder for its hosts, and these words. Returns its status."""
-    folder = tempfile.mkdtemp(prefix="gsort-network-", dir="/var/tmp")
+    for number in (signal.SIGTERM, signal.SIGHUP):
+        signal.signal(number, end_by_signal)
+    remove_stale()
+    folder, lock = make_folder()
+    left: list[str] = []
     try:
         command = unshare(sys.executable, sys.argv[0], *words)
-        status = subprocess.run(command, env=os.environ | {FOLDER: folder}, check=False).returncode
-        return status if status >= 0 else 1  # of a signal
+        status = subprocess.run(command, env=os.environ | {FOLDER: str(folder)}, pass_fds=[lock], check=False).returncode
     finally:
-        shutil.rmtree(folder, ignore_errors=True)
+        left = remove(folder)
+        os.close(lock)
+        if left:
+            print(f"control groups are left: {', '.join(left)}", file=sys.stderr)
+    return 1 if left or status < 0 else status  # negative: of a signal
 
 
 class Network:
@@ -102,7 +172,6 @@ class Network:
         self.folder = Path(os.environ[FOLDER])
         self.scratch = self.folder / "scratch"  # on each host its own
         self.holders: dict[str, subprocess.Popen] = {}
-        self.undone: list[Callable[[], object]] = []  # at the end: changes of what is not the hosts' own
         self.environment = os.environ | {f"OMPI_MCA_{name}": value for name, value in OPEN_MPI.items()} | MPICH | {
             "OMPI_MCA_plm_rsh_agent": str(self.folder / "enter"), "HYDRA_LAUNCHER_EXEC": str(self.folder / "enter"),
             "OMPI_ALLOW_RUN_AS_ROOT": "1", "OMPI_ALLOW_RUN_AS_ROOT_CONFIRM": "1"}
@@ -128,10 +197,6 @@ class Network:
         for holder in self.holders.values():
             holder.kill()
             holder.wait()
-        for group in self.folder.glob(".*.group.*"):
-            Path(group.read_text()).rmdir()
-        for undo in self.undone:
-            undo()
 
     def address(self, name: str) -> str:
         return f"10.88.0.{self.names.index(name) + 1}"
@@ -173,9 +238,9 @@ class Network:
             return self.limit(name, "memory", {"limit_in_bytes": limit})
         delegated = GROUPS / "cgroup.subtree_control"
         with contextlib.suppress(OSError):
-            if "memory" not in delegated.read_text().split():
+            if delegating() or "memory" not in delegated.read_text().split():
+                (self.folder / DELEGATED).touch()  # the last of them restores it
                 delegated.write_text("+memory")
-                self.undone.append(lambda: delegated.write_text("-memory"))
         swap = {"swap.max": 0} if Path("/proc/swaps").read_text().count("\n") > 1 else {}
         return self.limit(name, "memory", {"max": limit} | swap, GROUPS)
 
@@ -213,12 +278,15 @@ class Network:
 
     def limit(self, name: str, controller: str, values: dict[str, object], groups: Path | None = None) -> bool:
         group = (groups or GROUPS / controller) / f"{self.folder.name}-{name}"
+        record = self.folder / f".{name}.group.{controller}"  # what runs on the host joins it
         try:
             group.mkdir(exist_ok=True)
             for field, value in values.items():
                 (group / f"{controller}.{field}").write_text(str(value))
-            (self.folder / f".{name}.group.{controller}").write_text(str(group))  # what runs on the host joins it
+            record.write_text(str(group))
         except OSError:
+            record.unlink(missing_ok=True)
+            is_removed(group)
             return False
         return True
 
@@ -277,6 +345,7 @@ def main() -> int:
     parser = argparse.ArgumentParser(description=__doc__, formatter_class=argparse.RawDescriptionHelpFormatter)
     parser.add_argument("--hosts", type=int, default=2)
     parser.add_argument("--rate", help="of all links, such as 100mbit")
+    parser.add_argument("--memory", type=int, help="limit of each host, in MiB")
     parser.add_argument("command", nargs="+", help="what runs on h1")
     options = parser.parse_args()
     if not is_inside():
@@ -285,6 +354,8 @@ def main() -> int:
     with Network(options.hosts) as network:
         if options.rate:
             network.shape(options.rate)
+        if options.memory and not all(network.limit_memory(name, options.memory << 20) for name in network.names):
+            return print("the kernel allows no memory groups here", file=sys.stderr) or 1
         command = network.entering("h1", *options.command)
         return subprocess.run(command, cwd=network.folder, env=network.environment, check=False).returncode
 
