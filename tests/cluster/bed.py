@@ -6,6 +6,7 @@ import random
 import struct
 import subprocess
 import tempfile
+from bisect import bisect_left
 from collections.abc import Callable
 from itertools import accumulate
 from pathlib import Path
@@ -41,16 +42,34 @@ def keys(kind: str, code: str, count: int, rng: random.Random) -> bytes:
     return struct.pack(f"<{count}{code}", *numbers)
 
 
-def sends(content: bytes, ranks: list[dict]) -> list[list[int]]:
+def sends(content: bytes, ranks: list[dict], lengths: list[int]) -> list[list[int]]:
     """How many keys each process sends if it writes share 0 of the output, 1, ...: those of its share of the input that lie in
-    others. Equal keys keep their order. `ranks`: as in a report."""
+    others. Equal keys keep their order. `ranks`: as in a report. `lengths`: of the shares."""
     numbers = struct.unpack(f"<{len(content) // 8}Q", content)
     order = sorted(range(len(numbers)), key=numbers.__getitem__)
-    written = [rank["elements_written"] for rank in sorted(ranks, key=lambda rank: rank["share"])]
-    shares = [order[end - length:end] for length, end in zip(written, accumulate(written))]
+    shares = [order[end - length:end] for length, end in zip(lengths, accumulate(lengths))]
     read = [range(end - rank["elements_read"], end)
             for rank, end in zip(ranks, accumulate(rank["elements_read"] for rank in ranks))]
     return [[len(own) - sum(place in own for place in share) for share in shares] for own in read]
+
+
+def sends_again(content: bytes, ranks: list[dict]) -> list[int]:
+    """The same of -u, when each process has merged a share: what it has kept of it, and others write."""
+    numbers = sorted(struct.unpack(f"<{len(content) // 8}Q", content))
+    share = len(numbers) // len(ranks)
+    firsts = [0, *(place for place in range(1, len(numbers)) if numbers[place] != numbers[place - 1])]
+    kept = [bisect_left(firsts, share * number) for number in range(len(ranks) + 1)]
+    ends = {rank["share"]: end for rank, end in zip(by_share(ranks), accumulate(written(ranks)))}
+    return [end - begin - max(0, min(end, ends[rank["share"]]) - max(begin, ends[rank["share"]] - rank["elements_written"]))
+            for rank, begin, end in zip(ranks, kept, kept[1:])]
+
+
+def by_share(ranks: list[dict]) -> list[dict]:
+    return sorted(ranks, key=lambda rank: rank["share"])
+
+
+def written(ranks: list[dict]) -> list[int]:
+    return [rank["elements_written"] for rank in by_share(ranks)]
 
 
 def sends_much(ranks: list[dict], element_bytes: int) -> bool:

@@ -17,6 +17,7 @@ import network
 GUIDE = Path(__file__).resolve().parents[2] / "src/cluster/README.md"
 OLD = b"the old output"
 ENDS_WITHIN = 10  # seconds
+PARTS = "part-{rank}"  # with --parts
 SMALL = ["-S", "24M", "--parallel=1"]
 SIGKILL_TIMEOUT = "OMPI_MCA_odls_base_sigkill_timeout"
 
@@ -76,7 +77,7 @@ class Bed:
     def start(self, processes: int, *words: str) -> subprocess.Popen:
         """A sort with a process on each of the first hosts, begun on h1. Its messages are in the file `said`."""
         folder = [] if any(word.startswith("--resume") for word in words) else ["-T", "scratch"]
-        return self.launch(processes, "./gsort-mpi", *folder, *words, "-o", "out")
+        return self.launch(processes, "./gsort-mpi", *folder, *words, "-o", PARTS if "--parts" in words else "out")
 
     def start_otherwise(self, on_h2: str, *words: str) -> subprocess.Popen:
         """A sort of 3 hosts, before which h2 does something for a shell. There the program is $program, and $more is behind
@@ -114,6 +115,13 @@ class Bed:
         status = self.finish(self.start(processes, *words), 300)
         if status != 0:
             raise Failed(f"a sort with {processes} processes: status {status}")
+
+    def join_parts(self) -> None:
+        """The files of --parts become `out`."""
+        parts = sorted(self.folder.glob("part-*"))
+        (self.folder / "out").write_bytes(b"".join(map(Path.read_bytes, parts)))
+        for part in parts:
+            part.unlink()
 
     def require_output(self, wanted: bytes, what: str) -> None:
         if (self.folder / "out").read_bytes() != wanted:

@@ -13,20 +13,24 @@ import signal
 import subprocess
 import sys
 import time
+from array import array
 from collections.abc import Callable
 from itertools import permutations
+from operator import add, gt
 from pathlib import Path
 
 import network
-from bed import KINDS, keys, sends, sends_much
+from bed import KINDS, keys, sends, sends_again, sends_much, written
 from differing_hosts import DIFFERING
 from failing_hosts import FAILING, LONG_FAILING, start_exchange
-from host_bed import (ENDS_WITHIN, GUIDE, SIGKILL_TIMEOUT, SMALL, Bed, Failed, LeftOut, command_of_guide, memory_of, require_hosts,
-                      write_input)
+from host_bed import (ENDS_WITHIN, GUIDE, SIGKILL_TIMEOUT, SMALL, Bed, Failed, LeftOut, command_of_guide, memory_of,
+                      require_hosts, write_input)
 from kills import PHASES
 
 SKIPPED = 77
 PROGRAM_MIB = 16  # that the program and MPI use beside a small -S, as the guide says
+KEYS_SENT = 1_500_000  # two runs of each of four processes
+UNPACKED, RECORDS = ("--pack-runs=off",), ("--record=16", "--key=0:u64")
 BEATS_AND_START = 100_000  # bytes
 
 
@@ -147,33 +151,54 @@ def require_memory(bed: Bed, given: int) -> dict:
     return report
 
 
+def require_traffic(bed: Bed, processes: int, kind: str, *words: str) -> None:
+    """Each host sends exactly the keys that it must, as packed as they are in runs, and little more."""
+    content = keys(kind, "Q", KEYS_SENT, bed.random)
+    size = 16 if words == RECORDS else 8
+    elements = array("Q", bed.random.randbytes(KEYS_SENT * size))
+    elements[::size // 8] = array("Q", content)
+    (bed.folder / "in.u64").write_bytes(elements.tobytes())
+    before = [bed.hosts.sent_bytes(name) for name in bed.hosts.names[:processes]]
+    bed.sort(processes, *SMALL, *words, "in.u64", "--stats=stats")
+    sent = [bed.hosts.sent_bytes(name) - first for name, first in zip(bed.hosts.names, before)]
+    if "--parts" in words:
+        bed.join_parts()
+    report = require_memory(bed, 24)
+    ranks, merged_first = report["ranks"], "-u" in words
+    stored = report["bytes"] + (sum(written(ranks)) * size if merged_first else 0)  # each process merges its share into a run
+    packed = sum(rank["kept_bytes"] + rank["spilled_bytes"] for rank in ranks) / stored
+    all_sends = sends(content, ranks, [KEYS_SENT // processes] * processes if merged_first else written(ranks))
+    is_assigned = not merged_first and "--parts" not in words
+    shares = [rank["share"] for rank in ranks] if is_assigned else range(processes)
+    required = list(map(list.__getitem__, all_sends, shares))
+    if merged_first:
+        required = list(map(add, required, sends_again(content, ranks)))
+    found = [rank["sent_bytes"] // size for rank in ranks]
+    sums = report["cuts"]["sum_bytes"] * (processes - 1).bit_length()  # sent along a tree
+    bounds = [1.1 * (size * packed * keys_sent + sums) + BEATS_AND_START for keys_sent in required]
+    what = f"{kind}, {processes} processes, {' '.join(words) or 'no option'}"
+    print(f"  {what}: at most {max(found) * processes / KEYS_SENT:.1%} of a share is sent, packed to {packed:.1%}: "
+          f"{max(sent):,} of {max(bounds):,.0f} bytes, with sums of {sums:,}", flush=True)
+    if found != required or any(map(gt, sent, bounds)):
+        raise Failed(f"{what}: {found} keys were sent, not {required}; {sent} bytes, at most {bounds}")
+    if report["runs"] < 2 * processes or (words == UNPACKED and packed < 1):
+        raise Failed(f"{what}: {report['runs']} runs, packed to {packed:.1%}")
+    if is_assigned:
+        least = min(max(map(list.__getitem__, all_sends, order)) for order in permutations(range(processes)))
+        if sends_much(ranks, size) or max(found) > least + KEYS_SENT / processes / 128:
+            raise Failed(f"{what}: {found} keys were sent; {least:,} are enough")
+
+
 def network_bytes(bed: Bed) -> None:
-    """A host sends the keys of its share that others write, as packed as they are in runs, and little more. This is at most
-    1 - 1/P of the share, and no order of the shares of the output makes the most that a host sends much less."""
-    count = 1_000_000
+    """A process sends at most 1 - 1/P of its share of the input, and no order of the shares of the output makes the most that a
+    process sends much less. With --parts and -u, the order is that of the processes."""
     for processes in (2, 3, 4):
         for kind in KINDS:
-            content = keys(kind, "Q", count, bed.random)
-            (bed.folder / "in.u64").write_bytes(content)
-            before = [bed.hosts.sent_bytes(name) for name in bed.hosts.names[:processes]]
-            bed.sort(processes, *SMALL, "in.u64", "--stats=stats")
-            report = require_memory(bed, 24)
-            ranks = report["ranks"]
-            packed = sum(rank["kept_bytes"] + rank["spilled_bytes"] for rank in ranks) / report["bytes"]
-            sent_shares = [rank["sent_bytes"] / 8 / rank["elements_read"] for rank in ranks]
-            print(f"  {kind}, {processes} processes: at most {max(sent_shares):.1%} of a share is sent", flush=True)
-            all_sends = sends(content, ranks)
-            least = min(max(map(list.__getitem__, all_sends, order)) for order in permutations(range(processes)))
-            if sends_much(ranks, 8) or max(rank["sent_bytes"] for rank in ranks) > 8 * (least + count / processes / 128):
-                raise Failed(f"{kind}, {processes} processes: {sent_shares} of the shares were sent; {least:,} keys are enough")
-            for name, rank, first, of_share in zip(bed.hosts.names, ranks, before, all_sends):
-                sent = bed.hosts.sent_bytes(name) - first
-                bound = 1.1 * rank["sent_bytes"] * packed + 3 * report["cuts"]["sum_bytes"] + BEATS_AND_START
-                if sent > bound:
-                    raise Failed(f"{kind}, {processes} processes: {name} has sent {sent:,} bytes, more than {bound:,.0f}")
-                required = 8 * of_share[rank["share"]]
-                if rank["sent_bytes"] != required:
-                    raise Failed(f"{kind}, {processes} processes: {name} has sent {rank['sent_bytes']:,}, not {required:,} bytes")
+            require_traffic(bed, processes, kind)
+        for words, kinds in ((UNPACKED, ("random", "few")), (RECORDS, ("equal", "few")),
+                             (("--parts",), ("random", "reversed")), (("-u",), ("random", "reversed", "skewed"))):
+            for kind in kinds:
+                require_traffic(bed, processes, kind, *words)
 
 
 def one_slow_link(bed: Bed, given: int = 24) -> None:
@@ -239,7 +264,8 @@ def room_for_a_part(bed: Bed) -> None:
 
 
 CASES: dict[str, Callable[[Bed], None]] = {case.__name__: case for case in (
-    equal_bytes, hosts_file, hosts_removed, stats, explained, memory_limited, one_slow_link, all_on_one_host, room_for_a_part)} | FAILING | DIFFERING
+    equal_bytes, hosts_file, hosts_removed, stats, explained, memory_limited, one_slow_link, all_on_one_host,
+    room_for_a_part)} | FAILING | DIFFERING
 LONG_CASES = {case.__name__: case for case in (network_bytes, more_memory, stopped)} | LONG_FAILING
 
 

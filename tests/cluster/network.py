@@ -119,8 +119,8 @@ def is_removed(group: Path) -> bool:
 
 
 def remove(folder: Path) -> list[str]:
-    """All that hosts have made outside of namespaces, which must have ended. Returns the control groups that could not be removed;
-    then the folder stays, too."""
+    """All that hosts have made outside of namespaces, which must have ended. Returns the control groups that could not be
+    removed; then the folder stays, too."""
     groups = groups_of(folder)
     end = time.monotonic() + ENDS_WITHIN
     while groups := [group for group in groups if not is_removed(group)]:  # killed processes may still be in them
