@@ -1,12 +1,14 @@
 #!/usr/bin/env python3
 """Sorts by several processes that share files: --form, --take, --join. Random inputs, shares and parts, against one
 gsort; and processes that are killed at random times, repeated, and run twice at once, with the same bytes each time.
+Also the Makefile of the guide.
 
 Usage: shares.py --gsort PROGRAM [--seconds S] [--seed N]"""
 
 import argparse
 import os
 import random
+import re
 import shutil
 import signal
 import subprocess
@@ -16,6 +18,7 @@ import time
 from concurrent.futures import ThreadPoolExecutor
 from pathlib import Path
 
+GUIDE = Path(__file__).resolve().parents[2] / "src/SHARES.md"
 KINDS = [["-t", "u32"], ["-t", "u64", "-r"], ["-t", "f64"], ["-t", "i16"], ["-t", "u8", "-r"],
          ["--record=12", "--key=4:u32"], ["--record=20", "--key=0:bytes3", "-r"],
          # Nothing but keys:
@@ -174,6 +177,38 @@ def plain(sort: Sort) -> None:
     sort.require_output("one after the other")
 
 
+def by_make(gsort: str, folder: Path) -> None:
+    """The Makefile of the guide; and a second time with only what a failure has left out."""
+    if shutil.which("make") is None:
+        return print("left out: there is no make")
+    makefile, = re.findall(r"^## make$.*?^```$\n(.*?)^```$", GUIDE.read_text(encoding="utf-8"), re.S | re.M)
+    (folder / "Makefile").write_text(makefile)
+    (folder / "big.u64").write_bytes(os.urandom(800_000))
+    (folder / "bin").mkdir()
+    program = folder / "bin/gsort"
+    program.write_text(f'#!/bin/sh\ncase $1 in --take=3/*) [ -e may-take ] || exit 1;; esac\nexec {gsort} "$@"\n')
+    program.chmod(0o755)
+    environment = os.environ | {"PATH": f"{program.parent}:{os.environ['PATH']}", "LC_ALL": "C", "MAKEFLAGS": ""}
+    subprocess.run([gsort, "big.u64", "-o", "want"], cwd=folder, check=True)
+
+    def make(*words: str) -> subprocess.CompletedProcess:
+        return subprocess.run(["make", "--keep-going", "-j2", *words], cwd=folder, env=environment, capture_output=True,
+                              text=True, check=False)
+
+    failed = make()
+    (folder / "may-take").touch()
+    done = make()
+    if failed.returncode == 0 or done.returncode != 0 or (folder / "sorted.u64").read_bytes() != (folder / "want").read_bytes():
+        sys.exit(f"the guide's Makefile: {failed.stdout}{failed.stderr}{done.stdout}{done.stderr}")
+    if re.findall(r"gsort --(\w+=\d+)", done.stdout) != ["take=3", "join=6"] or "up to date" not in make().stdout:
+        sys.exit(f"the guide's Makefile does again what is done: {done.stdout}")
+    make("clean").check_returncode()
+    known = {"Makefile", "bin", "big.u64", "want", "sorted.u64", "may-take", ".sorted.u64.gsort-joined"}
+    if left := {*os.listdir(folder)} - known:
+        sys.exit(f"the guide's Makefile leaves {left}")
+    return None
+
+
 def main() -> int:
     parser = argparse.ArgumentParser(description=__doc__)
     parser.add_argument("--gsort", required=True)
@@ -182,6 +217,8 @@ def main() -> int:
     options = parser.parse_args()
     gsort = str(Path(options.gsort).resolve())
     print(f"seed {options.seed}", flush=True)
+    with tempfile.TemporaryDirectory(prefix="gsort-shares-") as folder:
+        by_make(gsort, Path(folder))
     chance = random.Random(options.seed)
     end = time.monotonic() + options.seconds
     sorts, kills, kills_of_pairs = 0, 0, 0
