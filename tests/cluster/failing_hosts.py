@@ -12,41 +12,73 @@ import time
 from collections.abc import Callable
 
 from differing_hosts import require_one_error, require_refusal, write_large
-from host_bed import ENDS_WITHIN, GUIDE, OLD, SIGKILL_TIMEOUT, SMALL, Bed, Failed, LeftOut, memory_of, write_input
-from kills import Sort, kill_often, slowly
+from host_bed import ENDS_WITHIN, GUIDE, OLD, PARTS, SIGKILL_TIMEOUT, SMALL, Bed, Failed, LeftOut, memory_of, write_input
+from kills import Sort, SortOfParts, kill_often, slowly
 
 TIMEOUT = 3  # s, of --peer-timeout
 SHORT_KEEPALIVE = {"time": 1, "intvl": 1, "probes": 2}  # s, s, count
 START_LIMIT = 10  # s: the least
 
 
-def killed(bed: Bed) -> None:
+def kill_in_phases(bed: Bed, *more: str) -> None:
     """In each phase, mpirun is killed and a rank; of several rounds, each rank in each."""
+    of_parts = "--parts" in more
+    kind, phases = (SortOfParts, [*bed.phases, "naming"]) if of_parts else (Sort, bed.phases)
     bed.write_keys("in.u64", 600_000)
     wanted = bed.expect("in.u64")
     bed.hosts.shape("12mbit")
-    program = slowly("./gsort-mpi", bed.programs.parent / "tests/libslow_end.so", len(wanted))
-
+    size = len(wanted) // (3 if of_parts else 1)
+    program = slowly("./gsort-mpi", bed.programs.parent / "tests/libslow_end.so", size)
+    words = [*SMALL, "-T", "scratch", *more, "in.u64", "-o", PARTS if of_parts else "out"]
     kills = itertools.count(1)
+    left: list[str] = []
 
     def kill(phase: str, victim: str, wait: float) -> str:
         if next(kills) % 10 == 0:  # as users have it: mpirun gives processes 3 s to end
             bed.hosts.environment.pop(SIGKILL_TIMEOUT, None)
         else:
             bed.hosts.environment[SIGKILL_TIMEOUT] = "0"
-        sort = Sort(bed.hosts, 3)
-        running = bed.launch(3, *program, *SMALL, "-T", "scratch", "in.u64", "-o", "out")
-        return sort.kill(phase, victim, wait, lambda: running.poll() is None, lambda: bed.end(running, ENDS_WITHIN), wanted)
+        sort = kind(bed.hosts, 3)
+        running = bed.launch(3, *program, *words)
+        found = sort.kill(phase, victim, wait, lambda: running.poll() is None, lambda: bed.end(running, ENDS_WITHIN), wanted)
+        if of_parts:
+            left.extend(remove_parts(bed, words))
+        return found
 
     def sort_after() -> None:
-        bed.sort(3, *SMALL, "in.u64")
+        bed.sort(3, *SMALL, *more, "in.u64")
+        if of_parts:
+            bed.join_parts()
         bed.require_output(wanted, "the sort after killed ones")
         bed.require_no_process(ENDS_WITHIN)
         bed.require_nothing_left()
 
     hosts = bed.hosts.names[:3]
     victims = [("mpirun", *(hosts if bed.rounds > 1 else [host])) for host in hosts]
-    kill_often(bed.rounds, bed.phases, lambda place: victims[place % 3], bed.seed, kill, sort_after)
+    kill_often(bed.rounds, phases, lambda place: victims[place % 3], bed.seed, kill, sort_after)
+    if of_parts and not left:
+        raise Failed("no kill has left a file")
+
+
+def remove_parts(bed: Bed, words: list[str]) -> list[str]:
+    """Those that a kill has left, as the guide says: they stop the next sort. Nothing else is left. Returns their names."""
+    bed.require_nothing_left()
+    left = sorted(bed.folder.glob("part-*"))
+    if left:
+        running = bed.launch(3, "./gsort-mpi", *words)
+        if bed.end(running, ENDS_WITHIN) != 2 or "exists" not in bed.said():
+            raise Failed(f"{left} are there, and the next sort says {bed.said()}")
+    for path in left:
+        path.unlink()
+    return [path.name for path in left]
+
+
+def killed(bed: Bed) -> None:
+    kill_in_phases(bed)
+
+
+def killed_parts(bed: Bed) -> None:
+    kill_in_phases(bed, "--parts")
 
 
 def start_exchange(bed: Bed, *words: str, given: int = 24) -> subprocess.Popen:
@@ -229,4 +261,4 @@ def resumed(bed: Bed) -> None:
 
 FAILING: dict[str, Callable[[Bed], None]] = {case.__name__: case for case in (
     scratch_full, resumed, never_leaves, never_starts, link_interrupted, link_lost, link_lost_early, stopped_for_ever, killed)}
-LONG_FAILING: dict[str, Callable[[Bed], None]] = {case.__name__: case for case in (scratch_fills, link_lost_as_guided)}
+LONG_FAILING: dict[str, Callable[[Bed], None]] = {case.__name__: case for case in (scratch_fills, link_lost_as_guided, killed_parts)}

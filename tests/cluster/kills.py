@@ -3,6 +3,7 @@ mpirun (hosts.py) and with srun (slurm.py)."""
 
 import collections
 import contextlib
+import dataclasses
 import itertools
 import os
 import random
@@ -12,22 +13,40 @@ from collections.abc import Callable, Iterable
 from pathlib import Path
 
 import network
-from host_bed import OLD, Failed
+from host_bed import OLD, PARTS, Failed
 
 # What is waited at most in a phase before a kill, in seconds.
 PHASES = {"starting": 0.15, "forming": 0.08, "cutting": 0.05, "exchanging": 0.1, "writing": 0.08, "proving": 1.0}
+PHASES_OF_PARTS = PHASES | {"naming": 0.3}
 RANK_0 = "h1"
 TRIES = 50
 MARK = "slow.mark"
 
 
 def slowly(program: str, library: Path, bytes_of_output: int, mark: str | Path = MARK) -> list[str]:
-    """The program, which takes 0.9 s to sync and to name its output: the phase "proving"."""
+    """The program, which takes 0.9 s to sync and to name its output: the phase "proving". Of parts, each has its name 0.3 s after
+    that before it."""
     return ["env", f"LD_PRELOAD={library}", f"SLOW_FROM={bytes_of_output * 9 // 20}", f"SLOW_MARK={mark}", program]
+
+
+@dataclasses.dataclass
+class Kill:
+    """What happened."""
+    phase: str
+    victim: str
+    victims: list[int]
+    time: float
+    is_struck: bool
+    is_late: bool
+    is_proving: bool
+    was_named: bool  # when the process had ended
 
 
 class Sort:
     """A sort of in.u64 to `out` on the first hosts, as it is seen from outside. To be made before it starts."""
+
+    phases = [*PHASES, "named"]
+    ending = ("proving",)  # of these
 
     def __init__(self, hosts: network.Network, processes: int, hears_within: float = 0.5):
         """`hears_within`: so many seconds after a launcher's kill, the others may still give the output its name; 1 s after
@@ -64,12 +83,15 @@ class Sort:
     def is_writing(self) -> bool:
         return self.is_exchanging() and any(facts.st_blocks * 512 > self.size // 2 for facts in self.hidden())
 
+    def is_naming(self) -> bool:
+        return False
+
     def has_begun(self, phase: str) -> bool:
         """`proving`: only with the library slow_end. Behind the last phase there is the name."""
         try:
             return {"starting": lambda: len(self.programs()) == self.processes, "forming": lambda: bool(self.hidden()),
                     "cutting": self.is_cutting, "exchanging": self.is_exchanging, "writing": self.is_writing,
-                    "proving": (self.folder / MARK).exists, "named": self.is_named}[phase]()
+                    "proving": (self.folder / MARK).exists, "naming": self.is_naming, "named": self.is_named}[phase]()
         except FileNotFoundError:  # a hidden file that has got its name
             return True
 
@@ -86,7 +108,7 @@ class Sort:
         while running() and not self.has_begun(phase):
             time.sleep(0.001)
         time.sleep(wait)
-        is_late = self.has_begun(dict(itertools.pairwise([*PHASES, "named"]))[phase])
+        is_late = self.has_begun(dict(itertools.pairwise(self.phases))[phase])
         is_struck, before = False, time.time()
         victims = self.victims(victim)
         with contextlib.suppress(IndexError, ProcessLookupError):
@@ -96,21 +118,65 @@ class Sort:
             is_struck = True
             while process in self.hosts.processes():
                 time.sleep(0.001)
-        was_named = self.is_named()  # when the process had ended
-        status = end()
-        output = (self.folder / "out").read_bytes()
-        waited = (self.folder / "out").stat().st_ctime - before  # from the kill to the name
         is_proving = (self.folder / MARK).exists() and (self.folder / MARK).stat().st_mtime < before
+        is_late = is_late or not is_struck or (is_proving and phase not in self.ending)
+        done = Kill(phase, victim, victims, before, is_struck, is_late, is_proving, self.is_named())
+        return self.judge(done, end(), wanted)
+
+    def judge(self, done: Kill, status: int, wanted: bytes) -> str:
+        output = (self.folder / "out").read_bytes()
+        waited = (self.folder / "out").stat().st_ctime - done.time  # from the kill to the name
         if output != (wanted if self.is_named() else OLD):
             raise Failed(f"status {status}, and the output has other bytes, {len(output)}")
-        is_rank = victim in self.hosts.names
-        if is_struck and output == wanted and waited > 0 and (waited > (1 if is_rank else self.hears_within) or (
-                victim == RANK_0 and not was_named) or (is_rank and not is_proving)):
+        is_rank = done.victim in self.hosts.names
+        if done.is_struck and output == wanted and waited > 0 and (waited > (1 if is_rank else self.hears_within) or (
+                done.victim == RANK_0 and not done.was_named) or (is_rank and not done.is_proving)):
             raise Failed(f"status {status}, and the output got its name {waited:.2f} s after the kill")
-        if status == 0 and (output == OLD or (is_struck and waited > 0)):
-            raise Failed(f"status 0, and {'the old' if output == OLD else 'a new'} output; {victims} were there")
-        is_late = is_late or not is_struck or (is_proving and phase != "proving")
-        return "late" if is_late else "in time" if output == OLD else "meanwhile"
+        if status == 0 and (output == OLD or (done.is_struck and waited > 0)):
+            raise Failed(f"status 0, and {'the old' if output == OLD else 'a new'} output; {done.victims} were there")
+        return "late" if done.is_late else "in time" if output == OLD else "meanwhile"
+
+
+class SortOfParts(Sort):
+    """The same with --parts, to files of which none exists."""
+
+    phases = [*PHASES_OF_PARTS, "named"]
+    ending = ("proving", "naming")
+
+    def parts(self) -> dict[int, bytes]:
+        found = {number: self.folder / PARTS.format(rank=number) for number in range(self.processes)}
+        return {number: path.read_bytes() for number, path in found.items() if path.exists()}
+
+    def hidden(self) -> list[os.stat_result]:
+        """They have no names: what processes have open."""
+        found = []
+        for process in self.programs():
+            with contextlib.suppress(OSError):  # it has just ended
+                for entry in Path(f"/proc/{process}/fd").iterdir():
+                    path = Path(os.readlink(entry))
+                    if path.parent == self.folder and path.name.startswith("#"):
+                        found.append(entry.stat())
+        return found
+
+    def is_writing(self) -> bool:
+        return self.hosts.sent_bytes("h2") - self.sent_before > 500_000
+
+    def is_naming(self) -> bool:
+        return bool(self.parts())
+
+    def is_named(self) -> bool:
+        return len(self.parts()) == self.processes
+
+    def judge(self, done: Kill, status: int, wanted: bytes) -> str:
+        """Some files stay only of a kill while names were given, or shortly before. They are complete."""
+        parts, share = self.parts(), len(wanted) // self.processes
+        if any(content != wanted[number * share:(number + 1) * share] for number, content in parts.items()):
+            raise Failed(f"status {status}, and one of these parts has other bytes: {[*parts]}")
+        if parts and done.is_struck and not done.is_proving:
+            raise Failed(f"status {status}, and parts {[*parts]} have names")
+        if status == 0 and (len(parts) < self.processes or (done.is_struck and not done.was_named)):
+            raise Failed(f"status 0, and parts {[*parts]} have names; {done.victims} were there")
+        return "late" if done.is_late else "meanwhile" if len(parts) == self.processes else "in time"
 
 
 def said(counts: dict[tuple[str, str, str], int]) -> str:
@@ -127,7 +193,7 @@ def kill_often(rounds: int, phases: Iterable[str], victims: Callable[[int], Iter
         for place, phase in enumerate(phases):
             for victim in victims(place):
                 for attempt in range(TRIES):
-                    wait = chance.random() * PHASES[phase] / (1 + attempt) if number > 0 else 0
+                    wait = chance.random() * PHASES_OF_PARTS[phase] / (1 + attempt) if number > 0 else 0
                     try:
                         found = kill(phase, victim, wait)
                     except Failed as failure:
