@@ -10,6 +10,7 @@ import shlex
 import shutil
 import subprocess
 import time
+from collections.abc import Sequence
 from pathlib import Path
 
 import network
@@ -19,6 +20,7 @@ OLD = b"the old output"
 ENDS_WITHIN = 10  # seconds
 PARTS = "part-{rank}"  # with --parts
 SMALL = ["-S", "24M", "--parallel=1"]
+RESUME = "--resume=scratch/kept"
 SIGKILL_TIMEOUT = "OMPI_MCA_odls_base_sigkill_timeout"
 
 
@@ -74,7 +76,7 @@ class Bed:
         subprocess.run(["./gsort", *words, name, "-o", "wanted"], cwd=self.folder, check=True)
         return (self.folder / "wanted").read_bytes()
 
-    def start(self, processes: int, *words: str) -> subprocess.Popen:
+    def start(self, processes: int | Sequence[str], *words: str) -> subprocess.Popen:
         """A sort with a process on each of the first hosts, begun on h1. Its messages are in the file `said`."""
         folder = [] if any(word.startswith("--resume") for word in words) else ["-T", "scratch"]
         return self.launch(processes, "./gsort-mpi", *folder, *words, "-o", PARTS if "--parts" in words else "out")
@@ -85,7 +87,7 @@ class Bed:
         sort = f"exec $program -T scratch {shlex.join(words)} $more"
         return self.launch(3, "sh", "-c", f"program=./gsort-mpi more=; case $(hostname) in h2) {on_h2};; esac; {sort}")
 
-    def launch(self, processes: int, *program: str) -> subprocess.Popen:
+    def launch(self, processes: int | Sequence[str], *program: str) -> subprocess.Popen:
         command = [self.launcher, *self.hosts.processes_on(processes), *program]
         self.read_before = self.hosts.read_bytes()
         with open(self.folder / "said", "w", encoding="utf-8") as said:
@@ -109,7 +111,7 @@ class Bed:
         except subprocess.TimeoutExpired:
             raise Failed(f"mpirun has not ended after {seconds:.0f} s") from None
 
-    def sort(self, processes: int, *words: str) -> None:
+    def sort(self, processes: int | Sequence[str], *words: str) -> None:
         """Must go well."""
         self.sorts += 1
         status = self.finish(self.start(processes, *words), 300)

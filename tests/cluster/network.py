@@ -24,6 +24,7 @@ import subprocess
 import sys
 import tempfile
 import time
+from collections.abc import Sequence
 from pathlib import Path
 
 FOLDER = "GSORT_NETWORK_FOLDER"  # a variable that is set inside: the shared folder
@@ -214,9 +215,10 @@ class Network:
         self.on(name, f"hostname {name}; mount -t tmpfs none /tmp; mount --bind {own} {self.scratch}; ip link set lo up; "
                       f"ip address add {self.address(name)}/24 dev eth0; ip link set eth0 up")
 
-    def processes_on(self, count: int) -> list[str]:
-        """Words for a launcher of either kind: as many processes, each on a host of its own."""
-        return ["--host", ",".join(self.names[:count]), "-n", str(count)]
+    def processes_on(self, hosts: int | Sequence[str]) -> list[str]:
+        """Words for a launcher of either kind: a process on each of these hosts, in this order, or of the first ones."""
+        names = self.names[:hosts] if isinstance(hosts, int) else hosts
+        return ["--host", ",".join(names), "-n", str(len(names))]
 
     def entering(self, name: str, *words: object) -> list[str]:
         """A command that runs these words on a host, in the shared folder."""

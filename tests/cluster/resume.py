@@ -10,7 +10,6 @@ import struct
 import subprocess
 import time
 from collections.abc import Callable, Iterable, Sequence
-from pathlib import Path
 
 from bed import Bed, is_program, keys
 from kills import MARK, slowly
@@ -106,7 +105,7 @@ class Resumed:
 
 def resume(bed: Bed) -> None:
     """In each phase, a process of three is killed. Then two go on, or four, on hosts in another order. Or mpirun is killed, and
-    the same command goes on."""
+    the same command goes on, or two or four processes."""
     rng = random.Random(16)
     bed.write("large.u64", keys("random", "Q", COUNT, rng))
     bed.run([str(bed.gsort), "large.u64", "-o", "expected"]).check_returncode()
@@ -119,10 +118,10 @@ def resume(bed: Bed) -> None:
         "writing": lambda sort, _: sort.written() > 8 * COUNT // 2,
         "proving": lambda sort, _: (sort.folder / MARK).exists()}
     for number, (phase, has_begun) in enumerate(phases.items()):
-        before = (0, 1, 2)
+        before, others = (0, 1, 2), ((2, 0), (3, 1, 0, 2))
         alone = [((1,), True, PROCESS)] if number == 1 else []
-        for after, is_shared, victim in (((2, 0), number % 2 == 0, PROCESS), ((3, 1, 0, 2), number % 2 == 1, PROCESS), *alone,
-                                         (before, number % 4 < 2, LAUNCHER)):
+        for after, is_shared, victim in ((others[0], number % 2 == 0, PROCESS), (others[1], number % 2 == 1, PROCESS), *alone,
+                                         ((before, *others)[number % 3], number % 4 < 2, LAUNCHER)):
             what = f"{victim} of hosts {before} killed {phase}, then {after}, {'one folder' if is_shared else 'a folder each'}"
             for _ in range(10):
                 sort = Resumed(bed, is_shared)  # a kill that came too late may leave some of the runs
