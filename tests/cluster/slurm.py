@@ -5,6 +5,7 @@ job of gsort-mpi, arrays of shares and parts, a process that is killed, a host t
 Skips with status 77 and the reason where there is no Slurm, or the machine allows no namespaces."""
 
 import argparse
+import json
 import os
 import random
 import re
@@ -13,12 +14,12 @@ import signal
 import subprocess
 import sys
 import time
-from collections.abc import Callable
+from collections.abc import Callable, Sequence
 from pathlib import Path
 
 import network
 from host_bed import ENDS_WITHIN, Failed, command_of_guide, require_hosts
-from kills import PHASES, Sort, kill_often, slowly
+from kills import PHASES, TRIES, Sort, kill_often, slowly
 
 SKIPPED = 77
 SOURCE = Path(__file__).resolve().parents[2]
@@ -135,6 +136,9 @@ class Cluster:
     def running(self, name: str) -> list[int]:
         return [process for process, found in self.hosts.processes().items() if found == name]
 
+    def running_on(self, host: str) -> bool:
+        return any(self.hosts.host_of(process) == host for process in self.running("gsort-mpi"))
+
     def write_keys(self, count: int) -> bytes:
         """An input. Returns what gsort makes of it."""
         (self.folder / "in.u64").write_bytes(random.Random(1).randbytes(8 * count))
@@ -146,10 +150,18 @@ class Cluster:
         if (self.folder / "out").read_bytes() != wanted:
             raise Failed("the output has other bytes than gsort's")
 
-    def submit(self) -> subprocess.Popen:
-        """The job of gsort-mpi on all hosts; ends when the job has ended."""
-        return subprocess.Popen(self.hosts.entering("h1", "sbatch", "--wait", f"--nodes={len(self.hosts.names)}", "--output=job.log",
-                                                    "job.sh", "in.u64", "out"), stdout=subprocess.DEVNULL)
+    def submit(self, hosts: int | None = None) -> subprocess.Popen:
+        """The job of gsort-mpi on so many hosts, or all; ends when the job has ended."""
+        nodes = f"--nodes={hosts or len(self.hosts.names)}"
+        words = ["sbatch", "--wait", nodes, "--output=job.log", "job.sh", "in.u64", "out"]
+        return subprocess.Popen(self.hosts.entering("h1", *words), stdout=subprocess.DEVNULL)
+
+    def lose(self, name: str) -> None:
+        """A host, and all that runs on it. The others hear nothing of it."""
+        self.hosts.link(name, "down")
+        for process in self.hosts.processes():
+            if self.hosts.host_of(process) == name:
+                os.kill(process, signal.SIGKILL)
 
     def submit_arrays(self, inputs: str = "in.u64") -> subprocess.Popen:
         return subprocess.Popen(self.hosts.entering("h1", "bash", "sort.sh", inputs, "out", f"{self.folder}/runs", "5", "4"),
@@ -195,12 +207,34 @@ def killed_job(cluster: Cluster) -> None:
         raise Failed(f"restarts: {cluster.jobs('Restarts')}")
 
 
-def start_srun(cluster: Cluster, *program: str) -> subprocess.Popen:
-    command = ["srun", f"--nodes={len(cluster.hosts.names)}", "--ntasks-per-node=1", "--mpi=pmix", "--kill-on-bad-exit=1",
-               *program, "-T", str(cluster.hosts.scratch), "-S", "24M", "--parallel=1", "in.u64", "-o", "out"]
+def job_without_a_host(cluster: Cluster) -> None:
+    """One of two hosts of a job is lost: Slurm queues the job again, on another one."""
+    wanted = cluster.write_keys(1_500_000)
+    cluster.hosts.shape("10mbit")
+    running = cluster.submit(2)
+    before = cluster.hosts.sent_bytes("h2")
+    wait_for(lambda: cluster.hosts.sent_bytes("h2") - before > 2_000_000, 60, "nothing is exchanged")
+    if cluster.running_on("h3"):
+        raise Failed("h3 takes part from the start")
+    cluster.lose("h2")
+    finish(running, 180)
+    cluster.require_output(wanted)
+    if list(cluster.jobs("Restarts").values()) != ["1"]:
+        raise Failed(f"restarts: {cluster.jobs('Restarts')}")
+
+
+def start_srun(cluster: Cluster, *program: str, hosts: Sequence[str] | None = None) -> subprocess.Popen:
+    """On hosts in this order, or on all."""
+    folder = [] if any(word.startswith("--resume") for word in program) else ["-T", str(cluster.hosts.scratch)]
+    names = hosts or cluster.hosts.names
+    (cluster.folder / "hosts").write_text("".join(f"{name}\n" for name in names))
+    order = {"SLURM_HOSTFILE": str(cluster.folder / "hosts")} if hosts else {}
+    placed = "--distribution=arbitrary" if hosts else "--ntasks-per-node=1"
+    command = ["srun", f"--nodes={len(names)}", placed, "--mpi=pmix", "--kill-on-bad-exit=1", *program, *folder,
+               "-S", "24M", "--parallel=1", "in.u64", "-o", "out"]
     with open(cluster.folder / "job.log", "w", encoding="utf-8") as said:
         return subprocess.Popen(cluster.hosts.entering("h1", *command), cwd=cluster.folder, stdout=said, stderr=said,
-                                env=os.environ | FENCE)
+                                env=os.environ | FENCE | order)
 
 
 def end_srun(cluster: Cluster, running: subprocess.Popen) -> int:
@@ -238,6 +272,37 @@ def killed_srun(cluster: Cluster) -> None:
     kill_often(cluster.rounds, cluster.phases, lambda _: ("srun", *hosts.names), cluster.seed, kill, sort_after)
 
 
+def resumed_srun(cluster: Cluster) -> None:
+    """srun is killed in each phase of sorts that keep runs. Two of the hosts go on, or all in another order."""
+    count, kept = 600_000, cluster.hosts.scratch / "kept"
+    wanted = cluster.write_keys(count)
+    hosts = cluster.hosts
+    hosts.shape("12mbit")
+    program = slowly("gsort-mpi", cluster.programs.parent / "tests/libslow_end.so", len(wanted))
+    for place, phase in enumerate(cluster.phases):
+        after = ["h3", "h1"] if place % 2 else ["h3", "h1", "h2"]
+        for _ in range(TRIES):
+            for name in hosts.names:
+                hosts.on(name, f"rm -rf {kept}")
+            sort = Sort(hosts, len(hosts.names), hears_within=1)
+            running = start_srun(cluster, *program, f"--resume={kept}")
+            found = sort.kill(phase, "srun", 0, lambda: running.poll() is None, lambda: end_srun(cluster, running), wanted)
+            if found == "in time":
+                break
+        else:
+            raise Failed(f"srun could not be killed while {phase}")
+        finish(start_srun(cluster, "gsort-mpi", f"--resume={kept}", "--stats=stats", hosts=after), 60)
+        cluster.require_output(wanted)
+        ranks = json.loads((cluster.folder / "stats").read_text())["ranks"]
+        resumed, read = (sum(rank[field] for rank in ranks) for field in ("resumed_elements", "elements_read"))
+        if [rank["host"] for rank in ranks] != after or resumed + read != count or (
+                phase not in ("starting", "forming") and resumed != count * len(after) // 3):
+            raise Failed(f"killed while {phase}, then {after}: {resumed:,} elements were used, {read:,} read: {ranks}")
+        left = [name for name in after if hosts.on(name, f"find {hosts.scratch} -name 'gsort-*'")]
+        if left or list(cluster.folder.glob(".gsort-*")):
+            raise Failed(f"killed while {phase}: names are left, runs on {left}")
+
+
 def arrays(cluster: Cluster) -> None:
     wanted = cluster.write_keys(500_000)
     finish(cluster.submit_arrays(), 180)
@@ -261,9 +326,7 @@ def arrays_without_a_host(cluster: Cluster) -> None:
     running = cluster.submit_arrays()
     lost = "h3"
     wait_for(lambda: any(cluster.hosts.host_of(process) == lost for process in cluster.running("gsort")), 60, "h3 does nothing")
-    for process in cluster.hosts.processes():
-        if cluster.hosts.host_of(process) == lost:
-            os.kill(process, signal.SIGKILL)
+    cluster.lose(lost)
     finish(running, 240)
     cluster.require_output(wanted)
     if "1" not in cluster.jobs("Restarts").values():
@@ -271,7 +334,7 @@ def arrays_without_a_host(cluster: Cluster) -> None:
 
 
 CASES: dict[str, Callable[[Cluster], None]] = {case.__name__: case for case in (
-    one_job, killed_job, killed_srun, arrays, arrays_that_fail, arrays_without_a_host)}
+    one_job, killed_job, job_without_a_host, killed_srun, resumed_srun, arrays, arrays_that_fail, arrays_without_a_host)}
 
 
 def run(name: str, options: argparse.Namespace) -> bool:
