@@ -304,5 +304,7 @@ def resumed(bed: Bed) -> None:
 
 FAILING: dict[str, Callable[[Bed], None]] = {case.__name__: case for case in (
     scratch_full, resumed, never_leaves, never_starts, link_interrupted, link_lost, link_lost_early, stopped_for_ever, killed)}
+# These leave the processors idle most of the time.
+WAITING = [case.__name__ for case in (never_leaves, never_starts, link_interrupted, link_lost, stopped_for_ever)]
 LONG_FAILING: dict[str, Callable[[Bed], None]] = {case.__name__: case for case in (
     scratch_fills, scratch_fills_and_resumed, stopped_and_resumed, link_lost_as_guided, killed_parts)}

@@ -6,6 +6,7 @@ left, and the next sort must remove what else is.
 Skips with status 77 and a list of what is left out where the machine allows no namespaces."""
 
 import argparse
+import contextlib
 import json
 import os
 import re
@@ -14,7 +15,7 @@ import subprocess
 import sys
 import time
 from array import array
-from collections.abc import Callable
+from collections.abc import Callable, Iterator
 from itertools import permutations
 from operator import add, gt
 from pathlib import Path
@@ -22,7 +23,7 @@ from pathlib import Path
 import network
 from bed import KINDS, keys, sends, sends_again, sends_much, written
 from differing_hosts import DIFFERING
-from failing_hosts import FAILING, LONG_FAILING, start_exchange
+from failing_hosts import FAILING, LONG_FAILING, WAITING, start_exchange
 from host_bed import (ENDS_WITHIN, GUIDE, SIGKILL_TIMEOUT, SMALL, Bed, Failed, LeftOut, command_of_guide, memory_of,
                       require_hosts, write_input)
 from kills import PHASES
@@ -227,6 +228,7 @@ def stopped(bed: Bed, given: int = 24) -> None:
 
 def more_memory(bed: Bed) -> None:
     """Each process reads as much as its -S."""
+    all_on_one_host(bed, 24)
     for given in (64, 128, 256):
         for case in (one_slow_link, stopped, all_on_one_host):
             case(bed, given)
@@ -240,7 +242,7 @@ def sort_input_of_h2(bed: Bed, *words: str) -> None:
     subprocess.run(bed.hosts.entering("h1", *command), cwd=bed.folder, env=bed.hosts.environment, check=True, timeout=300)
 
 
-def all_on_one_host(bed: Bed, given: int = 24) -> None:
+def all_on_one_host(bed: Bed, given: int = 64) -> None:
     """One host has all of the input, the others nothing."""
     wanted = write_input(bed, given, 3_000_000)
     sort_input_of_h2(bed, "--inputs-here", *memory_of(given), "--stats=stats", "-T", "scratch", "-o", "out")
@@ -290,6 +292,20 @@ def run(name: str, case: Callable[[Bed], None], options: argparse.Namespace) -> 
     return 0
 
 
+@contextlib.contextmanager
+def beside(words: list[str]) -> Iterator[subprocess.Popen | None]:
+    """This program with these words, at the same time, if there are any."""
+    if not words:
+        yield None
+        return
+    with subprocess.Popen(["setpriv", "--pdeathsig", "TERM", sys.executable, __file__, *words]) as program:
+        try:
+            yield program
+        except BaseException:
+            program.terminate()
+            raise
+
+
 def main() -> int:
     parser = argparse.ArgumentParser(description=__doc__)
     parser.add_argument("--bin", type=Path, required=True, help="the folder of the programs")
@@ -311,13 +327,17 @@ def main() -> int:
     before = network.interfaces_and_mounts()
     common = ["--bin", str(options.bin), "--seed", str(options.seed), "--rounds", str(options.rounds),
               *(["--long"] if options.long else []), "--phases", *options.phases]
-    status = {name: network.go_inside(name, *common) for name in cases}
+    waiting = [] if options.cases else WAITING
+    with beside([*waiting, *common] if waiting else []) as others:
+        status = {name: network.go_inside(name, *common) for name in cases if name not in waiting}
+        if others:
+            status["waiting"] = others.wait()
     if network.interfaces_and_mounts() != before:
         return print("FAILED: interfaces or mounts of this machine have changed") or 1
-    left_out = [name for name in cases if status[name] == SKIPPED]
+    left_out = [name for name in status if status[name] == SKIPPED]
     if left_out:
-        print(f"{len(left_out)} of {len(cases)} cases were left out: {', '.join(left_out)}")
-    return max(0 if name in left_out else status[name] for name in cases) or (SKIPPED if len(left_out) == len(cases) else 0)
+        print(f"{len(left_out)} of {len(status)} cases were left out: {', '.join(left_out)}")
+    return max(0 if name in left_out else status[name] for name in status) or (SKIPPED if len(left_out) == len(status) else 0)
 
 
 if __name__ == "__main__":
