@@ -17,8 +17,8 @@
 // 2(k + v)n each: 8k + 6v bytes a pair, where the merge sort of 2^28 pairs in tiles of 4,096 and
 // passes of 8 moves 14(k + v). 2^28 random pairs on an H100 (3.0 TB/s), in ms:
 //                              u32 with u32   u64 with u32   u64 with u64
-//   this sort                       8.3           15.0           17.5
-//   the merge sort                 12.8           19.8           24.9
+//   this sort                       8.3           14.9           17.3
+//   the merge sort                 12.9           19.8           24.9
 // The distributions take most of this time. They wait for their stores: with more bins, a tile
 // writes fewer pairs to each. So bins are as large as tiles allow; with twice as many bins in each
 // distribution, u32 with u32 takes 10.1. A distribution has 129 warp instructions for 32 pairs, 58

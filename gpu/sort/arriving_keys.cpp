@@ -25,9 +25,8 @@ std::vector<std::uint64_t> arriving_chunks(std::uint64_t count, std::uint64_t le
   constexpr std::uint64_t kLine = 128 / sizeof(std::uint32_t);  // chunks begin at whole lines
   const std::uint64_t quarter = count / (4 * (chunks - 2) + 3) / kLine * kLine;
   std::vector<std::uint64_t> counts(chunks, 4 * quarter);
-  counts[chunks - 1] = quarter;
+  counts[chunks - 1] = count - quarter * (4 * (chunks - 2) + 2);  // and the rest
   counts[chunks - 2] = 2 * quarter;
-  counts.front() += count - quarter * (4 * (chunks - 2) + 3);
   return counts;
 }
 

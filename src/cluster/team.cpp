@@ -83,7 +83,8 @@ std::optional<Verdict> Team::run_job(const std::function<void()>& job) {
     verdict.emplace(tell(current_error()));
   }
   if (verdict && options_.tell) options_.tell(*verdict);
-  can_leave_ = say_goodbye(verdict ? kGoodbye : std::min(kGoodbyeOfSuccess, options_.peer_timeout));
+  can_leave_ = say_goodbye(
+      verdict ? kGoodbye : std::clamp(options_.peer_timeout, kGoodbye, kGoodbyeOfSuccess));
   if (verdict) verdict->can_leave = can_leave_;
   return verdict;
 }

@@ -15,6 +15,7 @@ import argparse
 import contextlib
 import errno
 import fcntl
+import glob
 import os
 import re
 import shlex
@@ -29,7 +30,7 @@ from pathlib import Path
 
 FOLDER = "GSORT_NETWORK_FOLDER"  # a variable that is set inside: the shared folder
 PARENT, PREFIX = Path("/var/tmp"), "gsort-network-"  # of its name, with which the names of its control groups begin
-LOCK = ".lock"  # in it: locked while any process of its namespaces lives
+LOCK = ".lock"  # in it: locked while the first process of its namespaces lives, or who made it
 DELEGATED = ".delegated"  # in it: these hosts need memory in the root's subtree_control, which was not there
 ENDS_WITHIN = 10  # s: a killed process
 GROUPS = Path("/sys/fs/cgroup")  # of cgroup v1: a folder for each controller; of v2, all are one
@@ -103,7 +104,8 @@ def delegating() -> set[Path]:
 
 
 def groups_of(folder: Path) -> list[Path]:
-    return [*GROUPS.glob(f"{folder.name}-*"), *GROUPS.glob(f"*/{folder.name}-*")]
+    name = glob.escape(folder.name)
+    return [*GROUPS.glob(f"{name}-*"), *GROUPS.glob(f"*/{name}-*")]
 
 
 def made_by(folder: Path) -> list[Path]:
@@ -130,17 +132,25 @@ def remove(folder: Path) -> list[str]:
         time.sleep(0.05)
     if delegating() == {folder}:
         with contextlib.suppress(OSError):
-            (GROUPS / "cgroup.subtree_control").write_text("-memory")
-    shutil.rmtree(folder, ignore_errors=True)
+            if all(limit.read_text().strip() == "max" for limit in GROUPS.glob("*/memory.max")):  # of other programs
+                (GROUPS / "cgroup.subtree_control").write_text("-memory")
+    while folder.exists() and time.monotonic() < end:  # killed processes may still write there
+        shutil.rmtree(folder, ignore_errors=True)
     return []
 
 
 def remove_stale() -> None:
     """The same of programs that were killed."""
     for path in PARENT.glob(f"{PREFIX}*/{LOCK}"):
-        with contextlib.suppress(OSError), open(path, "rb") as lock:  # others use it, or remove it
-            fcntl.flock(lock, fcntl.LOCK_EX | fcntl.LOCK_NB)
-            remove(path.parent)
+        with contextlib.suppress(OSError):  # others use it, or remove it
+            if path.parent.stat().st_uid != os.getuid():
+                continue
+            lock = os.open(path, os.O_RDONLY | os.O_NOFOLLOW | os.O_NONBLOCK)
+            try:
+                fcntl.flock(lock, fcntl.LOCK_EX | fcntl.LOCK_NB)
+                remove(path.parent)
+            finally:
+                os.close(lock)
 
 
 def end_by_signal(number: int, _: object) -> None:

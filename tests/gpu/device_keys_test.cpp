@@ -142,6 +142,10 @@ TEST_F(DeviceKeyErrors, HostSortsNeverNeedLessScratchForMoreKeys) {
     EXPECT_GE(bytes, least) << count;
     least = bytes;
   }
+  const auto bytes_of = [](std::uint64_t count) { return host_sort_scratch_bytes<float>(count); };
+  for (std::uint64_t count = 27U << 20; count < 28U << 20; count += 27) {
+    ASSERT_LE(bytes_of(count - 1), bytes_of(count)) << count;
+  }
 }
 
 // No GPU is asked.
