@@ -5,12 +5,13 @@
 // fill. Neighbours are in order already, so a tile sorts any stretch of them as one list. But which
 // stretches depends on all bins before.
 //
-// Idea. A block packs the bins of one bucket. Each thread finds where the stretch ends that begins
-// with its bin. Most bins do not begin one: those that do are reached from the first bin, from
-// stretch to stretch, by doubling jumps: 1 stretch, 2, 4 ... at a time. Then each of their threads
-// lists its stretch. A bin longer than a tile is a long array (long_arrays.hpp), which passes of
-// merging sort, alone: it takes in the bins behind it as long as it needs no further pass, so that
-// its last tile is not empty. A long bin of equal keys is sorted.
+// Idea. A block packs the bins of one bucket. Each thread finds the end of the stretch that would
+// begin with its bin. Only some bins begin a stretch: the first one, and each bin behind a stretch.
+// They are found by jumps from stretch to stretch whose lengths double: 1 stretch, then 2, 4, ...
+// Then the thread of each such bin lists its stretch. A bin longer than a tile is a long array of
+// its own (long_arrays.hpp), which is sorted by passes of merging. It takes in the bins behind it
+// as long as this needs no further pass, so that its last tile is not empty. A long bin of equal
+// keys is sorted already.
 //
 // Example. Tiles of 10 keys, bins 4 5 3 | 12 6 2 | 20 equal ones: tiles of 9 and 3, then 12 + 6 + 2
 // as one long array of two tiles. Bins 0 2 3 6 begin stretches: the first jumps go from 0 to 2 and

@@ -45,9 +45,11 @@ struct SliceMerge {
 template <class Key>
 void merge_slices(const SliceMerge<Key>& merge);
 
-// The same. Calls queued(begin, end) for each piece of the output, from the first one on, when its
-// merge is queued: then work on that piece can be queued that does not wait for later pieces. A
-// piece has about `piece_keys` keys; of two slices, or more than eight, all keys are one piece.
+// Like merge_slices. Calls queued(begin, end) for each piece of the output, in order, as soon as
+// the merge of that piece is queued: work that the caller then queues on the piece does not wait
+// for later pieces. A piece has about `piece_keys` keys. With fewer than three slices, or more than
+// eight, all keys are one piece. Without keys, `queued` is not called. Requires: `queued` is not
+// null. Throws: also what `queued` throws, with some of the work queued.
 using PieceQueued = std::function<void(std::uint64_t begin, std::uint64_t end)>;
 template <class Key>
 void merge_slices_in_pieces(const SliceMerge<Key>& merge, std::uint64_t piece_keys,

@@ -18,9 +18,9 @@ namespace gsort::gpu {
 inline constexpr std::uint64_t kMostArrivingChunks = 8;
 inline constexpr std::uint64_t kLeastArrivingKeys = std::uint64_t{1} << 21;
 
-// How many of `count` keys each chunk has. Of as many chunks as there may be, the last two are
-// shorter, half and a quarter as long as the others: when the last keys have arrived, little is
-// left to sort.
+// How many of `count` keys each chunk has. If there are kMostArrivingChunks of them, the last two
+// are about half and a quarter as long as the others, so that little is left to sort when the last
+// keys have arrived. Fewer chunks have equal lengths; the last one also has the remainder.
 [[nodiscard]] std::vector<std::uint64_t> arriving_chunks(
     std::uint64_t count, std::uint64_t least_keys = kLeastArrivingKeys);
 
@@ -53,8 +53,9 @@ struct Arrival {
 };
 
 // Queues all of it on the stream. Calls queued(sorted, begin, end) for each piece of about
-// `piece_keys` sorted keys, in order: `sorted` will hold all of them, and what is queued on the
-// stream until then makes those of the piece. Throws: Error(kDevice), and what `queued` throws.
+// `piece_keys` sorted keys, in order. `sorted` is the array of all sorted keys; the work that is on
+// the stream at the time of the call completes its keys [begin, end). Throws: Error(kDevice), and
+// what `queued` throws.
 template <class Key>
 using SortedPieceQueued =
     std::function<void(const Key* sorted, std::uint64_t begin, std::uint64_t end)>;

@@ -1,8 +1,8 @@
 // See host_array_sort.hpp. On the reference bus a key of four bytes takes 72 ps each way, its sort
 // 24 ps and the merge of eight chunks 4 ps. Nothing leaves before the last byte has arrived,
-// because the least key may come last. Then there is only the sort of a short chunk
-// (arriving_chunks) and the merge of the first piece: a piece is on its way out while the next ones
-// are merged.
+// because the least key may come last. After that, only the sort of a short chunk (arriving_chunks)
+// and the merge of the first piece come before the first copy out: each piece is copied out while
+// the next ones are merged.
 #include "gpu/sort/host_array_sort.hpp"
 
 #include <algorithm>
@@ -19,7 +19,7 @@ namespace gsort::gpu {
 namespace {
 
 constexpr const char* kOperation = "sorting host memory on the GPU";
-// Of the sorted keys, on their way out.
+// The sorted keys leave in about this many pieces, or fewer.
 constexpr std::uint64_t kLeavingPieces = 16;
 
 template <class Key>

@@ -11,9 +11,9 @@
 
 namespace gsort::gpu {
 
-// Device memory that sort_host_array needs for `count` keys: two arrays of keys, and a sixth, or
-// up to a half for fewer than 2^24 keys. Never less for a larger count. Throws: Error(kUsage) for
-// more than 2^35 keys, as sort_host_array.
+// Device memory that sort_host_array needs for `count` keys: two arrays of keys and a sixth of one
+// such array, or up to a half of one for fewer than 2^24 keys. It never decreases as `count` grows.
+// Throws: Error(kUsage) for more than 2^35 keys, as sort_host_array.
 template <class Key>
 [[nodiscard]] std::size_t sort_host_array_scratch_bytes(std::uint64_t count);
 

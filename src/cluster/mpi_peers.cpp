@@ -152,7 +152,7 @@ struct MpiPeers::Impl {
     }
   }
 
-  // A short message leaves its room for the next one, which need not be cleared again.
+  // A short message is copied: its buffer stays, and need not be allocated and cleared again.
   Message take_posted(std::size_t slot, std::size_t bytes) {
     Message& room = posted[slot];
     if (bytes <= kMostBytes / 16) {

@@ -21,7 +21,8 @@ constexpr std::uint64_t kBorderBytes = 4 * kMiB;
 // Shares that are so much longer than that are still nearly equal when they end there.
 constexpr std::uint64_t kBordersInAShare = 16;
 
-// A unit of the file with a multiple in any kBorderBytes where an element begins; or a page.
+// The largest power of two, up to kBorderBytes, for which an element begins at a multiple of it in
+// any kBorderBytes of the file; at least a page.
 std::uint64_t border_unit(const OneFile& file) {
   const std::uint64_t page = file.is_on_network ? kLargestPageBytes : kMemoryPageBytes;
   std::uint64_t unit = kBorderBytes;

@@ -27,10 +27,11 @@ struct OneFile {
   bool is_on_network = false;  // two hosts must not write to one page
 };
 
-// The same for one file. If shares are long enough, borders lie at multiples of a power of two
-// bytes where elements begin: of 4 MiB, or of the longest power that has one in any 4 MiB, but no
-// less than a page. Else, on a network file system, borders lie at pages, however short shares are.
-// Throws: Error(kUsage) if no element begins at a page.
+// The same for one file. If shares are long enough, borders lie where an element begins at a
+// multiple of a power of two bytes. This power is the largest one, up to 4 MiB, that has such a
+// place in any 4 MiB; if there is none, it is a page. Otherwise, borders lie at pages on a network
+// file system, and anywhere on others. Throws: Error(kUsage) if borders must lie at pages and no
+// element begins at one.
 [[nodiscard]] PartSizes aligned_in_file(const PartSizes& sizes, const OneFile& file);
 
 class PartTable {

@@ -108,8 +108,9 @@ void sort_device_batch(const Key* input, Key* output, std::uint64_t array_count,
                        std::uint64_t array_keys, Order order, const DeviceScratch& scratch,
                        DeviceStream stream);
 
-// Keys in host memory, sorted on the device; scratch is device memory: two arrays of keys, and a
-// sixth, or up to a half for fewer than 2^24 keys; never less for a larger count.
+// Keys in host memory, sorted on the device. Scratch is device memory: two arrays of keys and a
+// sixth of one such array, or up to a half of one for fewer than 2^24 keys. It never decreases as
+// `count` grows.
 template <DeviceKeyOf32Or64Bits Key>
 [[nodiscard]] std::size_t host_sort_scratch_bytes(std::uint64_t count);
 

@@ -96,9 +96,10 @@ constexpr OwnText kOwnTexts[] = {
      "One file for all processes, in Chrome's trace format. Each process uses up to 32 MiB of "
      "memory beyond -S."},
     {"buffer-size",
-     "Of each process: 512M, 4G, or 50%. Processes on one host have equal parts of its memory. A "
-     "percentage is of such a part; a size that exceeds it is an error. The default is half of "
-     "such a part of the available memory, within the container's limits."},
+     "Of each process: 512M, 4G, or 50%. The memory of a host is divided equally among its "
+     "processes. A percentage is of the part of one process; a size that exceeds this part is an "
+     "error. The default is half of an equal part of the available memory, within the container's "
+     "limits."},
     {"gpu-memory",
      "Of each GPU that a process uses, for this process. The default is 90% of what is free; if "
      "processes share a GPU, of an equal part of it. The driver uses more for any process (about "

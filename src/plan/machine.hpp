@@ -45,8 +45,8 @@ struct ResumedRuns {
 
 struct Machine {
   unsigned cores = 1;
-  unsigned processes = 1;                    // of a job, each with an equal part of its memory
-  std::uint64_t memory_bytes = 0;            // all of that: what -S 100% means
+  unsigned processes = 1;                    // of a gsort-mpi job: each has an equal part of memory
+  std::uint64_t memory_bytes = 0;            // of one process: what -S 100% means
   std::uint64_t available_bytes = 0;         // limits of containers included
   std::vector<GpuFacts> gpus;                // empty: none, or nobody looked; best first
   std::string no_gpu_reason;                 // why gpus is empty

@@ -1,5 +1,6 @@
 """Cases of hosts.py in which something fails: processes that are killed, stopped or do not end, links that are down, a scratch
-folder that is full. After each, the old output is there and no process, and the next sort removes what else is left."""
+folder that is full. After a failed sort, the old output is still there and no process is left; the next sort removes all other
+files that are left."""
 
 import base64
 import itertools
@@ -64,7 +65,8 @@ def kill_in_phases(bed: Bed, *more: str) -> None:
 
 
 def remove_parts(bed: Bed, words: list[str]) -> list[str]:
-    """Those that a kill has left, as the guide says: they stop the next sort. Nothing else is left. Returns their names."""
+    """Removes the parts that a kill has left, as the guide says. They must stop the next sort, and nothing else may be left.
+    Returns their names."""
     bed.require_nothing_left()
     left = sorted(bed.folder.glob("part-*"))
     if left:
@@ -91,8 +93,8 @@ def kept_on(bed: Bed, name: str) -> int:
 
 
 def resume_on(bed: Bed, names: Sequence[str]) -> None:
-    """Other hosts than before, in another order, use all runs that they see, of 3 processes. Others' are removed, as the guide
-    says. Open MPI's mpirun puts its own host first."""
+    """Resumes a sort of 3 processes on these hosts, in this order: they must use all runs that they see. Then removes the runs on
+    the other hosts, as the guide says. Open MPI's mpirun puts its own host first."""
     seen = bed.hosts.names[:3]
     kept = sum(kept_on(bed, name) for name in seen if name in names)
     bed.sort(names, *SMALL, RESUME, "in.u64", "--stats=stats")
@@ -196,7 +198,7 @@ def scratch_full(bed: Bed) -> None:
 
 
 def scratch_fills(bed: Bed, *keep: str) -> None:
-    """Of a host, while runs are formed: there was room when it was asked."""
+    """The scratch folder of a host fills while runs are formed; it had room when gsort-mpi checked."""
     bed.write_keys("in.u64", 30_000_000)
     (bed.folder / "out").write_bytes(OLD)
     bed.hosts.on("h2", "mount -t tmpfs -o size=100m none scratch")

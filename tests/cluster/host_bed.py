@@ -172,6 +172,7 @@ def memory_of(given: int) -> list[str]:
 
 
 def write_input(bed: Bed, given: int, count: int) -> bytes:
-    """So many keys, or of more memory so many as that of four hosts holds. Returns what gsort makes of them."""
+    """Writes `count` keys, or with more than 24 MiB of memory, as many as the memory of four processes holds. Returns gsort's
+    output."""
     bed.write_keys("in.u64", count if given == 24 else given << 19)
     return bed.expect("in.u64")

@@ -143,7 +143,8 @@ def memory_limited(bed: Bed) -> None:
 
 
 def require_memory(bed: Bed, given: int) -> dict:
-    """No process of the sort before took more than -S; of less than 64 MiB, beside the program and MPI. Returns the report."""
+    """Requires that no process of the last sort used more memory than -S; if -S is below 64 MiB, the program and MPI may use
+    PROGRAM_MIB more. Returns the report."""
     report = json.loads((bed.folder / "stats").read_text())
     peaks = [rank["peak_resident_bytes"] / 2**20 for rank in report["ranks"]]
     print(f"  peaks of {', '.join(f'{peak:.0f}' for peak in peaks)} MiB with -S {given}M", flush=True)

@@ -24,8 +24,8 @@ MARK = "slow.mark"
 
 
 def slowly(program: str, library: Path, bytes_of_output: int, mark: str | Path = MARK) -> list[str]:
-    """The program, which takes 0.9 s to sync and to name its output: the phase "proving". Of parts, each has its name 0.3 s after
-    that before it."""
+    """The program, which takes 0.9 s to sync and to name its output: the phase "proving". With --parts, each file gets its name
+    0.3 s after the one before it."""
     return ["env", f"LD_PRELOAD={library}", f"SLOW_FROM={bytes_of_output * 9 // 20}", f"SLOW_MARK={mark}", program]
 
 
@@ -168,7 +168,7 @@ class SortOfParts(Sort):
         return len(self.parts()) == self.processes
 
     def judge(self, done: Kill, status: int, wanted: bytes) -> str:
-        """Some files stay only of a kill while names were given, or shortly before. They are complete."""
+        """Files may stay only if the kill came while they were given names, or shortly before. They must be complete."""
         parts, share = self.parts(), len(wanted) // self.processes
         if any(content != wanted[number * share:(number + 1) * share] for number, content in parts.items()):
             raise Failed(f"status {status}, and one of these parts has other bytes: {[*parts]}")

@@ -3,8 +3,8 @@
 allows it, limits of memory, processor time and disk rates. Links can be shaped and taken down.
 
 All of it, the bridge too, is in namespaces of one process: the machine's own network and mounts stay as they are, and all
-ends with that process, however it ends. The hosts share a folder in /var/tmp, which is removed with their control groups: also
-after SIGTERM, and after SIGKILL by the next program that makes hosts.
+ends with that process, however it ends. The hosts share a folder in /var/tmp. It is removed with their control groups,
+also after SIGTERM. After SIGKILL, the next program that makes hosts removes both.
 
 As a program it runs one command on the first host, to try things by hand:
 

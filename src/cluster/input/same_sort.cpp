@@ -87,7 +87,7 @@ void refuse_standard_input(const Options& options) {
   if (std::ranges::count(options.inputs, "-") > 0) {
     if (!options.inputs_here) throw not_yet("reading standard input");
     throw error_of_host(not_yet("reading standard input"))
-        .hint("name at least one input of this process; it may be an empty file");
+        .hint("give this process at least one input file, which may be empty");
   }
   const auto stream = std::ranges::find_if(options.inputs, is_stream);
   if (stream == options.inputs.end()) return;

@@ -117,7 +117,8 @@ void require_open_files(const Team& team, const Options& options, std::uint64_t 
   if (limit >= needed) return;
   throw Error(ErrorKind::kResource, "opening files",
               fmt::format("a process needs {}, and the limit is {}", needed, limit))
-      .hint("raise the hard limit on this host: ulimit -Hn shows it");
+      .hint(fmt::format("raise the hard limit of open files on this host to {} (see ulimit -Hn)",
+                        needed));
 }
 
 void require_room_on_hosts(Team& team, const std::vector<RoomNeed>& own) {

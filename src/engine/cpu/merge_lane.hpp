@@ -3,15 +3,16 @@
 //
 // The part is cut into stretches that fit the cache with their scratch. Equal keys are the same, so
 // a cut may lie after any key that ends a stretch of half its room or more: its value is guessed
-// from how dense the last keys were. Where guesses fail, the least keys may be so frequent that few
-// values fill a stretch; the last one of them is taken slice by slice, until the stretch is full.
-// Only if they do not, an exact split (kway_split.hpp) finds the cut. With many slices the cuts are
-// what costs: a guess searches each slice once, close to its last cut, where a split searches it
-// for every bit of the key. A stretch is a few sorted slices of known range, and the fastest way
-// measured to merge them is cache_sort: its cost does not grow with the number of slices, where a
-// tree of losers takes a mispredicted step a key for each doubling. What one slice gives alone is
-// not even copied, and slices that follow each other are not sorted. Slices of records that are one
-// key are mapped first.
+// from how dense the last keys were. If the guesses fail, few values may be so frequent that they
+// fill a stretch. Then the least values are taken one after the other; the last one is taken slice
+// by slice until the stretch is full. If a few values do not fill half of it, an exact split
+// (kway_split.hpp) finds the cut. With many slices, most of the time goes into cuts: a guess
+// searches each slice once, close to its last cut, where a split searches it for every bit of the
+// key. A stretch is a few sorted slices of known range, and the fastest way measured to merge them
+// is cache_sort: its cost does not grow with the number of slices, where a tree of losers takes a
+// mispredicted step a key for each doubling. What one slice gives alone is not even copied, and
+// slices that follow each other are not sorted. Slices of records that are one key are mapped
+// first.
 #pragma once
 
 #include <vector>
@@ -43,7 +44,8 @@ class CpuMergeLane final : public MergeLane {
                              std::uint64_t total);
   // The same by guesses. Returns 0, and leaves cuts_ as they are, if none was good.
   std::uint64_t guess_cuts(const std::vector<Slice>& slices);
-  // The same by the least values, if these few are frequent enough. Returns 0 if not.
+  // The same by the least values, if a few of them fill half of the stretch. Else returns 0, and
+  // leaves cuts_ as they are.
   std::uint64_t take_ties(const std::vector<Slice>& slices);
   // The same by a split: `end` keys are before the cuts then.
   void split_at(const std::vector<Slice>& slices, std::uint64_t end);
