@@ -103,12 +103,18 @@ std::string device_words(const HostPlan& host) {
                      format_bytes(host.device_bytes));
 }
 
+std::string deferred_words(const HostPlan& host) {
+  if (host.deferred_bytes == 0) return {};
+  return fmt::format(", {} if it defers parts",
+                     format_bytes(host.temporary_bytes + host.deferred_bytes));
+}
+
 std::string host_words(const ClusterPlan& plan, const HostPlan& host) {
-  const std::string disk =
-      host.temporary_bytes == 0
-          ? std::string("no temporary files")
-          : fmt::format("up to {} of temporary files ({} free)", format_bytes(host.temporary_bytes),
-                        format_bytes(host.free_bytes));
+  const std::string disk = host.temporary_bytes == 0
+                               ? std::string("no temporary files")
+                               : fmt::format("up to {} of temporary files{} ({} free)",
+                                             format_bytes(host.temporary_bytes),
+                                             deferred_words(host), format_bytes(host.free_bytes));
   const std::string resumed =
       host.resumed_runs == 0
           ? std::string()
@@ -176,6 +182,7 @@ std::string json_of(const ClusterPlan& plan) {
                      {"resumed_runs", host.resumed_runs},
                      {"resumed_elements", host.resumed_elements},
                      {"temporary_bytes", host.temporary_bytes},
+                     {"deferred_bytes", host.deferred_bytes},
                      {"free_bytes", host.free_bytes},
                      {"memory_bytes", host.memory_bytes},
                      {"threads", host.threads},

@@ -21,17 +21,19 @@
 #include "cluster/input/same_sort.hpp"
 #include "cluster/lone_sort.hpp"
 #include "cluster/output/counted_result.hpp"
-#include "cluster/output/distinct_run.hpp"
+#include "cluster/output/deferred_parts.hpp"
 #include "cluster/output/left_out.hpp"
 #include "cluster/output/rank_output.hpp"
 #include "cluster/output/result_sink.hpp"
 #include "cluster/output/shared_output.hpp"
+#include "cluster/output/spilled_run.hpp"
 #include "cluster/proof_message.hpp"
 #include "cluster/rank_report.hpp"
 #include "cluster/runs/devices.hpp"
 #include "cluster/runs/own_runs.hpp"
 #include "cluster/runs/room.hpp"
 #include "cluster/runs/sizes_here.hpp"
+#include "cluster/turns.hpp"
 #include "io/input/reader.hpp"
 #include "io/output/shared_file.hpp"
 #include "io/runs/run_store.hpp"
@@ -79,6 +81,7 @@ class ClusterSort {
     const Machine machine = take_share(folder);
     HostPlan own = host_plan(plan_, machine);
     own.distinct_bytes = distinct_bytes_;
+    own.deferred_bytes = deferred_bytes_.value_or(0);
     ClusterPlan all;
     all.bytes = outcome_.bytes;
     all.elements = outcome_.elements;
@@ -163,6 +166,14 @@ class ClusterSort {
   [[nodiscard]] std::uint64_t most_distinct() const {
     return counts_distinct() ? outcome_.elements / team_.count() + 1 : 0;
   }
+  // The place of a part in the output is known only when all parts before it have been put.
+  [[nodiscard]] bool puts_in_order() const { return job_.unique || !job_.output_form.is_plain(); }
+  [[nodiscard]] std::uint64_t most_deferred() const {
+    const bool defers = puts_in_order() && team_.count() > kNeverRotate && !is_counted(job_);
+    return defers ? outcome_.elements / team_.count() + 1 : 0;
+  }
+  // In further runs, beside those of the plan.
+  [[nodiscard]] std::uint64_t most_kept() const { return most_distinct() + most_deferred(); }
 
   // The elements of the output are known.
   void begin_output() {
@@ -203,20 +214,20 @@ class ClusterSort {
     put_distinct_out(all[0]);
     plan_the_exchange(all[1]);
     parts_.emplace(part_sizes());
-    cuts_ = cuts_of_distinct(runs, begin, parts_->borders());
+    cuts_ = cuts_of_lone_run(runs, begin, parts_->borders());
     exchange_and_merge();
   }
 
   void keep_distinct() {
     const std::uint64_t most = own_output().elements();
-    std::optional<DistinctRun> distinct;
+    std::optional<SpilledRun> distinct;
     team_.work([&] { distinct.emplace(own_.store(plan_), most, job_.element, meter_); });
     ResultPlace place{parts_->begin_of(team_.rank())};
     const std::vector<std::byte> before = element_before();
     place.before = before;
     DistinctSink sink(job_, *proof_, *distinct, place);
     begin_phase(Phase::kMerge, most);
-    merge_into(sink, true);
+    merge_into(sink);
     own_.clear();
     team_.work([&] { own_.put(distinct->finish()); });
   }
@@ -254,13 +265,14 @@ class ClusterSort {
     plan_ = plan_of_host(job, machine, output_bytes());
     if (job_.forms_share) {
       PlannedExchange all{team_.count(), counts_distinct() ? outcome_.elements : result_,
-                          planned_runs(plan_), most_distinct()};
+                          planned_runs(plan_), most_kept()};
       team_.sum(std::span(&all.runs, 1));
       require_planned_exchange(plan_, machine, all);
     }
     distinct_bytes_ = plan_.temporary_bytes;
     if (counts_distinct()) add_run(plan_, machine, most_distinct());
     distinct_bytes_ = plan_.temporary_bytes - distinct_bytes_;
+    if (most_deferred() > 0) deferred_bytes_ = bytes_of_run(plan_, machine, most_deferred());
     return machine;
   }
 
@@ -317,7 +329,7 @@ class ClusterSort {
   void plan_the_exchange() { plan_the_exchange(outcome_.runs); }
 
   void plan_the_exchange(std::uint64_t runs) {
-    ExchangeQuestion q = exchange_question(plan_, own_.elements() + most_distinct(), team_.count());
+    ExchangeQuestion q = exchange_question(plan_, own_.elements() + most_kept(), team_.count());
     q.elements = result_;
     q.runs_here = own_.runs().size();
     q.runs = runs;
@@ -351,14 +363,13 @@ class ClusterSort {
 
   void exchange_and_merge() {
     if (!options_.parts) assign_shares(team_, *parts_, cuts_);
-    const bool in_order = job_.unique || !job_.output_form.is_plain();
     ResultPlace place{parts_->begin_of(team_.rank())};
     std::vector<std::byte> before;
     if (job_.unique) before = element_before();
     place.before = before;
     ResultSink sink(job_, *proof_, *output_, place);
     begin_phase(Phase::kMerge, own_output().elements());
-    merge_into(sink, in_order);
+    merge_into(sink);
   }
 
   std::vector<std::byte> element_before() {
@@ -367,8 +378,15 @@ class ClusterSort {
                                    scratch.bytes());
   }
 
-  void merge_into(PieceSink& sink, bool in_order) {
+  void merge_into(PieceSink& sink) {
     const auto begin = now();
+    std::optional<DeferredParts> deferred;
+    const bool has_room = deferred_bytes_.has_value();
+    if (most_deferred() > 0 && should_rotate(team_, {*parts_, cuts_, sizes_.lanes, has_room})) {
+      const OutputRange range = deferred_range(*parts_, team_.rank());
+      outcome_.own.deferred_bytes += range.elements() * plan_.element_bytes;
+      team_.work([&] { deferred.emplace(own_.store(plan_), range, job_.element, meter_, sink); });
+    }
     std::optional<io::Arena> arena;
     std::optional<io::Arena> scratch;
     std::unique_ptr<Engine> engine;
@@ -388,8 +406,9 @@ class ClusterSort {
       context.scratch.push_back(
           scratch->bytes().subspan(worker * sizes_.scratch_bytes, sizes_.scratch_bytes));
     }
-    context.in_order = in_order;
-    outcome_.own.exchange += exchange(team_, context, sink);
+    context.in_order = puts_in_order() && !deferred;
+    outcome_.own.exchange += exchange(team_, context, deferred ? *deferred : sink);
+    if (deferred) team_.work([&] { deferred->put_rest(context.scratch); });
     team_.work([&] {
       prove_left_out(own_.views(), cuts_.back(), job_.element, context.scratch, *proof_, &meter_);
     });
@@ -449,7 +468,8 @@ class ClusterSort {
   std::uint64_t result_ = 0;  // elements of the output
   std::vector<std::byte> header_;
   Plan plan_;
-  std::uint64_t distinct_bytes_ = 0;  // of its temporary files
+  std::uint64_t distinct_bytes_ = 0;             // of its temporary files
+  std::optional<std::uint64_t> deferred_bytes_;  // of further ones; none: it cannot defer parts
   std::unique_ptr<ClusterOutput> output_;
   std::optional<Proof> proof_;
   OwnRuns own_;

@@ -33,6 +33,7 @@ struct RankReport {
   std::uint64_t kept_bytes = 0;     // the same, in memory of the host
   std::uint64_t spilled_bytes = 0;  // the same, in temporary folders
   std::uint64_t loaded_bytes = 0;   // read from temporary folders
+  std::uint64_t deferred_bytes = 0;  // of elements that it merged early and put later
   std::uint64_t peak_resident_bytes = 0;
   ExchangeCost exchange;
   double form_seconds = 0;

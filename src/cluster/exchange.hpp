@@ -33,7 +33,7 @@ struct ExchangeContext {
   std::span<const std::unique_ptr<MergeLane>> lanes;
   std::vector<ByteSpan> scratch;  // one for each thread that loads; see exchange_scratch_bytes()
   std::size_t backlog = 64;       // frames that have arrived and wait to be unpacked, at most
-  bool in_order = false;          // parts are put in the order of their positions
+  bool in_order = false;          // parts are merged in the order of their positions
   std::span<const std::uint64_t> order = {};  // of all runs, as RunOrder has it
   Meter* meter = nullptr;                     // may be null
 };

@@ -32,6 +32,7 @@ Json object_of(unsigned rank, const std::string& host, const RankReport& report)
           {"sent_bytes", report.exchange.sent_bytes},
           {"sent_frame_bytes", report.exchange.bytes},
           {"sent_frames", report.exchange.frames},
+          {"deferred_bytes", report.deferred_bytes},
           {"form_seconds", report.form_seconds},
           {"exchange_seconds", report.exchange_seconds},
           {"waiting_seconds", report.exchange.waiting_seconds},

@@ -77,6 +77,20 @@ void add_run(Plan& plan, const Machine& machine, std::uint64_t elements) {
   plan.run.through_page_cache = runs_fit_page_cache(plan, machine);
 }
 
+std::optional<std::uint64_t> bytes_of_run(const Plan& plan, const Machine& machine,
+                                          std::uint64_t elements) {
+  Machine own = machine;
+  if (own.output) own.output->free_bytes /= machine.processes;
+  for (Folder& folder : own.temporary) folder.free_bytes /= machine.processes;
+  Plan with_run = plan;
+  try {
+    add_run(with_run, own, elements);
+  } catch (const Error&) {
+    return std::nullopt;
+  }
+  return with_run.temporary_bytes - plan.temporary_bytes;
+}
+
 std::vector<RoomNeed> room_needs(const Plan& plan, const Machine& machine,
                                  std::uint64_t output_bytes) {
   std::vector<RoomNeed> needs;

@@ -37,6 +37,11 @@ namespace gsort::cluster {
 // counted. Throws: as require_disk_space; Error(kResource) where 64 bits cannot count the bytes.
 void add_run(Plan& plan, const Machine& machine, std::uint64_t elements);
 
+// The bytes of temporary files that such a run would take. None where there is no room for it, if
+// all processes of the host do the same.
+[[nodiscard]] std::optional<std::uint64_t> bytes_of_run(const Plan& plan, const Machine& machine,
+                                                        std::uint64_t elements);
+
 // Checks the limit of open files. MPI has a connection to each other process, and files of its own.
 // The inputs stay open, and so do `folders` folders of --resume. Throws: Error(kResource).
 void require_open_files(const Team& team, const Options& options, std::uint64_t folders = 0);

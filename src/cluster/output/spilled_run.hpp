@@ -1,6 +1,5 @@
-// DistinctRun: what this process has merged with -u. It is kept until all processes know how many
-// elements each has, and so where these are in the output. It is a run like others: packed, in
-// memory as far as there is room, else in temporary files.
+// SpilledRun: elements that this process has merged and cannot put out yet. It is a run like
+// others: packed, in memory as far as there is room, else in temporary files.
 #pragma once
 
 #include <atomic>
@@ -17,11 +16,11 @@
 namespace gsort::cluster {
 
 // Thread-safe, but for finish(). The store, the format and the meter outlive it.
-class DistinctRun final : public PieceSink {
+class SpilledRun final : public PieceSink {
  public:
   // Of at most so many elements.
-  DistinctRun(io::RunStore& store, std::uint64_t most_elements, const ElementFormat& format,
-              Meter& meter)
+  SpilledRun(io::RunStore& store, std::uint64_t most_elements, const ElementFormat& format,
+             Meter& meter)
       : format_(format), meter_(meter), writer_(store.begin_run(most_elements)) {}
 
   // Of raw elements, positions from 0 on. Throws: as io::RunWriter.
@@ -39,7 +38,7 @@ class DistinctRun final : public PieceSink {
 
 // The cuts of that run at `borders` of the whole output, if `begin` elements of other processes
 // come before it. Without a run, there are none.
-[[nodiscard]] std::vector<Cuts> cuts_of_distinct(std::span<const io::Run> run, std::uint64_t begin,
+[[nodiscard]] std::vector<Cuts> cuts_of_lone_run(std::span<const io::Run> run, std::uint64_t begin,
                                                  std::span<const std::uint64_t> borders);
 
 }  // namespace gsort::cluster

@@ -1,4 +1,4 @@
-#include "cluster/output/distinct_run.hpp"
+#include "cluster/output/spilled_run.hpp"
 
 #include <algorithm>
 
@@ -22,7 +22,7 @@ std::vector<std::byte> ordered(ConstByteSpan raw, const KeyFormat& format, std::
 
 }  // namespace
 
-void DistinctRun::put(std::uint64_t position, ConstByteSpan elements) {
+void SpilledRun::put(std::uint64_t position, ConstByteSpan elements) {
   if (elements.empty()) return;
   has_elements_ = true;
   Span span(&meter_, Stage::kSpill);
@@ -31,13 +31,13 @@ void DistinctRun::put(std::uint64_t position, ConstByteSpan elements) {
   writer_.put(position, ordered(elements, format_.key, format_.bytes()));
 }
 
-std::vector<io::Run> DistinctRun::finish() {
+std::vector<io::Run> SpilledRun::finish() {
   std::vector<io::Run> runs;
   if (has_elements_) runs.push_back(writer_.finish());
   return runs;
 }
 
-std::vector<Cuts> cuts_of_distinct(std::span<const io::Run> run, std::uint64_t begin,
+std::vector<Cuts> cuts_of_lone_run(std::span<const io::Run> run, std::uint64_t begin,
                                    std::span<const std::uint64_t> borders) {
   std::vector<Cuts> cuts(borders.size());
   for (std::size_t i = 0; i < borders.size() && !run.empty(); ++i) {

@@ -1,0 +1,52 @@
+// DeferredParts: for outputs whose parts must be put in order, although they are merged in rotated
+// order (turns.hpp). Parts of the end of the share, which are merged first, are kept in a run.
+//
+//   merged   5 6 7 8 0 1 2 3 4
+//   kept     5 6 7 8
+//   put                0 1 2 3 4, then 5 6 7 8
+#pragma once
+
+#include <cstdint>
+#include <span>
+
+#include "base/meter.hpp"
+#include "cluster/output/spilled_run.hpp"
+#include "element/element.hpp"
+#include "engine/engine.hpp"
+#include "io/runs/run_store.hpp"
+#include "pipeline/part_queue.hpp"
+
+namespace gsort::cluster {
+
+// Thread-safe, but for put_rest(). Everything that is passed outlives it.
+class DeferredParts final : public PieceSink {
+ public:
+  // Elements in the range `deferred` of the output are kept, those in front of it go to `next`.
+  DeferredParts(io::RunStore& store, OutputRange deferred, const ElementFormat& format,
+                Meter& meter, PieceSink& next)
+      : deferred_(deferred),
+        format_(format),
+        meter_(meter),
+        next_(next),
+        run_(store, deferred.elements(), format, meter) {}
+
+  // Requires: all elements are in that range, or none.
+  void put(std::uint64_t position, ConstByteSpan elements) override {
+    if (position < deferred_.begin) return next_.put(position, elements);
+    run_.put(position - deferred_.begin, elements);
+  }
+  void abandon() noexcept override { next_.abandon(); }
+
+  // After the last put(): puts what was kept. A thread for each scratch, which is as of
+  // exchange_scratch_bytes(). Throws: Error from reading and writing the run; what `next` throws.
+  void put_rest(std::span<const ByteSpan> scratch);
+
+ private:
+  const OutputRange deferred_;
+  const ElementFormat& format_;
+  Meter& meter_;
+  PieceSink& next_;
+  SpilledRun run_;
+};
+
+}  // namespace gsort::cluster
