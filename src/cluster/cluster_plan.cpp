@@ -110,7 +110,7 @@ std::string deferred_words(const HostPlan& host) {
 }
 
 std::string host_words(const ClusterPlan& plan, const HostPlan& host) {
-  const std::string disk = host.temporary_bytes == 0
+  const std::string disk = host.temporary_bytes + host.deferred_bytes == 0
                                ? std::string("no temporary files")
                                : fmt::format("up to {} of temporary files{} ({} free)",
                                              format_bytes(host.temporary_bytes),

@@ -342,7 +342,7 @@ def refuse(bed: Bed) -> None:
             (["--parts", "--stats=old-2", "in.u64", "-o", "old-{rank}"], "--stats 'old-2': is also the output"),
             (["--parts", "in.u64", "-o", "nowhere/{rank}"], "nowhere"),
             (["--nonsense", "in.u64", "-o", "old"], "option '--nonsense': is unknown"),
-            (["-S", "1M", "in.u64", "-o", "old"], "(rank 0): -S 1 MiB: is too small for this sort"),
+            (["-S", "1M", "in.u64", "-o", "old"], "): -S 1 MiB: is too small for this sort"),
             (["odd.u64", "-o", "old"], "odd.u64"),
             (["missing.u64", "-o", "old"], "missing.u64: No such file or directory"),
             (["in.u64", "-o", "nowhere/out"], "nowhere"),

@@ -36,7 +36,7 @@
 #include <span>
 #include <vector>
 
-#include "cluster/run_order.hpp"
+#include "cluster/runs/run_order.hpp"
 #include "cluster/team.hpp"
 
 namespace gsort::cluster {

@@ -13,8 +13,8 @@
 
 #include "base/meter.hpp"
 #include "cluster/cluster_sort.hpp"
-#include "cluster/run_order.hpp"
 #include "cluster/runs/kept_runs.hpp"
+#include "cluster/runs/run_order.hpp"
 #include "cluster/team.hpp"
 #include "io/input/reader.hpp"
 #include "io/runs/run_store.hpp"

@@ -99,6 +99,20 @@ nlohmann::json explained_by(unsigned processes, std::vector<const char*> words) 
   return nlohmann::json::parse(said);
 }
 
+TEST(ClusterPlan, SaysWhatDeferredPartsTake) {
+  ClusterPlan plan = plan_of(2, 1000, 2);
+  plan.hosts[0].deferred_bytes = 3 * kGiB;
+  plan.hosts[0].free_bytes = 9 * kGiB;
+  EXPECT_NE(explain(plan, ExplainMode::kText)
+                .find("up to 0 B of temporary files, 3 GiB if it defers parts (9 GiB free)"),
+            std::string::npos);
+  plan.hosts[0].temporary_bytes = 2 * kGiB;
+  EXPECT_NE(explain(plan, ExplainMode::kText).find("up to 2 GiB of temporary files, 5 GiB if"),
+            std::string::npos);
+  const auto json = nlohmann::json::parse(explain(plan, ExplainMode::kJson));
+  EXPECT_EQ(json.at("hosts")[0].at("deferred_bytes"), 3 * kGiB);
+}
+
 TEST(ClusterPlan, KnowsWhichSortsMergeTwice) {
   EXPECT_EQ(explained_by(4, {"-r", "--top=40"}).at("network_bytes"), 120);
   EXPECT_EQ(explained_by(4, {"-u", "--top=40"}).at("network_bytes"), 3000 + 120);
@@ -263,6 +277,22 @@ TEST(Room, IsThatOfARunBesideAllOthers) {
   EXPECT_THROW(add_run(both = plan, machine, kShare), Error);
   EXPECT_THROW(add_run(both = plan, machine, UINT64_MAX), Error);
   EXPECT_THROW(add_run(both = plan, machine, UINT64_MAX / 4), Error);
+}
+
+TEST(Room, OfARunThatIsNotNeededMayBeMissing) {
+  constexpr std::uint64_t kShare = kGiB / 8;
+  Machine machine = invented_machine(kGiB, 4, 16 * kGiB);
+  const Plan plan = make_plan(job_of_share({KeyType::kU64}, "64M"), machine);
+  Plan both = plan;
+  add_run(both, machine, kShare);
+  machine.temporary.front().free_bytes = both.temporary_bytes;
+  EXPECT_EQ(bytes_of_run(plan, machine, kShare), both.temporary_bytes - plan.temporary_bytes);
+  machine.processes = 2;  // each has half of that
+  EXPECT_EQ(bytes_of_run(plan, machine, kShare), std::nullopt);
+  machine.processes = 1;
+  machine.temporary.front().free_bytes -= 1;
+  EXPECT_EQ(bytes_of_run(plan, machine, kShare), std::nullopt);
+  EXPECT_EQ(bytes_of_run(plan, machine, UINT64_MAX), std::nullopt);
 }
 
 TEST(Room, OfARunThatFitsInMemoryIsNone) {

@@ -1,4 +1,4 @@
-#include "cluster/run_order.hpp"
+#include "cluster/runs/run_order.hpp"
 
 #include <numeric>
 #include <span>
