@@ -20,7 +20,7 @@ struct HostPlan {
   std::uint64_t resumed_elements = 0;
   std::uint64_t temporary_bytes = 0;  // the most on disk at once
   std::uint64_t distinct_bytes = 0;   // of these, in the run of distinct elements
-  std::uint64_t deferred_bytes = 0;   // beside these, if it defers parts
+  std::uint64_t deferred_bytes = 0;   // in addition, if it defers parts
   std::uint64_t free_bytes = 0;       // in its temporary folders
   std::uint64_t memory_bytes = 0;     // -S
   unsigned threads = 1;

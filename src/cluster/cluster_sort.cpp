@@ -172,7 +172,7 @@ class ClusterSort {
     const bool defers = puts_in_order() && team_.count() > kNeverRotate && !is_counted(job_);
     return defers ? outcome_.elements / team_.count() + 1 : 0;
   }
-  // In further runs, beside those of the plan.
+  // The most elements in additional runs, which hold distinct elements or deferred parts.
   [[nodiscard]] std::uint64_t most_kept() const { return most_distinct() + most_deferred(); }
 
   // The elements of the output are known.
@@ -469,7 +469,7 @@ class ClusterSort {
   std::vector<std::byte> header_;
   Plan plan_;
   std::uint64_t distinct_bytes_ = 0;             // of its temporary files
-  std::optional<std::uint64_t> deferred_bytes_;  // of further ones; none: it cannot defer parts
+  std::optional<std::uint64_t> deferred_bytes_;  // of deferred parts; null: cannot defer
   std::unique_ptr<ClusterOutput> output_;
   std::optional<Proof> proof_;
   OwnRuns own_;

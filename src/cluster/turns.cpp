@@ -42,7 +42,7 @@ bool should_rotate(Team& team, const TurnsQuestion& question) {
       sent[turns + turn / lanes] += elements_in(question.cuts, first + parts.in_turn(to, turn));
     }
   }
-  // The greatest of all processes, by the least of the complements.
+  // The greatest count of all processes is the complement of the least complement.
   for (std::uint64_t& count : sent) count = ~count;
   team.least(sent);
   for (std::uint64_t& count : sent) count = ~count;

@@ -1,7 +1,9 @@
-// The order in which all processes merge their parts. In turn t, each merges its part t, or in
-// rotated order another one (PartTable::in_turn()). If the elements of a share come from one
-// process, then from the next, and so on, all processes need elements of the same one in each turn,
-// and its link limits them. In rotated order, they need elements of different ones.
+// The order in which all processes merge their parts. In order, each process merges its part t in
+// turn t; with several lanes, a turn has as many parts. In rotated order, it merges part
+// PartTable::in_turn(rank, t). Suppose that the elements of each share come from one process, then
+// from the next, and so on. In order, all processes then need elements of the same process at the
+// same time, and its link limits the exchange. In rotated order, they need elements of different
+// processes.
 #pragma once
 
 #include <cstdint>
@@ -14,7 +16,7 @@
 
 namespace gsort::cluster {
 
-// With so many processes, no link serves two receivers.
+// With at most this many processes, no process sends to two others: rotation gains nothing.
 inline constexpr unsigned kNeverRotate = 2;
 
 struct TurnsQuestion {
@@ -25,13 +27,14 @@ struct TurnsQuestion {
 };
 
 // Together: for outputs whose parts must be put in order, whether to merge in rotated order and to
-// keep what comes too early. All need room for that. It must make the links carry fewer elements,
-// by half a share: added up over the turns, those that the busiest process sends. As processes do
-// not wait for the turns of others, this is an upper bound of what rotation gains.
+// keep the parts that come too early. True if all processes have room for these, and rotation saves
+// more than half a share. To compare both orders, take in each turn the elements that the busiest
+// process sends, and add these up over all turns. The difference is an upper bound of what rotation
+// gains, as processes do not wait for the turns of others.
 [[nodiscard]] bool should_rotate(Team& team, const TurnsQuestion& question);
 
-// What a process keeps then: the parts of its share that rotated order begins with. Rank 0 begins
-// with its first part, and keeps none.
+// The range of the output that a process keeps in rotated order: from the part that it merges first
+// to the end of its share. It is empty if the process begins with its first part, as rank 0 does.
 [[nodiscard]] OutputRange deferred_range(const PartTable& parts, unsigned rank);
 
 }  // namespace gsort::cluster

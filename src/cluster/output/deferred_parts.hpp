@@ -1,5 +1,6 @@
-// DeferredParts: for outputs whose parts must be put in order, although they are merged in rotated
-// order (turns.hpp). Parts of the end of the share, which are merged first, are kept in a run.
+// DeferredParts: puts parts in order that are merged in rotated order (turns.hpp). Rotated order
+// begins inside the share. The parts from there to the end are merged first; they are kept in a
+// run, and put last.
 //
 //   merged   5 6 7 8 0 1 2 3 4
 //   kept     5 6 7 8
@@ -30,15 +31,16 @@ class DeferredParts final : public PieceSink {
         next_(next),
         run_(store, deferred.elements(), format, meter) {}
 
-  // Requires: all elements are in that range, or none.
+  // Requires: either all of `elements` are in the range `deferred`, or none are.
   void put(std::uint64_t position, ConstByteSpan elements) override {
     if (position < deferred_.begin) return next_.put(position, elements);
     run_.put(position - deferred_.begin, elements);
   }
   void abandon() noexcept override { next_.abandon(); }
 
-  // After the last put(): puts what was kept. A thread for each scratch, which is as of
-  // exchange_scratch_bytes(). Throws: Error from reading and writing the run; what `next` throws.
+  // After the last put(): puts the kept elements to `next`. Uses one thread for each buffer in
+  // `scratch`. Requires: each has exchange_scratch_bytes(). Throws: Error from reading and writing
+  // the run; what `next` throws.
   void put_rest(std::span<const ByteSpan> scratch);
 
  private:

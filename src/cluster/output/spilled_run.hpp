@@ -1,5 +1,5 @@
-// SpilledRun: elements that this process has merged and cannot put out yet. It is a run like
-// others: packed, in memory as far as there is room, else in temporary files.
+// SpilledRun: elements that this process has merged but cannot output yet. It is a run like others:
+// packed, and stored in memory as far as there is room, else in temporary files.
 #pragma once
 
 #include <atomic>

@@ -37,8 +37,8 @@ namespace gsort::cluster {
 // counted. Throws: as require_disk_space; Error(kResource) where 64 bits cannot count the bytes.
 void add_run(Plan& plan, const Machine& machine, std::uint64_t elements);
 
-// The bytes of temporary files that such a run would take. None where there is no room for it, if
-// all processes of the host do the same.
+// The bytes that add_run() would add to the plan's temporary files. Null if the host has no room
+// for such a run of each of its processes.
 [[nodiscard]] std::optional<std::uint64_t> bytes_of_run(const Plan& plan, const Machine& machine,
                                                         std::uint64_t elements);
 

@@ -1,4 +1,4 @@
-// When parts that must be put in order are merged in another order, and that they are put in order.
+// Tests when parts are merged in rotated order, and that they are put in order nevertheless.
 #include "cluster/turns.hpp"
 
 #include <algorithm>
@@ -66,7 +66,7 @@ struct Rotation {
   std::vector<bool> has_room = std::vector<bool>(8, true);
 };
 
-// What all decide, which is the same.
+// Returns the decision of should_rotate(), which must be the same in all processes.
 bool rotates(const Rotation& rotation) {
   LocalNetwork network(rotation.ranks);
   std::atomic<unsigned> yes{0};
@@ -136,7 +136,7 @@ class Deferred : public testing::Test {
   static constexpr std::uint64_t kThreads = 3;
   using Keys = std::vector<std::uint32_t>;
 
-  // Demands pieces in order, as far as they are begun in order.
+  // Each put() waits until all elements before its own have been put.
   class InOrder final : public PieceSink {
    public:
     void put(std::uint64_t position, ConstByteSpan elements) override {
@@ -217,7 +217,7 @@ TEST_F(Deferred, EndWithTheErrorOfTheOutput) {
   EXPECT_NE(std::string(error.what()).find("the disk is full"), std::string::npos) << error.what();
 }
 
-// The output of four processes where each range of it comes from one of them after the other.
+// Sorts on four processes. The elements of each share come from one process, then from the next.
 class DeferredSorts : public testing::Test {
  protected:
   static constexpr unsigned kProcesses = 4;
@@ -270,7 +270,7 @@ class DeferredSorts : public testing::Test {
     return all;
   }
 
-  // All but rank 0, each a quarter of its share less than the one before, to a part.
+  // Ranks 0 to 3 defer 0, 3/4, 2/4 and 1/4 of their share, give or take a part.
   void expect_deferred(const std::vector<RankReport>& reports) const {
     ASSERT_EQ(reports.size(), kProcesses);
     const std::uint64_t share = keys_.size() * sizeof(keys_.front()) / kProcesses;
