@@ -169,8 +169,9 @@ class ClusterSort {
   // The place of a part in the output is known only when all parts before it have been put.
   [[nodiscard]] bool puts_in_order() const { return job_.unique || !job_.output_form.is_plain(); }
   [[nodiscard]] std::uint64_t most_deferred() const {
-    const bool defers = puts_in_order() && team_.count() > kNeverRotate && !is_counted(job_);
-    return defers ? outcome_.elements / team_.count() + 1 : 0;
+    // With --resume, what is deleted from a folder keeps its place there.
+    const bool defers = puts_in_order() && team_.count() > kNeverRotate && !options_.resume;
+    return defers ? (counts_distinct() ? outcome_.elements : result_) / team_.count() + 1 : 0;
   }
   // The most elements in additional runs, which hold distinct elements or deferred parts.
   [[nodiscard]] std::uint64_t most_kept() const { return most_distinct() + most_deferred(); }
@@ -222,10 +223,8 @@ class ClusterSort {
     const std::uint64_t most = own_output().elements();
     std::optional<SpilledRun> distinct;
     team_.work([&] { distinct.emplace(own_.store(plan_), most, job_.element, meter_); });
-    ResultPlace place{parts_->begin_of(team_.rank())};
     const std::vector<std::byte> before = element_before();
-    place.before = before;
-    DistinctSink sink(job_, *proof_, *distinct, place);
+    DistinctSink sink(job_, *proof_, *distinct, {parts_->begin_of(team_.rank()), before});
     begin_phase(Phase::kMerge, most);
     merge_into(sink);
     own_.clear();
@@ -269,17 +268,20 @@ class ClusterSort {
       team_.sum(std::span(&all.runs, 1));
       require_planned_exchange(plan_, machine, all);
     }
-    distinct_bytes_ = plan_.temporary_bytes;
+    const Plan before = plan_;
     if (counts_distinct()) add_run(plan_, machine, most_distinct());
-    distinct_bytes_ = plan_.temporary_bytes - distinct_bytes_;
-    if (most_deferred() > 0) deferred_bytes_ = bytes_of_run(plan_, machine, most_deferred());
+    distinct_bytes_ = plan_.temporary_bytes - before.temporary_bytes;
+    deferred_bytes_ = bytes_of_run(before, machine, most_deferred(), most_distinct());
     return machine;
   }
 
   void form() {
     const auto begin = now();
     begin_phase(Phase::kRead, own_.to_read());
-    team_.work([this] { own_.form(plan_, *proof_); });
+    team_.work([this] {
+      own_.form(plan_, *proof_);
+      if (deferred_bytes_) (void)own_.store(plan_);  // its scratch is planned before it is used
+    });
     outcome_.own.runs = own_.runs().size();
     std::uint64_t all[] = {own_.runs().size(), own_.resumed().runs, own_.resumed().elements};
     team_.sum(all);
@@ -363,11 +365,9 @@ class ClusterSort {
 
   void exchange_and_merge() {
     if (!options_.parts) assign_shares(team_, *parts_, cuts_);
-    ResultPlace place{parts_->begin_of(team_.rank())};
     std::vector<std::byte> before;
     if (job_.unique) before = element_before();
-    place.before = before;
-    ResultSink sink(job_, *proof_, *output_, place);
+    ResultSink sink(job_, *proof_, *output_, {parts_->begin_of(team_.rank()), before});
     begin_phase(Phase::kMerge, own_output().elements());
     merge_into(sink);
   }

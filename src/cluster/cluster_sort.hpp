@@ -28,11 +28,11 @@ struct RankReport {
   std::uint64_t runs = 0;
   std::uint64_t resumed_runs = 0;  // of these, the runs of earlier sorts
   std::uint64_t resumed_elements = 0;
-  std::uint64_t devices = 0;        // GPUs that it used
-  std::uint64_t device_bytes = 0;   // of runs as stored, in their memory
-  std::uint64_t kept_bytes = 0;     // the same, in memory of the host
-  std::uint64_t spilled_bytes = 0;  // the same, in temporary folders
-  std::uint64_t loaded_bytes = 0;   // read from temporary folders
+  std::uint64_t devices = 0;         // GPUs that it used
+  std::uint64_t device_bytes = 0;    // of runs as stored, in their memory
+  std::uint64_t kept_bytes = 0;      // the same, in memory of the host
+  std::uint64_t spilled_bytes = 0;   // the same, in temporary folders
+  std::uint64_t loaded_bytes = 0;    // read from temporary folders
   std::uint64_t deferred_bytes = 0;  // of elements that it merged early and put later
   std::uint64_t peak_resident_bytes = 0;
   ExchangeCost exchange;

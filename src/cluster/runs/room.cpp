@@ -78,17 +78,24 @@ void add_run(Plan& plan, const Machine& machine, std::uint64_t elements) {
 }
 
 std::optional<std::uint64_t> bytes_of_run(const Plan& plan, const Machine& machine,
-                                          std::uint64_t elements) {
+                                          std::uint64_t elements, std::uint64_t others) {
+  // The output grows while such runs are there. A key takes up to four times its bytes as text.
+  constexpr std::uint64_t kMostText = 4;
+  if (elements == 0 || plan.run.block_elements == 0) return std::nullopt;
   Machine own = machine;
   if (own.output) own.output->free_bytes /= machine.processes;
   for (Folder& folder : own.temporary) folder.free_bytes /= machine.processes;
-  Plan with_run = plan;
+  Plan without = plan;
+  without.output.least_bytes =
+      std::max(plan.output.least_bytes, capped_product(elements, kMostText * plan.element_bytes));
+  Plan with_run = without;
   try {
-    add_run(with_run, own, elements);
+    add_run(without, own, others);
+    add_run(with_run, own, checked_sum(elements, others));
   } catch (const Error&) {
     return std::nullopt;
   }
-  return with_run.temporary_bytes - plan.temporary_bytes;
+  return with_run.temporary_bytes - without.temporary_bytes;
 }
 
 std::vector<RoomNeed> room_needs(const Plan& plan, const Machine& machine,

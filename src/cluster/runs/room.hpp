@@ -37,10 +37,12 @@ namespace gsort::cluster {
 // counted. Throws: as require_disk_space; Error(kResource) where 64 bits cannot count the bytes.
 void add_run(Plan& plan, const Machine& machine, std::uint64_t elements);
 
-// The bytes that add_run() would add to the plan's temporary files. Null if the host has no room
-// for such a run of each of its processes.
+// The bytes of temporary files for a run of at most so many elements that may be left out, beside
+// the plan's and one of `others` elements. Null if it would be empty, or if the host has no room
+// for the runs of all of its processes beside the longest output.
 [[nodiscard]] std::optional<std::uint64_t> bytes_of_run(const Plan& plan, const Machine& machine,
-                                                        std::uint64_t elements);
+                                                        std::uint64_t elements,
+                                                        std::uint64_t others);
 
 // Checks the limit of open files. MPI has a connection to each other process, and files of its own.
 // The inputs stay open, and so do `folders` folders of --resume. Throws: Error(kResource).

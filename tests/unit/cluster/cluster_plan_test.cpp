@@ -286,13 +286,22 @@ TEST(Room, OfARunThatIsNotNeededMayBeMissing) {
   Plan both = plan;
   add_run(both, machine, kShare);
   machine.temporary.front().free_bytes = both.temporary_bytes;
-  EXPECT_EQ(bytes_of_run(plan, machine, kShare), both.temporary_bytes - plan.temporary_bytes);
+  EXPECT_EQ(bytes_of_run(plan, machine, kShare, 0), both.temporary_bytes - plan.temporary_bytes);
   machine.processes = 2;  // each has half of that
-  EXPECT_EQ(bytes_of_run(plan, machine, kShare), std::nullopt);
+  EXPECT_EQ(bytes_of_run(plan, machine, kShare, 0), std::nullopt);
   machine.processes = 1;
   machine.temporary.front().free_bytes -= 1;
-  EXPECT_EQ(bytes_of_run(plan, machine, kShare), std::nullopt);
-  EXPECT_EQ(bytes_of_run(plan, machine, UINT64_MAX), std::nullopt);
+  EXPECT_EQ(bytes_of_run(plan, machine, kShare, 0), std::nullopt);
+  EXPECT_EQ(bytes_of_run(plan, machine, UINT64_MAX, 0), std::nullopt);
+  EXPECT_EQ(bytes_of_run(plan, machine, 0, 0), std::nullopt);
+  machine.temporary.front().free_bytes = 4 * kGiB;
+  const auto second = bytes_of_run(plan, machine, kShare, kShare);  // beside a run of distinct keys
+  ASSERT_TRUE(second);
+  EXPECT_GE(*second, kGiB);
+  machine.temporary.front().free_bytes = both.temporary_bytes;
+  machine.output->file_system = machine.temporary.front().file_system;
+  machine.output->free_bytes = both.temporary_bytes;
+  EXPECT_EQ(bytes_of_run(plan, machine, kShare, 0), std::nullopt);
 }
 
 TEST(Room, OfARunThatFitsInMemoryIsNone) {

@@ -247,7 +247,9 @@ class DeferredSorts : public testing::Test {
       Team team(peers, {});
       const auto verdict = team.run_job([&] {
         std::function<void()> on_leave;
-        const ClusterOutcome outcome = sort_on_cluster(team, options, on_leave, nullptr);
+        Options own = options;
+        if (!inputs_.empty()) own.inputs = {inputs_[team.rank()]};
+        const ClusterOutcome outcome = sort_on_cluster(team, own, on_leave, nullptr);
         if (team.rank() == 0) reports = outcome.ranks;
       });
       EXPECT_FALSE(verdict) << verdict->text;
@@ -283,7 +285,26 @@ class DeferredSorts : public testing::Test {
 
   io::test::TempFolder folder_;
   test::Keys keys_;
+  std::vector<std::string> inputs_;  // of each process, if they differ
 };
+
+// A process without input plans no runs, so none can be kept there.
+TEST_F(DeferredSorts, StayInOrderIfOnePlansNoRuns) {
+  const std::vector<std::byte> all = io::test::read_file(folder_ / "in.u32");
+  const std::size_t quarter = all.size() / kProcesses;
+  const std::size_t ends[] = {quarter, 3 * quarter, 3 * quarter, all.size()};
+  for (unsigned rank = 0, begin = 0; rank < kProcesses; ++rank) {
+    inputs_.push_back(folder_ / ("in-" + std::to_string(rank) + ".u32"));
+    const auto own = std::span(all).subspan(begin, ends[rank] - begin);
+    io::test::write_file(inputs_.back(), own);
+    begin = static_cast<unsigned>(ends[rank]);
+  }
+  const auto reports = sort({"--parts", "--inputs-here"}, folder_ / "out-{rank}.txt");
+  EXPECT_TRUE(text() == wanted_text());
+  ASSERT_EQ(reports.size(), kProcesses);
+  EXPECT_EQ(reports[2].elements_read, 0);
+  for (const RankReport& report : reports) EXPECT_EQ(report.deferred_bytes, 0);
+}
 
 TEST_F(DeferredSorts, WriteTextInOrder) {
   const auto reports = sort({"--parts"}, folder_ / "out-{rank}.txt");
