@@ -31,7 +31,7 @@ bool should_rotate(Team& team, const TurnsQuestion& question) {
   std::uint64_t least[] = {question.lanes, question.has_room ? 1U : 0U};
   team.least(least);
   const auto [lanes, have_room] = least;
-  if (have_room == 0 || parts.ranks() <= kNeverRotate) return false;
+  if (have_room == 0) return false;
   const std::uint64_t turns = div_up(most_parts(parts), lanes);
   std::vector<std::uint64_t> sent(2 * turns);  // in order, then rotated
   for (unsigned to = 0; to < parts.ranks(); ++to) {

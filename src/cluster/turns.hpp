@@ -16,7 +16,8 @@
 
 namespace gsort::cluster {
 
-// With at most this many processes, no process sends to two others: rotation gains nothing.
+// With at most this many processes, no process sends to two others, so that rotation cannot save
+// more than half a share, and should_rotate() is false.
 inline constexpr unsigned kNeverRotate = 2;
 
 struct TurnsQuestion {

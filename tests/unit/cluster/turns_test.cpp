@@ -10,6 +10,7 @@
 #include <string>
 #include <vector>
 
+#include <fcntl.h>
 #include <gtest/gtest.h>
 
 #include "base/error.hpp"
@@ -95,9 +96,18 @@ TEST(Turns, AreRotatedWhereAllNeedTheSameSender) {
   }
 }
 
+// Two processes: rotation saves half a share at most, as it does for the first and the last of
+// these.
 TEST(Turns, StayInOrderWhereNoLinkServesTwo) {
-  EXPECT_FALSE(rotates({.ranks = 1}));
-  EXPECT_FALSE(rotates({.ranks = 2}));
+  const auto one_after_the_other = [](std::uint64_t place, unsigned ranks) {
+    const bool is_first_half = place % kShare < kShare / 2;
+    return is_first_half || ranks == 1 ? 0U : 1U;
+  };
+  for (const Owner& owner : {Owner(by_sender), Owner(in_turn), Owner(as_written),
+                             Owner(written_by_next), Owner(one_after_the_other)}) {
+    EXPECT_FALSE(rotates({.owner = owner, .ranks = 1}));
+    EXPECT_FALSE(rotates({.owner = owner, .ranks = 2}));
+  }
 }
 
 TEST(Turns, StayInOrderWhereOneHasNoRoom) {
@@ -176,16 +186,17 @@ class Deferred : public testing::Test {
     return options;
   }
 
+  void put(DeferredParts& parts, std::uint64_t begin, std::uint64_t end) {
+    for (; begin < end; begin += kPiece) {
+      const std::uint64_t count = std::min(kPiece, end - begin);
+      parts.put(begin, std::as_bytes(std::span(keys_).subspan(begin, count)));
+    }
+  }
+
   // As an exchange in rotated order does.
   void put_rotated(DeferredParts& parts, std::uint64_t border) {
-    const auto put = [&](std::uint64_t begin, std::uint64_t end) {
-      for (; begin < end; begin += kPiece) {
-        const std::uint64_t count = std::min(kPiece, end - begin);
-        parts.put(begin, std::as_bytes(std::span(keys_).subspan(begin, count)));
-      }
-    };
-    put(border, kElements);
-    put(0, border);
+    put(parts, border, kElements);
+    put(parts, 0, border);
     parts.put_rest(scratch_);
   }
 
@@ -215,6 +226,28 @@ TEST_F(Deferred, EndWithTheErrorOfTheOutput) {
   DeferredParts parts(store_, {kPiece, kElements}, format_, meter_, output);
   const Error error = gsort::test::error_of([&] { put_rotated(parts, kPiece); });
   EXPECT_NE(std::string(error.what()).find("the disk is full"), std::string::npos) << error.what();
+}
+
+// Other threads, which wait for the piece that cannot be read, end as well.
+TEST_F(Deferred, EndWithTheErrorOfARead) {
+  const std::string path = folder_ / "runs";
+  const io::File file(::open(path.c_str(), O_RDWR | O_CREAT | O_CLOEXEC, 0600), path,
+                      ErrorKind::kTemporary);
+  io::RunStoreOptions on_file = options();
+  on_file.packing = Packing::kOff;
+  on_file.write_buffer_bytes = 16384;
+  on_file.persistent = io::PersistentStore{&file, 0, 1, 0};
+  io::RunStore store({folder_.path()}, sizeof(std::uint32_t), on_file);
+  InOrder output;
+  DeferredParts parts(store, {kPiece, kElements}, format_, meter_, output);
+  put(parts, kPiece, kElements);
+  std::vector<std::byte> byte(1);
+  ASSERT_EQ(file.read_full_at(byte, 50'000), 1U);
+  byte[0] ^= std::byte{1};
+  file.write_full_at(byte, 50'000);
+  put(parts, 0, kPiece);
+  const Error error = gsort::test::error_of([&] { parts.put_rest(scratch_); });
+  EXPECT_EQ(error.kind(), ErrorKind::kCorrupt) << error.what();
 }
 
 // Sorts on four processes. The elements of each share come from one process, then from the next.
@@ -318,6 +351,35 @@ TEST_F(DeferredSorts, DropRepeatedKeysInOrder) {
   keys_.erase(std::ranges::unique(keys_).begin(), keys_.end());
   const ConstByteSpan wanted = test::bytes_of(keys_);
   EXPECT_TRUE(std::ranges::equal(io::test::read_file(folder_ / "out.u32"), wanted));
+}
+
+TEST_F(DeferredSorts, DropRepeatedRecordsInOrder) {
+  std::vector<std::byte> records;
+  const auto append = [&](std::uint32_t key) {
+    const auto bytes = std::as_bytes(std::span(&key, 1));
+    records.insert(records.end(), bytes.begin(), bytes.end());
+    records.resize(records.size() + 8, std::byte{7});
+  };
+  const std::vector<std::byte> input = io::test::read_file(folder_ / "in.u32");
+  const std::span keys(reinterpret_cast<const std::uint32_t*>(input.data()), keys_.size());
+  for (const std::uint32_t key : keys) append(key);
+  io::test::write_file(folder_ / "in.u32", records);
+  const auto reports = sort({"-u", "--record=12", "--key=0:u32"}, folder_ / "out.dat");
+  ASSERT_EQ(reports.size(), kProcesses);
+  EXPECT_GT(reports[1].deferred_bytes, 0);
+  records.clear();
+  keys_.erase(std::ranges::unique(keys_).begin(), keys_.end());
+  for (const std::uint32_t key : keys_) append(key);
+  EXPECT_TRUE(io::test::read_file(folder_ / "out.dat") == records);
+}
+
+TEST_F(DeferredSorts, WriteTheFirstInOrder) {
+  const auto reports = sort({"-u", "--top=30000", "--parts"}, folder_ / "out-{rank}.txt");
+  ASSERT_EQ(reports.size(), kProcesses);
+  EXPECT_GT(reports[1].deferred_bytes, 0);
+  keys_.erase(std::ranges::unique(keys_).begin(), keys_.end());
+  keys_.resize(std::min<std::size_t>(keys_.size(), 30'000));
+  EXPECT_TRUE(text() == wanted_text());
 }
 
 TEST_F(DeferredSorts, WriteKeysAsTheyAre) {
