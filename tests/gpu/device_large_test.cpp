@@ -1,10 +1,12 @@
-// Sorts and merges of more keys than 31 and 32 bits can count. They take up to 60 GiB of device
+// Sorts and merges of more keys than 31 and 32 bits can count. They take up to 100 GiB of device
 // memory; where there is less they skip.
+#include <algorithm>
 #include <string>
 #include <vector>
 
 #include "device_memory.hpp"
 #include "gpu/distribute/device_distribute.hpp"
+#include "gpu/distribute/device_pair_distribute.hpp"
 #include "gpu/merge/device_merge.hpp"
 #include "gpu/records/device_pairs.hpp"
 #include "gpu/segmented/device_batch.hpp"
@@ -36,35 +38,77 @@ class DeviceLarge : public GpuTest {
     return free_bytes < bytes + (std::uint64_t{1} << 30);
   }
 
-  static void expect_distributed(std::uint64_t count, const DistributionChoice& choice) {
-    const std::size_t bytes = sort_keys_by_distribution_scratch_bytes<Key>(count, choice);
-    if (lacks_memory(count * sizeof(Key) + bytes)) GTEST_SKIP() << "too little device memory";
-    const DeviceArray<Key> keys(count);
+  template <class T>
+  static void expect_sorted(std::uint64_t count) {
+    const std::size_t bytes = sort_keys_scratch_bytes<T>(count);
+    if (lacks_memory(count * sizeof(T) + bytes)) GTEST_SKIP() << "too little device memory";
+    const DeviceArray<T> keys(count);
     const DeviceArray<unsigned char> scratch(bytes, 256 - DeviceArray<char>::kGuard);
     const ScatteredKeys scattered{count, count, shift_for(count)};
     fill_scattered(scattered, keys.get());
-    sort_keys_by_distribution<Key>({.input = keys.get(),
-                                    .output = keys.get(),
-                                    .count = count,
-                                    .scratch = {scratch.get(), bytes}},
-                                   choice);
+    sort_keys<T>({.input = keys.get(),
+                  .output = keys.get(),
+                  .count = count,
+                  .scratch = {scratch.get(), bytes}});
     EXPECT_EQ(count_wrong(scattered, keys.get()), 0U) << count;
+  }
+
+  template <class T = Key>
+  static void expect_distributed(std::uint64_t count, const DistributionChoice& choice) {
+    const std::size_t bytes = sort_keys_by_distribution_scratch_bytes<T>(count, choice);
+    if (lacks_memory(count * sizeof(T) + bytes)) GTEST_SKIP() << "too little device memory";
+    const DeviceArray<T> keys(count);
+    const DeviceArray<unsigned char> scratch(bytes, 256 - DeviceArray<char>::kGuard);
+    const ScatteredKeys scattered{count, count, shift_for(count)};
+    fill_scattered(scattered, keys.get());
+    sort_keys_by_distribution<T>({.input = keys.get(),
+                                  .output = keys.get(),
+                                  .count = count,
+                                  .scratch = {scratch.get(), bytes}},
+                                 choice);
+    EXPECT_EQ(count_wrong(scattered, keys.get()), 0U) << count;
+  }
+
+  // Sorts both by merging and by distributing. A pair's value is its key again, so that keys and
+  // values must have travelled together.
+  template <class T, class Value>
+  static void expect_sorted_pairs(std::uint64_t count) {
+    constexpr DistributionChoice kAlways{.least_keys = 0};
+    const std::size_t bytes =
+        std::max(sort_pairs_scratch_bytes<T, Value>(count),
+                 sort_pairs_by_distribution_scratch_bytes<T, Value>(count, kAlways));
+    if (lacks_memory(count * (sizeof(T) + sizeof(Value)) + bytes)) {
+      GTEST_SKIP() << "too little device memory";
+    }
+    const DeviceArray<T> keys(count);
+    const DeviceArray<Value> values(count);
+    const DeviceArray<unsigned char> scratch(bytes, 256 - DeviceArray<char>::kGuard);
+    const ScatteredKeys scattered{count, count, shift_for(count)};
+    const Pairs<T, Value> pairs{keys.get(), values.get()};
+    const PairSort<T, Value> sort{
+        .input = pairs, .output = pairs, .count = count, .scratch = {scratch.get(), bytes}};
+    for (const bool distributes : {false, true}) {
+      fill_scattered(scattered, keys.get());
+      fill_scattered(scattered, values.get());
+      if (distributes) {
+        sort_pairs_by_distribution<T, Value>(sort, kAlways);
+      } else {
+        sort_pairs<T, Value>(sort);
+      }
+      EXPECT_EQ(count_wrong(scattered, keys.get()), 0U) << count << ' ' << distributes;
+      EXPECT_EQ(count_wrong(scattered, values.get()), 0U) << count << ' ' << distributes;
+    }
   }
 };
 
 TEST_F(DeviceLarge, KeysAreSorted) {
-  for (const std::uint64_t count : kCounts) {
-    const std::size_t bytes = sort_keys_scratch_bytes<Key>(count);
-    if (lacks_memory(count * sizeof(Key) + bytes)) GTEST_SKIP() << "too little device memory";
-    const DeviceArray<Key> keys(count);
-    const DeviceArray<unsigned char> scratch(bytes, 256 - DeviceArray<char>::kGuard);
-    const ScatteredKeys scattered{count, count, shift_for(count)};
-    fill_scattered(scattered, keys.get());
-    sort_keys<Key>({.input = keys.get(),
-                    .output = keys.get(),
-                    .count = count,
-                    .scratch = {scratch.get(), bytes}});
-    EXPECT_EQ(count_wrong(scattered, keys.get()), 0U) << count;
+  for (const std::uint64_t count : kCounts) expect_sorted<Key>(count);
+}
+
+TEST_F(DeviceLarge, KeysOf8BytesAreSorted) {
+  for (const std::uint64_t count : {kTwo31 + 1, kTwo32 + 3}) {
+    expect_sorted<std::uint64_t>(count);
+    expect_distributed<std::uint64_t>(count, {});
   }
 }
 
@@ -141,23 +185,18 @@ TEST_F(DeviceLarge, ArraysGivenByOffsetsAreSorted) {
   EXPECT_EQ(count_wrong(scattered, keys.get()), 0U);
 }
 
-// A pair's value is its key again, so that keys and values must have travelled together.
 TEST_F(DeviceLarge, PairsAreSorted) {
-  for (const std::uint64_t count : {kTwo31 - 1, kTwo31 + 1}) {
-    const std::size_t bytes = sort_pairs_scratch_bytes<Key, Key>(count);
-    if (lacks_memory(2 * count * sizeof(Key) + bytes)) GTEST_SKIP() << "too little device memory";
-    const DeviceArray<Key> keys(count);
-    const DeviceArray<Key> values(count);
-    const DeviceArray<unsigned char> scratch(bytes, 256 - DeviceArray<char>::kGuard);
-    const ScatteredKeys scattered{count, count, 0};
-    fill_scattered(scattered, keys.get());
-    fill_scattered(scattered, values.get());
-    const Pairs<Key, Key> pairs{keys.get(), values.get()};
-    sort_pairs<Key, Key>(
-        {.input = pairs, .output = pairs, .count = count, .scratch = {scratch.get(), bytes}});
-    EXPECT_EQ(count_wrong(scattered, keys.get()), 0U) << count;
-    EXPECT_EQ(count_wrong(scattered, values.get()), 0U) << count;
+  for (const std::uint64_t count : kCounts) expect_sorted_pairs<Key, Key>(count);
+}
+
+TEST_F(DeviceLarge, PairsWithKeysOf8BytesAreSorted) {
+  for (const std::uint64_t count : {kTwo31 + 1, kTwo32 + 3}) {
+    expect_sorted_pairs<std::uint64_t, std::uint32_t>(count);
   }
+}
+
+TEST_F(DeviceLarge, PairsOf16BytesAreSorted) {
+  expect_sorted_pairs<std::uint64_t, std::uint64_t>(kTwo31 + 1);
 }
 
 }  // namespace

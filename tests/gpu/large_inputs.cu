@@ -17,9 +17,10 @@ __device__ void for_each_position(std::uint64_t count, const Visit& visit) {
   }
 }
 
-__global__ void scattered_kernel(const ScatteredKeys keys, std::uint32_t* out) {
+template <class Key>
+__global__ void scattered_kernel(const ScatteredKeys keys, Key* out) {
   for_each_position(keys.count, [&](std::uint64_t i) {
-    out[i] = static_cast<std::uint32_t>(i * kScatter % keys.period >> keys.shift);
+    out[i] = static_cast<Key>(i * kScatter % keys.period >> keys.shift);
   });
 }
 
@@ -30,18 +31,19 @@ __global__ void slice_kernel(std::uint64_t first, std::uint64_t count, std::uint
   });
 }
 
-__global__ void count_kernel(const ScatteredKeys keys, const std::uint32_t* out,
-                             unsigned long long* wrong) {
+template <class Key>
+__global__ void count_kernel(const ScatteredKeys keys, const Key* out, unsigned long long* wrong) {
   unsigned long long mine = 0;
   for_each_position(keys.count, [&](std::uint64_t i) {
-    mine += out[i] == static_cast<std::uint32_t>(i % keys.period >> keys.shift) ? 0 : 1;
+    mine += out[i] == static_cast<Key>(i % keys.period >> keys.shift) ? 0 : 1;
   });
   if (mine > 0) atomicAdd(wrong, mine);
 }
 
 }  // namespace
 
-void fill_scattered(const ScatteredKeys& keys, std::uint32_t* out) {
+template <class Key>
+void fill_scattered(const ScatteredKeys& keys, Key* out) {
   scattered_kernel<<<kBlocks, kThreads>>>(keys, out);
   check_launch("making scattered keys");
 }
@@ -59,7 +61,8 @@ void fill_slices(std::uint64_t count, std::uint32_t slices, unsigned shift, std:
   }
 }
 
-std::uint64_t count_wrong(const ScatteredKeys& keys, const std::uint32_t* out) {
+template <class Key>
+std::uint64_t count_wrong(const ScatteredKeys& keys, const Key* out) {
   unsigned long long* counter = nullptr;
   check_cuda(cudaMalloc(&counter, sizeof(*counter)), CudaCall::kMemory, "allocating for a test");
   check_cuda(cudaMemset(counter, 0, sizeof(*counter)), CudaCall::kMemory, "clearing a counter");
@@ -71,5 +74,10 @@ std::uint64_t count_wrong(const ScatteredKeys& keys, const std::uint32_t* out) {
   cudaFree(counter);
   return wrong;
 }
+
+template void fill_scattered(const ScatteredKeys&, std::uint32_t*);
+template void fill_scattered(const ScatteredKeys&, std::uint64_t*);
+template std::uint64_t count_wrong(const ScatteredKeys&, const std::uint32_t*);
+template std::uint64_t count_wrong(const ScatteredKeys&, const std::uint64_t*);
 
 }  // namespace gsort::gpu

@@ -8,7 +8,7 @@ namespace gsort::gpu {
 
 // Keys are cut out of the numbers 0 .. period - 1, which come in a scattered order, again and
 // again: key i = (i * odd % period) >> shift. Requires: count * odd < 2^64, odd and period without
-// a common factor.
+// a common factor. Keys, here and below, are of 4 or 8 bytes.
 struct ScatteredKeys {
   std::uint64_t count = 0;
   std::uint64_t period = 0;
@@ -16,7 +16,8 @@ struct ScatteredKeys {
 };
 inline constexpr std::uint64_t kScatter = 1000000007;  // a prime
 
-void fill_scattered(const ScatteredKeys& keys, std::uint32_t* out);
+template <class Key>
+void fill_scattered(const ScatteredKeys& keys, Key* out);
 
 // Slice j of `slices` holds the numbers j, j + slices ... below count, each >> shift; the slices
 // lie one behind the other. Their merge is 0 .. count - 1, each >> shift.
@@ -25,6 +26,7 @@ void fill_slices(std::uint64_t count, std::uint32_t slices, unsigned shift, std:
                                         std::uint32_t slice);
 
 // How many of out[0, count) are not (i % period) >> shift. Waits for the device.
-[[nodiscard]] std::uint64_t count_wrong(const ScatteredKeys& keys, const std::uint32_t* out);
+template <class Key>
+[[nodiscard]] std::uint64_t count_wrong(const ScatteredKeys& keys, const Key* out);
 
 }  // namespace gsort::gpu
