@@ -26,7 +26,7 @@ inline constexpr std::uint64_t kLeastDistributedKeys =
 template <class Key>
 inline constexpr std::uint64_t kMostDistributedKeys = sizeof(Key) == 8 ? ~std::uint64_t{0}
                                                                        : std::uint64_t{1} << 30;
-inline constexpr std::uint64_t kMostPieces = 8;
+inline constexpr std::uint64_t kMostPieces = 8;  // one pass merges so many
 
 // For tests and benchmarks; the defaults are for everything else.
 struct DistributionChoice {
