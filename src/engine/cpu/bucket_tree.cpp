@@ -2,6 +2,7 @@
 #include "engine/cpu/bucket_tree.hpp"
 
 #include <algorithm>
+#include <array>
 #include <type_traits>
 
 #undef HWY_TARGET_INCLUDE
@@ -18,11 +19,11 @@ template <class Key>
 HWY_INLINE std::size_t count_passed(const Key* bounds, Key key) {
   const hn::CappedTag<Key, 64 / sizeof(Key)> d;
   const auto wanted = hn::Set(d, key);
-  std::size_t count = 0;
+  std::size_t above = 0;
   for (std::size_t i = 0; i < 64 / sizeof(Key); i += hn::Lanes(d)) {
-    count += hn::CountTrue(d, hn::Not(hn::Lt(wanted, hn::Load(d, bounds + i))));
+    above += hn::CountTrue(d, hn::Lt(wanted, hn::Load(d, bounds + i)));
   }
-  return count;
+  return 64 / sizeof(Key) - above;
 }
 
 // No vector instructions compare keys of 128 bits.
@@ -32,21 +33,30 @@ HWY_INLINE std::size_t count_passed(const UInt128* bounds, UInt128 key) {
   return count;
 }
 
-// Nodes of a level lie one behind the other, behind those of the level above.
+// Nodes of a level lie one behind the other, behind those of the level above. Many keys go through
+// one level before any goes to the next, so that their searches overlap.
 template <class Key>
 HWY_ATTR void number_loop(const Key* bounds, unsigned levels, const Key* keys, std::size_t count,
                           std::size_t last, std::uint16_t* numbers) {
   constexpr std::size_t kBounds = 64 / sizeof(Key);
-  for (std::size_t i = 0; i < count; ++i) {
-    std::size_t child = 0;
-    std::size_t first = 0;  // node of the level
+  constexpr std::size_t kAtOnce = 64;
+  for (std::size_t begin = 0; begin < count; begin += kAtOnce) {
+    const std::size_t at_once = std::min(kAtOnce, count - begin);
+    std::array<std::uint32_t, kAtOnce> children{};
+    const Key* level_bounds = bounds;
     std::size_t nodes = 1;  // of the level
     for (unsigned level = 0; level < levels; ++level) {
-      child = child * (kBounds + 1) + count_passed(bounds + (first + child) * kBounds, keys[i]);
-      first += nodes;
+      for (std::size_t i = 0; i < at_once; ++i) {
+        const std::size_t child = children[i];
+        children[i] = static_cast<std::uint32_t>(
+            child * (kBounds + 1) + count_passed(level_bounds + child * kBounds, keys[begin + i]));
+      }
+      level_bounds += nodes * kBounds;
       nodes *= kBounds + 1;
     }
-    numbers[i] = static_cast<std::uint16_t>(std::min(child, last));
+    for (std::size_t i = 0; i < at_once; ++i) {
+      numbers[begin + i] = static_cast<std::uint16_t>(std::min<std::size_t>(children[i], last));
+    }
   }
 }
 
