@@ -20,6 +20,7 @@ from pathlib import Path
 
 GUIDE = Path(__file__).resolve().parents[2] / "src/SHARES.md"
 KINDS = [["-t", "u32"], ["-t", "u64", "-r"], ["-t", "f64"], ["-t", "i16"], ["-t", "u8", "-r"],
+         ["-t", "u128"], ["-t", "i128", "-r"],
          ["--record=12", "--key=4:u32"], ["--record=20", "--key=0:bytes3", "-r"],
          # Nothing but keys:
          ["--record=8", "--key=0:u32", "--key=4:u32"], ["--record=8", "--key=4:i32r", "--key=0:bytes4"],

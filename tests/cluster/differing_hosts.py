@@ -28,8 +28,8 @@ def require_unread(bed: Bed, what: str) -> None:
     bed.require_nothing_left()
 
 
-def require_one_error(bed: Bed, what: str, running: subprocess.Popen, *told: str) -> None:
-    status = bed.finish(running, 60)
+def require_one_error(bed: Bed, what: str, running: subprocess.Popen, *told: str, seconds: float = 60) -> None:
+    status = bed.finish(running, seconds)
     messages = [line for line in bed.said().splitlines() if line.startswith("gsort")]
     if status != 2 or len(messages) != 1 or any(words not in messages[0] for words in told):
         raise Failed(f"{what}: status {status}, not one message with {told}")
@@ -92,6 +92,9 @@ def other_files(bed: Bed) -> None:
     bed.hosts.on("h2", "umount shared; mount -t tmpfs -o size=1m none shared")
     running = bed.launch(3, "./gsort-mpi", "-T", "scratch", "-S", "256M", "--parts", "in.u64", "-o", "shared/{rank}.u64")
     require_refusal(bed, "a full folder of the output", running, "on h2 (rank 1): the output in shared: ", "1 MiB are free")
+    bed.hosts.on("h1", "mount -t tmpfs -o size=1m none shared")
+    running = bed.launch(["h1"] * 3, "./gsort-mpi", "-T", "scratch", "-S", "256M", "in.u64", "-o", "shared/out")
+    require_refusal(bed, "a full folder of one output", running, "on h1 (rank ", "the output in shared: ", "MiB are free")
     bed.write_keys("in.u64", 6_000_000)
     bed.hosts.on("h2", "mount -o remount,ro,bind scratch")
     require_refusal(bed, "a folder for runs", bed.start(3, *SMALL, "in.u64"), "scratch: Read-only file system", "on h2 (rank 1)")

@@ -25,10 +25,13 @@ START_LIMIT = 10  # s: the least
 
 
 def kill_in_phases(bed: Bed, *more: str) -> None:
-    """In each phase, mpirun is killed and a rank; of several rounds, each rank in each."""
-    of_parts = "--parts" in more
+    """In each phase, mpirun is killed and a rank; of several rounds, each rank in each. With -u, parts are deferred, and the
+    output is written in a moment, at the end."""
+    of_parts, defers = "--parts" in more, "-u" in more
     kind, phases = (SortOfParts, [*bed.phases, "naming"]) if of_parts else (Sort, bed.phases)
-    bed.write_keys("in.u64", 600_000)
+    if defers:
+        phases = [phase for phase in phases if phase != "writing"]
+    bed.write_by_sender("in.u64", 3, 300_000) if defers else bed.write_keys("in.u64", 600_000)
     wanted = bed.expect("in.u64")
     bed.hosts.shape("12mbit")
     size = len(wanted) // (3 if of_parts else 1)
@@ -50,10 +53,12 @@ def kill_in_phases(bed: Bed, *more: str) -> None:
         return found
 
     def sort_after() -> None:
-        bed.sort(3, *SMALL, *more, "in.u64")
+        bed.sort(3, *SMALL, *more, "in.u64", "--stats=stats")
         if of_parts:
             bed.join_parts()
         bed.require_output(wanted, "the sort after killed ones")
+        if defers and not json.loads((bed.folder / "stats").read_text())["ranks"][1]["deferred_bytes"]:
+            raise Failed("no part is deferred")
         bed.require_no_process(ENDS_WITHIN)
         bed.require_nothing_left()
 
@@ -84,6 +89,10 @@ def killed(bed: Bed) -> None:
 
 def killed_parts(bed: Bed) -> None:
     kill_in_phases(bed, "--parts")
+
+
+def killed_deferring(bed: Bed) -> None:
+    kill_in_phases(bed, "-u")
 
 
 def kept_on(bed: Bed, name: str) -> int:
@@ -207,12 +216,12 @@ def scratch_fills(bed: Bed, *keep: str) -> None:
         time.sleep(0.002)
     bed.hosts.on("h2", "head -c 100m /dev/zero > scratch/other 2>&- || true")
     if keep:
-        if bed.end(running, 60) != 2 or "No space left" not in bed.said():
+        if bed.end(running, ENDS_WITHIN) != 2 or "No space left" not in bed.said():
             raise Failed("a scratch folder that fills")
         bed.require_output(OLD, "a scratch folder that fills")
         bed.hosts.on("h2", "rm scratch/other")
         return resume_on(bed, ["h1", "h4", "h3", "h2"])
-    require_one_error(bed, "a scratch folder that fills", running, "on h2 (rank 1)", "No space left")
+    require_one_error(bed, "a scratch folder that fills", running, "on h2 (rank 1)", "No space left", seconds=ENDS_WITHIN)
     return sort_after_full(bed)
 
 
@@ -309,4 +318,4 @@ FAILING: dict[str, Callable[[Bed], None]] = {case.__name__: case for case in (
 # These leave the processors idle most of the time.
 WAITING = [case.__name__ for case in (never_leaves, never_starts, link_interrupted, link_lost, stopped_for_ever)]
 LONG_FAILING: dict[str, Callable[[Bed], None]] = {case.__name__: case for case in (
-    scratch_fills, scratch_fills_and_resumed, stopped_and_resumed, link_lost_as_guided, killed_parts)}
+    scratch_fills, scratch_fills_and_resumed, stopped_and_resumed, link_lost_as_guided, killed_parts, killed_deferring)}

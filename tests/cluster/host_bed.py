@@ -10,6 +10,7 @@ import shlex
 import shutil
 import subprocess
 import time
+from array import array
 from collections.abc import Sequence
 from pathlib import Path
 
@@ -70,6 +71,15 @@ class Bed:
         with open(self.folder / name, "wb") as file:
             for begin in range(0, count, 1 << 22):
                 file.write(self.random.randbytes(min(1 << 22, count - begin) * width))
+
+    def write_by_sender(self, name: str, senders: int, count: int) -> None:
+        """`count` keys of 8 bytes of each sender. Each host's range of the output comes from one sender after the other, so hosts
+        that output their parts in order defer some."""
+        width = 2**64 // senders**2
+        with open(self.folder / name, "wb") as file:
+            for sender in range(senders):
+                drawn = array("Q", self.random.randbytes(8 * count))
+                array("Q", ((key % senders * senders + sender) * width + key // senders % width for key in drawn)).tofile(file)
 
     def expect(self, name: str, *words: str) -> bytes:
         """What gsort makes of an input."""

@@ -227,11 +227,24 @@ def stopped(bed: Bed, given: int = 24) -> None:
     require_memory(bed, given)
 
 
+def deferred(bed: Bed, given: int = 24) -> None:
+    """Processes that defer parts of the output take no more memory, and remove what they have kept."""
+    bed.write_by_sender("in.u64", 4, 750_000 if given == 24 else given << 17)
+    bed.hosts.shape(f"{given * 10 // 3}mbit")
+    bed.sort(4, *memory_of(given), "-u", "in.u64", "--stats=stats")
+    bed.require_output(bed.expect("in.u64", "-u"), "parts that are deferred")
+    ranks = require_memory(bed, given)["ranks"]
+    if not all(rank["deferred_bytes"] for rank in ranks[1:]):
+        raise Failed(f"no part is deferred: {ranks}")
+    bed.require_no_process(ENDS_WITHIN)
+    bed.require_nothing_left()
+
+
 def more_memory(bed: Bed) -> None:
     """Each process reads as much as its -S."""
     all_on_one_host(bed, 24)
     for given in (64, 128, 256):
-        for case in (one_slow_link, stopped, all_on_one_host):
+        for case in (one_slow_link, stopped, all_on_one_host, deferred):
             case(bed, given)
 
 
@@ -267,7 +280,7 @@ def room_for_a_part(bed: Bed) -> None:
 
 
 CASES: dict[str, Callable[[Bed], None]] = {case.__name__: case for case in (
-    equal_bytes, hosts_file, hosts_removed, stats, explained, memory_limited, one_slow_link, all_on_one_host,
+    equal_bytes, hosts_file, hosts_removed, stats, explained, memory_limited, one_slow_link, all_on_one_host, deferred,
     room_for_a_part)} | FAILING | DIFFERING
 LONG_CASES = {case.__name__: case for case in (network_bytes, more_memory, stopped)} | LONG_FAILING
 

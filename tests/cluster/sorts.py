@@ -41,8 +41,9 @@ def sort_keys(bed: Bed) -> None:
             if sends_much(ranks, struct.calcsize(code)):
                 bed.fail(f"{kind} {name}, {processes} processes: {[rank['sent_bytes'] for rank in ranks]} bytes were sent")
     for count in (0, 1, 2, 5, 1000):
-        data = bed.write("in.u64", keys("random", "Q", count, rng))
-        bed.expect_same(rng.choice([3, 4]), f"{count} elements", [data])
+        bed.expect_same(rng.choice([3, 4]), f"{count} elements", [bed.write("in.u64", keys("random", "Q", count, rng))])
+    for name, more in (("u128", "-S24M"), ("i128", "-r"), ("f16", "-S24M"), ("bf16", "-r")):
+        bed.expect_same(3, name, [bed.write(f"in.{name}", rng.randbytes(3_000_000 // 16 * 16))], more)
     bed.write("a.u32", keys("random", "I", 70_001, rng))
     bed.write("b.u32", keys("few", "I", 30_003, rng))
     bed.expect_same(3, "two inputs, descending", ["a.u32", "b.u32"], "-r")
