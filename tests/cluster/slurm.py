@@ -18,7 +18,8 @@ from collections.abc import Callable, Sequence
 from pathlib import Path
 
 import network
-from host_bed import ENDS_WITHIN, Failed, command_of_guide, require_hosts
+from failing_hosts import TIMEOUT
+from host_bed import ENDS_WITHIN, OLD, Failed, command_of_guide, require_hosts
 from kills import PHASES, TRIES, Sort, kill_often, slowly
 
 SKIPPED = 77
@@ -272,6 +273,28 @@ def killed_srun(cluster: Cluster) -> None:
     kill_often(cluster.rounds, cluster.phases, lambda _: ("srun", *hosts.names), cluster.seed, kill, sort_after)
 
 
+def link_lost(cluster: Cluster) -> None:
+    """A link is down for good, and the processes behind it live: all end, and srun."""
+    wanted = cluster.write_keys(1_500_000)
+    (cluster.folder / "out").write_bytes(OLD)
+    cluster.hosts.shape("12mbit")
+    before = cluster.hosts.sent_bytes("h2")
+    running = start_srun(cluster, "gsort-mpi", f"--peer-timeout={TIMEOUT}")
+    wait_for(lambda: cluster.hosts.sent_bytes("h2") - before > 500_000, 60, "nothing is exchanged")
+    cluster.hosts.link("h3", "down")
+    end = time.monotonic() + TIMEOUT + ENDS_WITHIN
+    if status_of(running, TIMEOUT + ENDS_WITHIN) == 0:
+        raise Failed("status 0 although a link is down")
+    wait_for(lambda: not cluster.running("gsort-mpi"), end - time.monotonic(), "processes are left")
+    cluster.require_output(OLD)
+    if f"h3 (rank 2): it has not answered for {TIMEOUT} seconds" not in (cluster.folder / "job.log").read_text():
+        raise Failed("the host that does not answer is not named")
+    cluster.hosts.link("h3", "up")
+    wait_for(lambda: cluster.idle_hosts() == len(cluster.hosts.names), 60, "not all hosts are idle")
+    finish(start_srun(cluster, "gsort-mpi"), 60)
+    cluster.require_output(wanted)
+
+
 def resumed_srun(cluster: Cluster) -> None:
     """srun is killed in each phase of sorts that keep runs. Two of the hosts go on, or all in another order."""
     count, kept = 600_000, cluster.hosts.scratch / "kept"
@@ -334,7 +357,8 @@ def arrays_without_a_host(cluster: Cluster) -> None:
 
 
 CASES: dict[str, Callable[[Cluster], None]] = {case.__name__: case for case in (
-    one_job, killed_job, job_without_a_host, killed_srun, resumed_srun, arrays, arrays_that_fail, arrays_without_a_host)}
+    one_job, killed_job, job_without_a_host, killed_srun, link_lost, resumed_srun, arrays, arrays_that_fail,
+    arrays_without_a_host)}
 
 
 def run(name: str, options: argparse.Namespace) -> bool:
