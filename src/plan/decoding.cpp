@@ -1,7 +1,6 @@
 #include "plan/decoding.hpp"
 
 #include <algorithm>
-#include <optional>
 #include <string>
 
 #include <fmt/format.h>
@@ -53,20 +52,20 @@ bool leaves_room_to_sort(std::uint64_t needed_bytes, std::uint64_t host_bytes) {
   return needed_bytes <= host_bytes / 4 * 3;
 }
 
-// In MiB; none if the machine has no such memory.
-std::optional<std::uint64_t> least_budget(Resources resources, std::uint64_t needed_bytes,
-                                          const Machine& machine, const HasPlan& has_plan) {
+// In MiB; 0 if the machine has no such memory.
+std::uint64_t least_budget(Resources resources, std::uint64_t needed_bytes, const Machine& machine,
+                           const HasPlan& has_plan) {
   const std::uint64_t most = machine.memory_bytes / kMiB;
   for (std::uint64_t tried = div_up(needed_bytes, kMiB); tried <= most;
        tried += std::max<std::uint64_t>(tried / 16, 1)) {
     resources.buffer_size = fmt::format("{}M", tried);
     if (leaves_room_to_sort(needed_bytes, tried * kMiB) && has_plan(resources)) return tried;
   }
-  return std::nullopt;
+  return 0;
 }
 
 Error too_little(const CompressedInput& input, std::uint64_t needed_bytes, bool merge,
-                 std::uint64_t host_bytes, std::optional<std::uint64_t> least) {
+                 std::uint64_t host_bytes, std::uint64_t least) {
   std::string needs =
       fmt::format("its {} needs {}", memory_word(input.need.codec), format_bytes(input.need.bytes));
   if (needed_bytes > input.need.bytes) {
@@ -78,7 +77,7 @@ Error too_little(const CompressedInput& input, std::uint64_t needed_bytes, bool 
   return Error(ErrorKind::kUsage, "reading",
                fmt::format("{}, more than -S {} leaves", needs, format_bytes(host_bytes)))
       .path(input.path)
-      .hint(least ? fmt::format("give -S {}M or more, or {}", *least, beside) : beside);
+      .hint(least > 0 ? fmt::format("give -S {}M or more, or {}", least, beside) : beside);
 }
 
 }  // namespace
