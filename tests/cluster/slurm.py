@@ -80,7 +80,8 @@ class Cluster:
         (self.folder / "bin").mkdir()
         for name in ("gsort", "gsort-mpi"):
             shutil.copy(programs / name, self.folder / "bin" / name)
-        (self.folder / "gsort-mpi").symlink_to("bin/gsort-mpi")
+        if not (self.folder / "gsort-mpi").exists():  # in containers.py it does
+            (self.folder / "gsort-mpi").symlink_to("bin/gsort-mpi")
         for name in SCRIPTS:
             (self.folder / name).write_text(script_of(name))
         os.environ.update(hosts.environment, SLURM_CONF=str(self.folder / "slurm.conf"), SCRATCH=str(hosts.scratch),
