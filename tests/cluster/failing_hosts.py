@@ -31,7 +31,9 @@ def kill_in_phases(bed: Bed, *more: str) -> None:
     kind, phases = (SortOfParts, [*bed.phases, "naming"]) if of_parts else (Sort, bed.phases)
     if defers:
         phases = [phase for phase in phases if phase != "writing"]
-    bed.write_by_sender("in.u64", 3, 300_000) if defers else bed.write_keys("in.u64", 600_000)
+        bed.write_by_sender("in.u64", 3, 300_000)
+    else:
+        bed.write_keys("in.u64", 600_000)
     wanted = bed.expect("in.u64")
     bed.hosts.shape("12mbit")
     size = len(wanted) // (3 if of_parts else 1)

@@ -49,6 +49,12 @@ def require_hosts(hosts: network.Network, processes: int | None = None) -> None:
         raise Failed(f"the hosts are {ranks}")
 
 
+def keys_by_sender(sender: int, senders: int, drawn: array) -> array:
+    """Keys of 8 bytes in place of random ones: the range of each host's output is divided into one for each sender."""
+    width = 2**64 // senders**2
+    return array("Q", ((key % senders * senders + sender) * width + key // senders % width for key in drawn))
+
+
 class Bed:
     """The hosts with the programs, and sorts on them."""
 
@@ -73,13 +79,10 @@ class Bed:
                 file.write(self.random.randbytes(min(1 << 22, count - begin) * width))
 
     def write_by_sender(self, name: str, senders: int, count: int) -> None:
-        """`count` keys of 8 bytes of each sender. Each host's range of the output comes from one sender after the other, so hosts
-        that output their parts in order defer some."""
-        width = 2**64 // senders**2
+        """`count` keys of each sender. Hosts that output their parts in order defer some."""
         with open(self.folder / name, "wb") as file:
             for sender in range(senders):
-                drawn = array("Q", self.random.randbytes(8 * count))
-                array("Q", ((key % senders * senders + sender) * width + key // senders % width for key in drawn)).tofile(file)
+                keys_by_sender(sender, senders, array("Q", self.random.randbytes(8 * count))).tofile(file)
 
     def expect(self, name: str, *words: str) -> bytes:
         """What gsort makes of an input."""

@@ -1,4 +1,4 @@
-// Sorts and merges of more keys than 31 and 32 bits can count. They take up to 100 GiB of device
+// Sorts and merges of more keys than 31 and 32 bits can count. They take about 100 GiB of device
 // memory; where there is less they skip.
 #include <algorithm>
 #include <string>
@@ -69,10 +69,9 @@ class DeviceLarge : public GpuTest {
     EXPECT_EQ(count_wrong(scattered, keys.get()), 0U) << count;
   }
 
-  // Sorts both by merging and by distributing. A pair's value is its key again, so that keys and
-  // values must have travelled together.
-  template <class T, class Value>
-  static void expect_sorted_pairs(std::uint64_t count) {
+  // Sorts by merging, then by distributing; `fill` makes the input, `wrong` counts in the output.
+  template <class T, class Value, class Fill, class Wrong>
+  static void expect_sorted_pairs(std::uint64_t count, const Fill& fill, const Wrong& wrong) {
     constexpr DistributionChoice kAlways{.least_keys = 0};
     const std::size_t bytes =
         std::max(sort_pairs_scratch_bytes<T, Value>(count),
@@ -83,21 +82,30 @@ class DeviceLarge : public GpuTest {
     const DeviceArray<T> keys(count);
     const DeviceArray<Value> values(count);
     const DeviceArray<unsigned char> scratch(bytes, 256 - DeviceArray<char>::kGuard);
-    const ScatteredKeys scattered{count, count, shift_for(count)};
     const Pairs<T, Value> pairs{keys.get(), values.get()};
     const PairSort<T, Value> sort{
         .input = pairs, .output = pairs, .count = count, .scratch = {scratch.get(), bytes}};
-    for (const bool distributes : {false, true}) {
-      fill_scattered(scattered, keys.get());
-      fill_scattered(scattered, values.get());
-      if (distributes) {
-        sort_pairs_by_distribution<T, Value>(sort, kAlways);
-      } else {
-        sort_pairs<T, Value>(sort);
-      }
-      EXPECT_EQ(count_wrong(scattered, keys.get()), 0U) << count << ' ' << distributes;
-      EXPECT_EQ(count_wrong(scattered, values.get()), 0U) << count << ' ' << distributes;
-    }
+    fill(pairs);
+    sort_pairs<T, Value>(sort);
+    EXPECT_EQ(wrong(pairs), 0U) << count << " merged";
+    fill(pairs);
+    sort_pairs_by_distribution<T, Value>(sort, kAlways);
+    EXPECT_EQ(wrong(pairs), 0U) << count << " distributed";
+  }
+
+  // A pair's value is its key again, so that keys and values must have travelled together.
+  template <class T, class Value>
+  static void expect_keys_with_values(std::uint64_t count) {
+    const ScatteredKeys scattered{count, count, shift_for(count)};
+    expect_sorted_pairs<T, Value>(
+        count,
+        [&](const Pairs<T, Value>& pairs) {
+          fill_scattered(scattered, pairs.keys);
+          fill_scattered(scattered, pairs.values);
+        },
+        [&](const Pairs<T, Value>& pairs) {
+          return count_wrong(scattered, pairs.keys) + count_wrong(scattered, pairs.values);
+        });
   }
 };
 
@@ -186,17 +194,28 @@ TEST_F(DeviceLarge, ArraysGivenByOffsetsAreSorted) {
 }
 
 TEST_F(DeviceLarge, PairsAreSorted) {
-  for (const std::uint64_t count : kCounts) expect_sorted_pairs<Key, Key>(count);
+  for (const std::uint64_t count : kCounts) expect_keys_with_values<Key, Key>(count);
 }
 
 TEST_F(DeviceLarge, PairsWithKeysOf8BytesAreSorted) {
   for (const std::uint64_t count : {kTwo31 + 1, kTwo32 + 3}) {
-    expect_sorted_pairs<std::uint64_t, std::uint32_t>(count);
+    expect_keys_with_values<std::uint64_t, std::uint32_t>(count);
   }
 }
 
-TEST_F(DeviceLarge, PairsOf16BytesAreSorted) {
-  expect_sorted_pairs<std::uint64_t, std::uint64_t>(kTwo31 + 1);
+// Each key but the last is there twice, so the order of equal ones shows.
+TEST_F(DeviceLarge, PairsOf16BytesAreSortedStably) {
+  using Wide = std::uint64_t;
+  static constexpr ScatteredKeys kScattered{kTwo31 + 1, kTwo31 + 1, 1};
+  expect_sorted_pairs<Wide, Wide>(
+      kScattered.count,
+      [](const Pairs<Wide, Wide>& pairs) {
+        fill_scattered(kScattered, pairs.keys);
+        fill_positions(kScattered.count, pairs.values);
+      },
+      [](const Pairs<Wide, Wide>& pairs) {
+        return count_misplaced(kScattered, pairs.keys, pairs.values);
+      });
 }
 
 }  // namespace

@@ -31,13 +31,51 @@ __global__ void slice_kernel(std::uint64_t first, std::uint64_t count, std::uint
   });
 }
 
-template <class Key>
-__global__ void count_kernel(const ScatteredKeys keys, const Key* out, unsigned long long* wrong) {
+__global__ void position_kernel(std::uint64_t count, std::uint64_t* out) {
+  for_each_position(count, [&](std::uint64_t i) { out[i] = i; });
+}
+
+// Counts the positions for which is_wrong(i).
+template <class IsWrong>
+__global__ void count_kernel(std::uint64_t count, const IsWrong is_wrong,
+                             unsigned long long* wrong) {
   unsigned long long mine = 0;
-  for_each_position(keys.count, [&](std::uint64_t i) {
-    mine += out[i] == static_cast<Key>(i % keys.period >> keys.shift) ? 0 : 1;
-  });
+  for_each_position(count, [&](std::uint64_t i) { mine += is_wrong(i) ? 1 : 0; });
   if (mine > 0) atomicAdd(wrong, mine);
+}
+
+template <class Key>
+struct IsNotSorted {
+  ScatteredKeys keys;
+  const Key* out;
+  __device__ bool operator()(std::uint64_t i) const {
+    return out[i] != static_cast<Key>(i % keys.period >> keys.shift);
+  }
+};
+
+struct IsMisplaced {
+  ScatteredKeys keys;
+  const std::uint64_t* out;
+  const std::uint64_t* positions;
+  __device__ bool operator()(std::uint64_t i) const {
+    if (out[i] != i >> keys.shift) return true;
+    if (positions[i] * kScatter % keys.period >> keys.shift != out[i]) return true;
+    return i > 0 && out[i - 1] == out[i] && positions[i - 1] >= positions[i];
+  }
+};
+
+template <class IsWrong>
+std::uint64_t count_if(std::uint64_t count, const IsWrong& is_wrong) {
+  unsigned long long* counter = nullptr;
+  check_cuda(cudaMalloc(&counter, sizeof(*counter)), CudaCall::kMemory, "allocating for a test");
+  check_cuda(cudaMemset(counter, 0, sizeof(*counter)), CudaCall::kMemory, "clearing a counter");
+  count_kernel<<<kBlocks, kThreads>>>(count, is_wrong, counter);
+  check_launch("counting wrong keys");
+  unsigned long long wrong = 0;
+  check_cuda(cudaMemcpy(&wrong, counter, sizeof(wrong), cudaMemcpyDeviceToHost), CudaCall::kCopy,
+             "reading a counter");
+  cudaFree(counter);
+  return wrong;
 }
 
 }  // namespace
@@ -63,16 +101,17 @@ void fill_slices(std::uint64_t count, std::uint32_t slices, unsigned shift, std:
 
 template <class Key>
 std::uint64_t count_wrong(const ScatteredKeys& keys, const Key* out) {
-  unsigned long long* counter = nullptr;
-  check_cuda(cudaMalloc(&counter, sizeof(*counter)), CudaCall::kMemory, "allocating for a test");
-  check_cuda(cudaMemset(counter, 0, sizeof(*counter)), CudaCall::kMemory, "clearing a counter");
-  count_kernel<<<kBlocks, kThreads>>>(keys, out, counter);
-  check_launch("counting wrong keys");
-  unsigned long long wrong = 0;
-  check_cuda(cudaMemcpy(&wrong, counter, sizeof(wrong), cudaMemcpyDeviceToHost), CudaCall::kCopy,
-             "reading a counter");
-  cudaFree(counter);
-  return wrong;
+  return count_if(keys.count, IsNotSorted<Key>{keys, out});
+}
+
+void fill_positions(std::uint64_t count, std::uint64_t* out) {
+  position_kernel<<<kBlocks, kThreads>>>(count, out);
+  check_launch("numbering pairs");
+}
+
+std::uint64_t count_misplaced(const ScatteredKeys& keys, const std::uint64_t* out,
+                              const std::uint64_t* positions) {
+  return count_if(keys.count, IsMisplaced{keys, out, positions});
 }
 
 template void fill_scattered(const ScatteredKeys&, std::uint32_t*);

@@ -29,4 +29,10 @@ void fill_slices(std::uint64_t count, std::uint32_t slices, unsigned shift, std:
 template <class Key>
 [[nodiscard]] std::uint64_t count_wrong(const ScatteredKeys& keys, const Key* out);
 
+// Pairs of keys as above, and of their positions in the input as values. How many of the sorted
+// ones are not there, or not stable: behind a pair of the same key that came later. Waits.
+void fill_positions(std::uint64_t count, std::uint64_t* out);
+[[nodiscard]] std::uint64_t count_misplaced(const ScatteredKeys& keys, const std::uint64_t* out,
+                                            const std::uint64_t* positions);
+
 }  // namespace gsort::gpu
