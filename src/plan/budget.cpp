@@ -42,14 +42,8 @@ std::uint64_t device_budget(const Resources& resources, const GpuFacts& gpu) {
 }
 
 std::uint64_t buffer_budget(std::uint64_t host_budget_bytes, std::uint64_t least_program_bytes) {
-  constexpr std::uint64_t kEnough = 64 * kMiB;
-  constexpr std::uint64_t kLeast = 6 * kMiB;
   const std::uint64_t eighth = std::min<std::uint64_t>(host_budget_bytes / 8, 16 * kMiB);
-  const std::uint64_t beyond =
-      least_program_bytes -
-      std::min(least_program_bytes, kEnough - std::min(host_budget_bytes, kEnough));
-  const std::uint64_t left =
-      std::max(eighth, std::min(least_program_bytes, std::max(beyond, kLeast)));
+  const std::uint64_t left = std::max(eighth, least_program_bytes);
   return host_budget_bytes - std::min(host_budget_bytes, left);
 }
 

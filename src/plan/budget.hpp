@@ -17,9 +17,7 @@ namespace gsort {
 [[nodiscard]] std::uint64_t device_budget(const Resources& resources, const GpuFacts& gpu);
 
 // What of the host budget is left for buffers: the program itself, its stacks and small structures
-// take an eighth, at most 16 MiB, but no less than `least_program_bytes`. If the budget is
-// N bytes less than 64 MiB, `least_program_bytes` is reduced by N, but not below 6 MiB: the program
-// and the buffers then take up to 16 MiB more than the budget.
+// take an eighth, at most 16 MiB, but no less than `least_program_bytes`.
 [[nodiscard]] std::uint64_t buffer_budget(std::uint64_t host_budget_bytes,
                                           std::uint64_t least_program_bytes = 0);
 

@@ -137,7 +137,7 @@ def by_mpirun(bed: Containers) -> None:
     bed.hosts.shape("4mbit")
     for victim in ("podman", "gsort-mpi", "mpirun"):
         before = bed.hosts.sent_bytes("h2")
-        running = bed.begin(MPIRUN, "-S 24M")
+        running = bed.begin(MPIRUN, "-S 40M")
         while bed.hosts.sent_bytes("h2") - before < 500_000:
             if running.poll() is not None:
                 raise Failed(f"the sort has ended, status {running.returncode}")

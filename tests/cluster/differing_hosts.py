@@ -110,7 +110,7 @@ def other_memory(bed: Bed) -> None:
 def too_many_runs(bed: Bed) -> None:
     """As many as the exchange has no memory for are planned: that is known before they are formed."""
     write_large(bed)
-    require_refusal(bed, "memory for the exchange", bed.start(3, *SMALL, "in.u64"), "-S 24 MiB: is too small", "(rank ")
+    require_refusal(bed, "memory for the exchange", bed.start(3, *SMALL, "in.u64"), "-S 40 MiB: is too small", "(rank ")
 
 
 def explained_unread(bed: Bed) -> None:

@@ -14,7 +14,7 @@ import time
 from collections.abc import Callable, Sequence
 
 from differing_hosts import require_one_error, require_refusal, write_large
-from host_bed import (ENDS_WITHIN, GUIDE, OLD, PARTS, RESUME, SIGKILL_TIMEOUT, SMALL, Bed, Failed, LeftOut, memory_of,
+from host_bed import (ENDS_WITHIN, GUIDE, LEAST, OLD, PARTS, RESUME, SIGKILL_TIMEOUT, SMALL, Bed, Failed, LeftOut, memory_of,
                       write_input)
 from kills import Sort, SortOfParts, kill_often, slowly
 from resume import runs_in
@@ -125,10 +125,10 @@ def count_of(bed: Bed) -> int:
     return (bed.folder / "in.u64").stat().st_size // 8
 
 
-def start_exchange(bed: Bed, *words: str, given: int = 24) -> subprocess.Popen:
+def start_exchange(bed: Bed, *words: str, given: int = LEAST) -> subprocess.Popen:
     """A sort of 3 hosts over slow links, in the middle of its exchange."""
     write_input(bed, given, 1_500_000)
-    bed.hosts.shape("20mbit" if given == 24 else f"{given * 2}mbit")
+    bed.hosts.shape("20mbit" if given == LEAST else f"{given * 2}mbit")
     sort = Sort(bed.hosts, 3)
     running = bed.start(3, *memory_of(given), *words, "in.u64")
     while not sort.has_begun("exchanging"):

@@ -20,7 +20,8 @@ GUIDE = Path(__file__).resolve().parents[2] / "src/cluster/README.md"
 OLD = b"the old output"
 ENDS_WITHIN = 10  # seconds
 PARTS = "part-{rank}"  # with --parts
-SMALL = ["-S", "24M", "--parallel=1"]
+LEAST = 40  # MiB: memory for several short runs
+SMALL = ["-S", f"{LEAST}M", "--parallel=1"]
 RESUME = "--resume=scratch/kept"
 SIGKILL_TIMEOUT = "OMPI_MCA_odls_base_sigkill_timeout"
 
@@ -181,11 +182,11 @@ class Bed:
 
 
 def memory_of(given: int) -> list[str]:
-    return SMALL if given == 24 else ["-S", f"{given}M"]
+    return SMALL if given == LEAST else ["-S", f"{given}M"]
 
 
 def write_input(bed: Bed, given: int, count: int) -> bytes:
-    """Writes `count` keys, or with more than 24 MiB of memory, as many as the memory of four processes holds. Returns gsort's
+    """Writes `count` keys, or with more memory, as many as the memory of four processes holds. Returns gsort's
     output."""
-    bed.write_keys("in.u64", count if given == 24 else given << 19)
+    bed.write_keys("in.u64", count if given == LEAST else given << 19)
     return bed.expect("in.u64")

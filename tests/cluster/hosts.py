@@ -24,12 +24,11 @@ import network
 from bed import KINDS, keys, sends, sends_again, sends_much, written
 from differing_hosts import DIFFERING
 from failing_hosts import FAILING, LONG_FAILING, WAITING, start_exchange
-from host_bed import (ENDS_WITHIN, GUIDE, SIGKILL_TIMEOUT, SMALL, Bed, Failed, LeftOut, command_of_guide, memory_of,
+from host_bed import (ENDS_WITHIN, GUIDE, LEAST, SIGKILL_TIMEOUT, SMALL, Bed, Failed, LeftOut, command_of_guide, memory_of,
                       require_hosts, write_input)
 from kills import PHASES
 
 SKIPPED = 77
-PROGRAM_MIB = 16  # that the program and MPI use beside a small -S, as the guide says
 KEYS_SENT = 1_500_000  # two runs of each of four processes
 UNPACKED, RECORDS = ("--pack-runs=off",), ("--record=16", "--key=0:u64")
 BEATS_AND_START = 100_000  # bytes
@@ -143,12 +142,11 @@ def memory_limited(bed: Bed) -> None:
 
 
 def require_memory(bed: Bed, given: int) -> dict:
-    """Requires that no process of the last sort used more memory than -S; if -S is below 64 MiB, the program and MPI may use
-    PROGRAM_MIB more. Returns the report."""
+    """Requires that no process of the last sort used more memory than -S. Returns the report."""
     report = json.loads((bed.folder / "stats").read_text())
     peaks = [rank["peak_resident_bytes"] / 2**20 for rank in report["ranks"]]
     print(f"  peaks of {', '.join(f'{peak:.0f}' for peak in peaks)} MiB with -S {given}M", flush=True)
-    if max(peaks) > given + (PROGRAM_MIB if given < 64 else 0):
+    if max(peaks) > given:
         raise Failed(f"a process took {max(peaks):.0f} MiB with -S {given}M")
     return report
 
@@ -165,7 +163,7 @@ def require_traffic(bed: Bed, processes: int, kind: str, *words: str) -> None:
     sent = [bed.hosts.sent_bytes(name) - first for name, first in zip(bed.hosts.names, before)]
     if "--parts" in words:
         bed.join_parts()
-    report = require_memory(bed, 24)
+    report = require_memory(bed, LEAST)
     ranks, merged_first = report["ranks"], "-u" in words
     stored = report["bytes"] + (sum(written(ranks)) * size if merged_first else 0)  # each process merges its share into a run
     packed = sum(rank["kept_bytes"] + rank["spilled_bytes"] for rank in ranks) / stored
@@ -203,7 +201,7 @@ def network_bytes(bed: Bed) -> None:
                 require_traffic(bed, processes, kind, *words)
 
 
-def one_slow_link(bed: Bed, given: int = 24) -> None:
+def one_slow_link(bed: Bed, given: int = LEAST) -> None:
     """All wait for the host with a quarter of the link, and take no more memory meanwhile."""
     wanted = write_input(bed, given, 3_000_000)
     bed.hosts.shape(f"{given * 10 // 3}mbit")
@@ -213,7 +211,7 @@ def one_slow_link(bed: Bed, given: int = 24) -> None:
     require_memory(bed, given)
 
 
-def stopped(bed: Bed, given: int = 24) -> None:
+def stopped(bed: Bed, given: int = LEAST) -> None:
     """A process is stopped for 10 s in the exchange."""
     running = start_exchange(bed, "--stats=stats", given=given)
     process = next(process for process in bed.ranks() if bed.hosts.host_of(process) == "h2")
@@ -227,9 +225,9 @@ def stopped(bed: Bed, given: int = 24) -> None:
     require_memory(bed, given)
 
 
-def deferred(bed: Bed, given: int = 24) -> None:
+def deferred(bed: Bed, given: int = LEAST) -> None:
     """Processes that defer parts of the output take no more memory, and remove what they have kept."""
-    bed.write_by_sender("in.u64", 4, 750_000 if given == 24 else given << 17)
+    bed.write_by_sender("in.u64", 4, 750_000 if given == LEAST else given << 17)
     bed.hosts.shape(f"{given * 10 // 3}mbit")
     bed.sort(4, *memory_of(given), "-u", "in.u64", "--stats=stats")
     bed.require_output(bed.expect("in.u64", "-u"), "parts that are deferred")
@@ -242,7 +240,7 @@ def deferred(bed: Bed, given: int = 24) -> None:
 
 def more_memory(bed: Bed) -> None:
     """Each process reads as much as its -S."""
-    all_on_one_host(bed, 24)
+    all_on_one_host(bed, LEAST)
     for given in (64, 128, 256):
         for case in (one_slow_link, stopped, all_on_one_host):
             case(bed, given)

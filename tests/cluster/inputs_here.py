@@ -49,7 +49,7 @@ def read_inputs_here(bed: Bed) -> None:
     for processes in (1, 2, 3, 4):
         contents = [[keys("few", "Q", rng.choice([0, 3, 20_000]), rng) for _ in range(rng.randrange(1, 4))]
                     for _ in range(processes)]
-        expect("u64", processes, contents, "-t", "u64", "-S", "24M")
+        expect("u64", processes, contents, "-t", "u64", "-S", "40M")
         expect("narrow keys", processes, contents, "-t", "i16", "-r")
         expect("the first keys", processes, contents, "-t", "u64", "--top=9999")
         expect("distinct keys", processes, contents, "-t", "u64", "-u")

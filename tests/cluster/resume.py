@@ -15,7 +15,7 @@ from bed import Bed, is_program, keys
 from kills import MARK, slowly
 
 COUNT = 6_000_000  # u64: several runs of each process
-SMALL = ["-S", "24M", "--parallel=1"]
+SMALL = ["-S", "40M", "--parallel=1"]
 MOST_OF_RUN = 1_000_000  # elements, with these
 PAGE = 4096
 OLD = b"the old output"

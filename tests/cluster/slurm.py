@@ -233,7 +233,7 @@ def start_srun(cluster: Cluster, *program: str, hosts: Sequence[str] | None = No
     order = {"SLURM_HOSTFILE": str(cluster.folder / "hosts")} if hosts else {}
     placed = "--distribution=arbitrary" if hosts else "--ntasks-per-node=1"
     command = ["srun", f"--nodes={len(names)}", placed, "--mpi=pmix", "--kill-on-bad-exit=1", *program, *folder,
-               "-S", "24M", "--parallel=1", "in.u64", "-o", "out"]
+               "-S", "40M", "--parallel=1", "in.u64", "-o", "out"]
     with open(cluster.folder / "job.log", "w", encoding="utf-8") as said:
         return subprocess.Popen(cluster.hosts.entering("h1", *command), cwd=cluster.folder, stdout=said, stderr=said,
                                 env=os.environ | FENCE | order)

@@ -36,13 +36,13 @@ def sort_keys(bed: Bed) -> None:
         for kind in KINDS[number % 6::6]:
             processes, count = rng.randrange(2, 5), rng.randrange(50_000, 100_000)
             data = bed.write(f"in.{name}", keys(kind, code, count, rng))
-            bed.expect_same(processes, f"{kind} {name}", [data], "-S", rng.choice(["24M", "64M"]), "--stats=stats.json")
+            bed.expect_same(processes, f"{kind} {name}", [data], "-S", rng.choice(["40M", "64M"]), "--stats=stats.json")
             ranks = json.loads((bed.folder / "stats.json").read_text())["ranks"]
             if sends_much(ranks, struct.calcsize(code)):
                 bed.fail(f"{kind} {name}, {processes} processes: {[rank['sent_bytes'] for rank in ranks]} bytes were sent")
     for count in (0, 1, 2, 5, 1000):
         bed.expect_same(rng.choice([3, 4]), f"{count} elements", [bed.write("in.u64", keys("random", "Q", count, rng))])
-    for name, more in (("u128", "-S24M"), ("i128", "-r"), ("f16", "-S24M"), ("bf16", "-r")):
+    for name, more in (("u128", "-S40M"), ("i128", "-r"), ("f16", "-S40M"), ("bf16", "-r")):
         bed.expect_same(3, name, [bed.write(f"in.{name}", rng.randbytes(3_000_000 // 16 * 16))], more)
     bed.write("a.u32", keys("random", "I", 70_001, rng))
     bed.write("b.u32", keys("few", "I", 30_003, rng))
@@ -50,7 +50,7 @@ def sort_keys(bed: Bed) -> None:
     bed.expect_same(2, "big endian, not packed", ["a.u32"], "--endian=big", "--pack-runs=off", "-t", "i32")
     bed.expect_same(3, "an input that is the output", ["a.u32", "b.u32"], output="c.u32")
     bed.write("large.u64", keys("random", "Q", 3_000_000, rng))
-    bed.expect_same(4, "several runs of every process", ["large.u64"], "-S", "24M", "--parallel=1")
+    bed.expect_same(4, "several runs of every process", ["large.u64"], "-S", "40M", "--parallel=1")
     bed.expect_same(2, "not verified", ["large.u64"], "-S", "40M", "--no-verify")
 
 
@@ -71,7 +71,7 @@ def sort_on_many(bed: Bed) -> None:
     rng = random.Random(16)
     for processes, kind, (name, code) in ((7, "few", ("u32", "I")), (8, "random", ("u64", "Q")), (8, "by_rank", ("f64", "d"))):
         data = bed.write(f"in.{name}", keys(kind, code, rng.randrange(50_000, 100_000), rng))
-        bed.expect_same(processes, f"{kind} {name}", [data], "-S", "24M")
+        bed.expect_same(processes, f"{kind} {name}", [data], "-S", "40M")
     bed.expect_same(7, "5 elements", [bed.write("in.u64", keys("random", "Q", 5, rng))])
 
 
@@ -95,7 +95,7 @@ def write_parts(bed: Bed) -> None:
     rng = random.Random(9)
     for processes in (1, 2, 3, 4):
         data = bed.write("in.u64", keys(rng.choice(["random", "few", "sorted"]), "Q", rng.randrange(50_000, 100_000), rng))
-        bed.expect_same_parts(processes, "u64", [data], rng.choice(["-r", "-S24M"]))
+        bed.expect_same_parts(processes, "u64", [data], rng.choice(["-r", "-S40M"]))
     bed.expect_same_parts(3, "a header that is kept", [bed.write("head.bin", b"\x01" * 24 + keys("random", "Q", 9_000, rng))],
                           "--skip=24", "-t", "u64", suffix="bin")
     bed.expect_same_parts(4, "narrow keys", [bed.write("in.u8", rng.randbytes(70_001))], suffix="u8")
@@ -133,7 +133,7 @@ def write_encoded_parts(bed: Bed) -> None:
         bed.expect_same_parts(processes, "compressed records", [records], "--record=12", "--key=0:bytes1", "--compress=bzip2:3",
                               suffix="dat", read=bz2.decompress)
     data = bed.write("large.u64", keys("random", "Q", 3_000_000, rng))
-    bed.expect_same_parts(3, "text of several runs", [data], "-S", "24M", "--parallel=1", suffix="txt")
+    bed.expect_same_parts(3, "text of several runs", [data], "-S", "40M", "--parallel=1", suffix="txt")
     head = bed.write("head.bin", b"a header of 24 bytes....." [:24] + keys("few", "Q", 9_000, rng))
     bed.expect_same_parts(3, "compressed, behind a header", [head], "--skip=24", "-t", "u64", suffix="bin.gz", read=gzip.decompress)
     nans = bed.write("in.f64", struct.pack("<4Q", 0x7FF8000000000001, 0x7FF0000000000002, 0xFFF8000000000003, 5))
@@ -175,7 +175,7 @@ def write_one_of_each(bed: Bed) -> None:
     for processes in (1, 2, 3, 4):
         for kind in ("few", "equal", "by_rank", "random"):
             data = bed.write("in.u64", keys(kind, "Q", rng.randrange(50_000), rng))
-            bed.expect_same_parts(processes, f"distinct {kind}", [data], "-u", rng.choice(["-r", "-S24M", "--endian=big"]))
+            bed.expect_same_parts(processes, f"distinct {kind}", [data], "-u", rng.choice(["-r", "-S40M", "--endian=big"]))
         bed.write("in.f64", struct.pack("<20000d", *(rng.choice([-1.5, 0.0, -0.0, 2.5, rng.random()]) for _ in range(20_000))))
         bed.expect_same_parts(processes, "distinct f64", ["in.f64"], "-u", suffix="f64")
         bed.expect_same_parts(processes, "distinct narrow keys", [bed.write("in.i8", rng.randbytes(5_000))], "-u", suffix="i8")
@@ -183,7 +183,7 @@ def write_one_of_each(bed: Bed) -> None:
         bed.expect_same_parts(processes, "distinct records", [bed.write("in.dat", records)], "-u", "--record=12",
                               rng.choice(["--key=0:bytes1", "--key=1:u8"]), suffix="dat")
     data = bed.write("large.u64", struct.pack("<3000000Q", *(rng.randrange(1_000_000) for _ in range(3_000_000))))
-    bed.expect_same_parts(4, "distinct keys of several runs", [data], "-u", "-S", "24M", "--parallel=1")
+    bed.expect_same_parts(4, "distinct keys of several runs", [data], "-u", "-S", "40M", "--parallel=1")
     bed.expect_same_parts(2, "distinct keys, not verified", [data], "-u", "--no-verify")
     pairs = bed.write("in.dat", keys("few", "Q", 40_000, rng))
     bed.expect_same_parts(3, "distinct keys of 16 bytes", [pairs], "-u", "--record=16", "--key=0:u64,8:i64r", suffix="dat")
@@ -201,7 +201,7 @@ def write_one_of_each_together(bed: Bed) -> None:
     for processes in (1, 2, 3, 4):
         for kind in rng.sample(["few", "equal", "by_rank", "random"], 2):
             data = bed.write("in.u64", keys(kind, "Q", rng.randrange(50_000), rng))
-            options = ["-u", rng.choice(["-r", "-S24M", "--endian=big"])]
+            options = ["-u", rng.choice(["-r", "-S40M", "--endian=big"])]
             bed.expect_same(processes, f"distinct {kind}", [data], *options)
             top = f"--top={rng.choice([0, 1, 2, 700, 1_000_000])}"
             bed.expect_same(processes, f"the first distinct {kind}", [data], *options, top)
@@ -215,7 +215,7 @@ def write_one_of_each_together(bed: Bed) -> None:
         bed.expect_same(processes, "distinct records", [bed.write("in.dat", records)], "-u", "--record=12",
                         rng.choice(["--key=0:bytes1", "--key=1:u8"]), rng.choice(["--top=2", "--pack-runs=off"]))
     data = bed.write("large.u64", struct.pack("<3000000Q", *(rng.randrange(1_000_000) for _ in range(3_000_000))))
-    bed.expect_same(4, "distinct keys of several runs", [data], "-u", "-S", "24M", "--parallel=1")
+    bed.expect_same(4, "distinct keys of several runs", [data], "-u", "-S", "40M", "--parallel=1")
     bed.expect_same(2, "distinct keys, not verified", [data], "-u", "--no-verify", "--top=12345")
     # So long that the borders of processes lie at multiples of 4 MiB of the file.
     long = bed.write("long.u64", keys("random", "Q", 18_000_000, rng))
@@ -233,7 +233,7 @@ def write_the_first(bed: Bed) -> None:
     for processes in (1, 2, 3, 4):
         data = bed.write("in.u64", keys(rng.choice(["random", "few", "equal"]), "Q", 100_000, rng))
         for top in (0, 1, rng.randrange(100_000), 100_000, 1_000_000):
-            bed.expect_same(processes, f"the first {top}", [data], f"--top={top}", rng.choice(["-r", "-S24M"]))
+            bed.expect_same(processes, f"the first {top}", [data], f"--top={top}", rng.choice(["-r", "-S40M"]))
         bed.expect_same_parts(processes, "the first", [data], f"--top={rng.randrange(100_000)}")
     bed.expect_same(3, "the first of narrow keys", [bed.write("in.u8", rng.randbytes(200_003))], "--top=70001")
     bed.expect_same(2, "the first, not verified", ["in.u64"], "--top=12345", "--no-verify")
@@ -243,8 +243,8 @@ def write_the_first(bed: Bed) -> None:
     bed.write("in.npy", npy("<f8", 5_001, keys("random", "d", 5_001, rng)))
     bed.expect_same(3, "the first of an array", ["in.npy"], "--top=777", output="out.npy")
     data = bed.write("large.u64", keys("random", "Q", 3_000_000, rng))
-    bed.expect_same(4, "the first of several runs", [data], "-S", "24M", "--parallel=1", "--top=1000")
-    done = bed.run(bed.mpi(4, "-S", "24M", "--top=1000", "--stats=stats.json", data, "-o", "out"))
+    bed.expect_same(4, "the first of several runs", [data], "-S", "40M", "--parallel=1", "--top=1000")
+    done = bed.run(bed.mpi(4, "-S", "40M", "--top=1000", "--stats=stats.json", data, "-o", "out"))
     sent = sum(rank["sent_bytes"] for rank in json.loads((bed.folder / "stats.json").read_text())["ranks"])
     if not 0 < sent <= 8000:
         bed.fail(f"the first 1000 elements: {sent} bytes sent", done)
@@ -274,7 +274,7 @@ def sort_records(bed: Bed) -> None:
         kind = rng.choice(["random", "few"])
         data = bed.write("in.dat", keys(kind, "Q", 100_000, rng))
         bed.expect_same(rng.randrange(2, 5), f"{kind} records of nothing but {key}", [data], f"--record={size}",
-                        f"--key={key}", "-S", "24M")
+                        f"--key={key}", "-S", "40M")
 
 
 def sort_arrays(bed: Bed) -> None:
@@ -293,13 +293,13 @@ def sort_arrays(bed: Bed) -> None:
 def progress(bed: Bed) -> None:
     """Rank 0 shows it for all, and nobody where standard error is no terminal."""
     data = bed.write("in.u64", keys("random", "Q", 3_000_000, random.Random(8)))
-    done = bed.run(bed.mpi(3, "-S", "24M", "--progress=json", data, "-o", "out"))
+    done = bed.run(bed.mpi(3, "-S", "40M", "--progress=json", data, "-o", "out"))
     shown = [json.loads(line) for line in done.stderr.splitlines()]
     if [one["phase"] for one in shown].count("done") != 1 or shown[-1]["bytes"] != 24_000_000:
         bed.fail("--progress=json", done)
     if not all("(rank " in one["slowest"]["process"] for one in shown if one["phase"] in ("read", "merge")):
         bed.fail("--progress=json does not name the slowest process", done)
-    done = bed.run(bed.mpi(3, "-S", "24M", data, "-o", "out"))
+    done = bed.run(bed.mpi(3, "-S", "40M", data, "-o", "out"))
     if done.returncode != 0 or done.stderr:
         bed.fail("progress without a terminal", done)
 
@@ -399,7 +399,7 @@ def kill(bed: Bed) -> None:
     """A process is killed at some time of the sort: while it starts, forms runs, exchanges, syncs."""
     rng = random.Random(6)
     data = bed.write("large.u64", keys("random", "Q", 16_000_000, rng))
-    command = bed.mpi(3, "-S", "24M", "--parallel=1", data, "-o", "old")
+    command = bed.mpi(3, "-S", "40M", "--parallel=1", data, "-o", "old")
     begin = time.monotonic()
     done = bed.run(command)
     seconds = time.monotonic() - begin
@@ -444,7 +444,7 @@ def trace_slowly(bed: Bed) -> None:
     os.mkfifo(bed.folder / "trace")
     both_ends = os.open(bed.folder / "trace", os.O_RDWR)  # waits for nobody
     fcntl.fcntl(both_ends, fcntl.F_SETPIPE_SZ, 4096)
-    running = subprocess.Popen(bed.mpi(3, "-S", "24M", "--peer-timeout=4", data, "-o", "out", "--trace=trace"), cwd=bed.folder,
+    running = subprocess.Popen(bed.mpi(3, "-S", "40M", "--peer-timeout=4", data, "-o", "out", "--trace=trace"), cwd=bed.folder,
                                env=bed.environment, stderr=subprocess.PIPE, text=True)
     with open(bed.folder / "trace", "rb", buffering=0) as pipe:
         while fcntl.fcntl(pipe, fcntl.F_GETPIPE_SZ) == 4096 and running.poll() is None:  # gsort-mpi enlarges it

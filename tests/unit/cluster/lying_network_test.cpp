@@ -39,7 +39,7 @@ class LyingNetwork : public testing::Test {
     const Keys old{1, 2, 3};
     io::test::write_file(input, bytes_of(random_keys(60'000, 1U << 31U)));
     io::test::write_file(output, bytes_of(old));
-    std::vector<const char*> words = {"-S",          "24M", "--parallel=1",
+    std::vector<const char*> words = {"-S",          "40M", "--parallel=1",
                                       input.c_str(), "-o",  output.c_str()};
     words.insert(words.end(), more_words.begin(), more_words.end());
     const Options options = options_of(words);

@@ -197,7 +197,7 @@ class SameBytes : public testing::TestWithParam<unsigned> {
     std::vector<const char*> words = kind.words;
     if (is_array) words.clear();
     for (const char* const word :
-         {"-S", "24M", "--parallel=1", input.c_str(), "-o", output.c_str()}) {
+         {"-S", "40M", "--parallel=1", input.c_str(), "-o", output.c_str()}) {
       words.push_back(word);
     }
     SCOPED_TRACE(what);

@@ -267,7 +267,7 @@ class DeferredSorts : public testing::Test {
 
   std::vector<RankReport> sort(std::vector<const char*> words, const std::string& output) {
     const std::string input = folder_ / "in.u32";
-    for (const char* const word : {"-S", "24M", "--parallel=1", "-T"}) words.push_back(word);
+    for (const char* const word : {"-S", "40M", "--parallel=1", "-T"}) words.push_back(word);
     words.push_back(folder_.path().c_str());
     words.push_back(input.c_str());
     words.push_back("-o");

@@ -440,9 +440,9 @@ TEST_F(WholeJobs, RefuseMemoryThatIsTooLittleForTheExchangeAndNameTheLeast) {
   const std::string path = write("in.u32", bytes_of(random_keys(300'000, 1U << 31U)));
   const std::string out = folder_ / "out";
   for (const unsigned processes : {2U, 6U}) {
-    std::vector<const char*> words = {"-S", "9M", "--parallel=1", path.c_str(), "-o", out.c_str()};
+    std::vector<const char*> words = {"-S", "25M", "--parallel=1", path.c_str(), "-o", out.c_str()};
     const std::string text = refused_by(processes, options_of(words));
-    EXPECT_NE(text.find("-S 9 MiB: is too small for this sort"), std::string::npos) << text;
+    EXPECT_NE(text.find("-S 25 MiB: is too small for this sort"), std::string::npos) << text;
     words.push_back("--explain");
     EXPECT_EQ(refused_by(processes,
                          [&](Team& team) { (void)explain_on_cluster(team, options_of(words)); })
