@@ -11,7 +11,6 @@
 #include <utility>
 #include <vector>
 
-#include <gmock/gmock.h>
 #include <gtest/gtest.h>
 
 #include "base/error.hpp"
@@ -143,8 +142,10 @@ TEST_F(StagingBeforeProof, SeesDisorderWithinPiecesAndAtTheirBordersBeforeTheTur
   };
   for (const std::uint64_t wrong : {1U, 131'072U, 300'000U, 699'999U}) {
     const std::string place = "element " + std::to_string(kBegin + wrong) + " ";
-    EXPECT_THAT(complaint_at(wrong, wrong), testing::HasSubstr(place)) << "at a border";
-    EXPECT_THAT(complaint_at(wrong, 200'000), testing::HasSubstr(place));
+    for (const std::uint64_t cut : {wrong, std::uint64_t{200'000}}) {  // first at a border
+      const std::string complaint = complaint_at(wrong, cut);
+      EXPECT_NE(complaint.find(place), std::string::npos) << complaint;
+    }
   }
   EXPECT_TRUE(stream_.bytes().empty());
 }
@@ -216,8 +217,8 @@ TEST(StagingOfSeveralThreads, EndsWithTheErrorOfOnePiece) {
     StagingSink sink(buffer, 12, 3, ordered);
     sink.begin(0, kLarge);
     sink.put(0, elements);
-    EXPECT_THAT(io::test::error_of([&] { sink.flush(); }).what(),
-                testing::HasSubstr(ordered.kFailure));
+    const std::string error = io::test::error_of([&] { sink.flush(); }).what();
+    EXPECT_NE(error.find(ordered.kFailure), std::string::npos) << error;
   }
 }
 
