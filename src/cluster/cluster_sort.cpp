@@ -261,13 +261,11 @@ class ClusterSort {
       job.unique = false;
       machine.output = std::nullopt;
     }
-    plan_ = plan_of_host(job, machine, output_bytes());
-    if (job_.forms_share) {
-      PlannedExchange all{team_.count(), counts_distinct() ? outcome_.elements : result_,
-                          planned_runs(plan_), most_kept()};
-      team_.sum(std::span(&all.runs, 1));
-      require_planned_exchange(plan_, machine, all);
-    }
+    const PlannedExchange all{team_.count(), counts_distinct() ? outcome_.elements : result_,
+                              most_kept()};
+    plan_ = plan_of_host(job, machine, output_bytes(),
+                         job.forms_share ? suits_exchange(all) : SuitsPlan());
+    if (job.forms_share) require_planned_exchange(team_, plan_, machine, all);
     const Plan before = plan_;
     if (counts_distinct()) add_run(plan_, machine, most_distinct());
     distinct_bytes_ = plan_.temporary_bytes - before.temporary_bytes;

@@ -335,12 +335,13 @@ std::optional<Plan> plan_within_budgets(const Job& job, const Machine& machine) 
 
 }  // namespace
 
-Plan make_plan(const Job& job, const Machine& machine) {
+Plan make_plan(const Job& job, const Machine& machine, const SuitsPlan& suits) {
   require_asked_engine(job.resources, machine);
   const HasPlan has_plan = [&](const Resources& other) {
     Job tried = job;
     tried.resources = other;
-    return plan_within_budgets(tried, machine).has_value();
+    const std::optional<Plan> plan = plan_within_budgets(tried, machine);
+    return plan && (!suits || suits(*plan));
   };
   require_decoding_memory(job.resources, job.merged_inputs > 0, machine, has_plan);
   std::optional<Plan> plan = plan_within_budgets(job, machine);

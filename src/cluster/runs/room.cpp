@@ -15,7 +15,6 @@
 #include "io/system/host_facts.hpp"
 #include "plan/disk_space.hpp"
 #include "plan/form_memory.hpp"
-#include "plan/make_plan.hpp"
 
 namespace gsort::cluster {
 namespace {
@@ -53,17 +52,19 @@ Machine with_room(const Machine& machine) {
   return roomy;
 }
 
-Plan plan_with_output(const Job& job, const Machine& machine, std::uint64_t output_bytes) {
-  Plan plan = make_plan(job, with_room(machine));  // how much the output takes comes now
+Plan plan_with_output(const Job& job, const Machine& machine, std::uint64_t output_bytes,
+                      const SuitsPlan& suits) {
+  Plan plan = make_plan(job, with_room(machine), suits);  // how much the output takes comes now
   plan.output.least_bytes = output_bytes;
   require_disk_space(plan, machine);
   return plan;
 }
 
-Plan plan_of_host(const Job& job, const Machine& machine,
-                  std::optional<std::uint64_t> output_bytes) {
+Plan plan_of_host(const Job& job, const Machine& machine, std::optional<std::uint64_t> output_bytes,
+                  const SuitsPlan& suits) {
   return on_this_host([&] {
-    return output_bytes ? plan_with_output(job, machine, *output_bytes) : make_plan(job, machine);
+    return output_bytes ? plan_with_output(job, machine, *output_bytes, suits)
+                        : make_plan(job, machine, suits);
   });
 }
 

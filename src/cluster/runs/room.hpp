@@ -12,6 +12,7 @@
 #include "options/job.hpp"
 #include "options/options.hpp"
 #include "plan/machine.hpp"
+#include "plan/make_plan.hpp"
 #include "plan/plan.hpp"
 
 namespace gsort::cluster {
@@ -24,14 +25,15 @@ namespace gsort::cluster {
 // As make_plan(), where a process writes `output_bytes`, however long its share of the input is.
 // Throws: as that.
 [[nodiscard]] Plan plan_with_output(const Job& job, const Machine& machine,
-                                    std::uint64_t output_bytes);
+                                    std::uint64_t output_bytes, const SuitsPlan& suits = {});
 
 // The same machine with unlimited room for files.
 [[nodiscard]] Machine with_room(const Machine& machine);
 
 // As plan_with_output() or, without `output_bytes`, as make_plan(). Throws: as on_this_host().
 [[nodiscard]] Plan plan_of_host(const Job& job, const Machine& machine,
-                                std::optional<std::uint64_t> output_bytes);
+                                std::optional<std::uint64_t> output_bytes,
+                                const SuitsPlan& suits = {});
 
 // One more run, of at most so many elements, comes beside those of the plan. None where keys are
 // counted. Throws: as require_disk_space; Error(kResource) where 64 bits cannot count the bytes.

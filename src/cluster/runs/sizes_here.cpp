@@ -1,6 +1,7 @@
 #include "cluster/runs/sizes_here.hpp"
 
 #include <algorithm>
+#include <span>
 #include <string>
 #include <vector>
 
@@ -56,15 +57,14 @@ std::string words_of_memory(const ExchangeQuestion& q) {
                      format_bytes(q.device_bytes));
 }
 
-// With as many runs here as `plan` has. `runs_here` is how many of all.runs the first plan had
-// here; it is assumed that the number of runs of other processes changes in the same proportion.
+// With as many runs here as `plan` has, and so many everywhere.
 ExchangeQuestion planned_question(const Plan& plan, const PlannedExchange& all,
-                                  std::uint64_t runs_here) {
+                                  std::uint64_t runs) {
   ExchangeQuestion q =
       exchange_question(plan, capped_sum(plan.elements, all.more_elements), all.ranks);
   q.elements = all.elements;
   q.runs_here = planned_runs(plan);
-  q.runs = runs_here == 0 ? all.runs : div_up(capped_product(all.runs, q.runs_here), runs_here);
+  q.runs = runs;
   q.run_scratch_bytes = round_up(io::most_block_bytes(plan.run.block_elements, plan.element_bytes),
                                  std::uint64_t{io::kDirectAlignment}) +
                         io::RunFiles::kReadSlack;
@@ -78,16 +78,31 @@ std::uint64_t planned_runs(const Plan& plan) {
   return std::max<std::uint64_t>(plan.run.count, 1);
 }
 
-void require_planned_exchange(const Plan& plan, const Machine& machine,
+SuitsPlan suits_exchange(const PlannedExchange& all) {
+  return [all](const Plan& plan) {
+    const std::uint64_t runs = capped_product(all.ranks, planned_runs(plan));
+    return plan_exchange(planned_question(plan, all, runs)).has_value();
+  };
+}
+
+void require_planned_exchange(Team& team, const Plan& plan, const Machine& machine,
                               const PlannedExchange& all) {
   const std::uint64_t runs_here = planned_runs(plan);
-  if (plan_exchange(planned_question(plan, all, runs_here))) return;
+  std::uint64_t runs = runs_here;
+  team.sum(std::span(&runs, 1));
+  if (plan_exchange(planned_question(plan, all, runs))) return;
+  // With other sizes, the runs of all processes are assumed to change in the same proportion.
+  const auto runs_of_all = [&](std::uint64_t here) {
+    return runs_here == 0 ? runs : div_up(capped_product(runs, here), runs_here);
+  };
   const Machine roomy = with_room(machine);
   const HasPlan has_plan = [&](const Resources& resources) {
     Job job = plan.job;
     job.resources = resources;
     try {
-      return plan_exchange(planned_question(make_plan(job, roomy), all, runs_here)).has_value();
+      const Plan other = make_plan(job, roomy);
+      return plan_exchange(planned_question(other, all, runs_of_all(planned_runs(other))))
+          .has_value();
     } catch (const Error&) {
       return false;
     }

@@ -5,10 +5,12 @@
 #include <optional>
 
 #include "cluster/exchange_plan.hpp"
+#include "cluster/team.hpp"
 #include "io/runs/run_store.hpp"
 #include "io/runs/tier_group.hpp"
 #include "options/options.hpp"
 #include "plan/machine.hpp"
+#include "plan/make_plan.hpp"
 #include "plan/plan.hpp"
 
 namespace gsort::cluster {
@@ -26,20 +28,23 @@ namespace gsort::cluster {
 // Throws: Error(kResource) when there is not enough memory.
 [[nodiscard]] ExchangePlan require_exchange(const ExchangeQuestion& question);
 
-// What all processes together plan to exchange.
+// What all processes together are to exchange.
 struct PlannedExchange {
   unsigned ranks = 1;
-  std::uint64_t elements = 0;  // of the whole output
-  std::uint64_t runs = 0;
+  std::uint64_t elements = 0;       // of the whole output
   std::uint64_t more_elements = 0;  // that this process keeps in a further run
 };
 
 // The number of runs that a process plans, with those of earlier sorts.
 [[nodiscard]] std::uint64_t planned_runs(const Plan& plan);
 
-// Checks before anything is read what require_exchange() checks when the runs are formed. Requires:
-// `plan` is that of `machine`. Throws: Error(kResource) that names the least -S, or --gpu-memory,
-// that is enough.
-void require_planned_exchange(const Plan& plan, const Machine& machine, const PlannedExchange& all);
+// Suits a plan if the exchange has one, too, where all processes form as many runs as this one.
+[[nodiscard]] SuitsPlan suits_exchange(const PlannedExchange& all);
+
+// Together: checks before anything is read what require_exchange() checks when the runs are formed.
+// Requires: `plan` is that of `machine`. Throws: Error(kResource) that names the least -S, or
+// --gpu-memory, that is enough; as Team.
+void require_planned_exchange(Team& team, const Plan& plan, const Machine& machine,
+                              const PlannedExchange& all);
 
 }  // namespace gsort::cluster
