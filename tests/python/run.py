@@ -24,8 +24,8 @@ def install_package(build: Path, folder: Path) -> Path:
         shutil.rmtree(old, ignore_errors=True)
     pip = [PYTHON, "-m", "pip", "--disable-pip-version-check", "--quiet"]
     subprocess.run([*pip, "wheel", "--no-build-isolation", "--no-deps", f"--wheel-dir={wheels}",
-                    f"-Cbuild-dir={folder / 'module'}", f"-Ccmake.define.GSORT_BUILD={build}", SOURCE / "src/python"],
-                   check=True)
+                    f"--config-settings=build-dir={folder / 'module'}", f"--config-settings=cmake.define.GSORT_BUILD={build}",
+                    SOURCE / "src/python"], check=True)
     wheel, = wheels.iterdir()
     subprocess.run([*pip, "install", "--no-deps", "--no-index", f"--target={site}", wheel], check=True)
     return site

@@ -49,7 +49,8 @@ def test_the_archive_says_its_version(archive, tmp_path):
 def test_a_wheel_of_the_archive_sorts(archive, tmp_path):
     pip = [sys.executable, "-m", "pip", "--disable-pip-version-check", "--quiet"]
     subprocess.run([*pip, "wheel", "--no-build-isolation", "--no-deps", f"--wheel-dir={tmp_path}",
-                    "-Ccmake.define.GSORT_CUDA=OFF", archive], check=True, cwd=tmp_path)  # no sources of gsort above it
+                    "--config-settings=cmake.define.GSORT_CUDA=OFF", archive],
+                   check=True, cwd=tmp_path)  # no sources of gsort above it
     wheel, = tmp_path.glob("*.whl")
     subprocess.run([*pip, "install", "--no-deps", "--no-index", f"--target={tmp_path / 'site'}", wheel], check=True)
     program = "import gsort, numpy; assert gsort.argsort(numpy.array([3, 1, 2])).tolist() == [1, 2, 0]; print(gsort.__file__)"
