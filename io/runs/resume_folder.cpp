@@ -70,15 +70,19 @@ void ResumeFolder::lock() const {
         .hint("wait until it ends, or name another folder");
   }
   // Another sort that made the folder may have removed it before it was locked.
-  if (!exists()) throw folder_.file.error("opening the folder", ENOENT);
+  const int problem = problem_with_path();
+  if (problem != 0) throw folder_.file.error("opening the folder", problem);
+}
+
+int ResumeFolder::problem_with_path() const {
+  struct stat named = {};
+  if (sys::stat_at(AT_FDCWD, path_.c_str(), &named, 0) != 0) return errno;
+  const struct stat own = folder_.file.facts();
+  return named.st_dev == own.st_dev && named.st_ino == own.st_ino ? 0 : ENOENT;
 }
 
 bool ResumeFolder::exists() const {
-  struct stat named = {};
-  if (!folder_.file.is_open() || sys::stat_at(AT_FDCWD, path_.c_str(), &named, 0) != 0)
-    return false;
-  const struct stat own = folder_.file.facts();
-  return named.st_dev == own.st_dev && named.st_ino == own.st_ino;
+  return folder_.file.is_open() && problem_with_path() == 0;
 }
 
 ResumeFolder::~ResumeFolder() {

@@ -74,6 +74,8 @@ class ResumeFolder {
  private:
   void make();
   void lock() const;
+  // 0 if the open folder has the path, ENOENT if none or another one has, or another errno.
+  [[nodiscard]] int problem_with_path() const;
   [[nodiscard]] std::string path_of(const char* name) const;
   [[nodiscard]] File open_file(const char* name, int flags) const;
   void read_manifest();
