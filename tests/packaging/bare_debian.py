@@ -28,6 +28,7 @@ mount -t sysfs sysfs sys
 mount -t tmpfs -o mode=755 dev dev
 for device in null zero full random urandom tty; do touch dev/$device; mount --bind /dev/$device dev/$device; done
 ln -s /proc/self/fd dev/fd
+for link in 0:stdin 1:stdout 2:stderr; do ln -s /proc/self/fd/${{link%:*}} dev/${{link#*:}}; done
 mkdir dev/pts dev/shm
 mount -t devpts -o newinstance,ptmxmode=666 devpts dev/pts
 ln -s pts/ptmx dev/ptmx
