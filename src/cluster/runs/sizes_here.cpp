@@ -57,7 +57,7 @@ std::string words_of_memory(const ExchangeQuestion& q) {
                      format_bytes(q.device_bytes));
 }
 
-// With as many runs here as `plan` has, and so many everywhere.
+// With the runs that `plan` has here, where all processes together have so many.
 ExchangeQuestion planned_question(const Plan& plan, const PlannedExchange& all,
                                   std::uint64_t runs) {
   ExchangeQuestion q =
