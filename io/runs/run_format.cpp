@@ -98,11 +98,15 @@ std::string_view mismatch(const Header& header, const BlockIdentity& expected) {
   return {};
 }
 
+std::size_t stored_bytes(std::size_t payload_bytes) {
+  return round_up(kBlockHeaderBytes + payload_bytes, kBlockAlignment);
+}
+
 // Writes header and padding around the payload, which lies in its place; returns the block's bytes.
 std::size_t seal(const BlockIdentity& identity, Encoding encoding, ConstByteSpan payload,
                  ByteSpan to) {
   const std::size_t end = kBlockHeaderBytes + payload.size();
-  const std::size_t stored = round_up(end, kBlockAlignment);
+  const std::size_t stored = stored_bytes(payload.size());
   std::memset(to.data() + end, 0, stored - end);
   Header header = header_of(identity, encoding, payload.size());
   header.checksum = checksum_of(header, payload);
@@ -126,7 +130,7 @@ bool has_right_form(const BlockIdentity& expected, Encoding encoding, ConstByteS
 }
 
 std::uint64_t most_block_bytes(std::uint64_t count, std::size_t element_bytes) {
-  return round_up(kBlockHeaderBytes + count * element_bytes, kBlockAlignment);
+  return stored_bytes(count * element_bytes);
 }
 
 std::uint64_t first_key_of(ConstByteSpan keys, std::size_t key_bytes) {
@@ -141,6 +145,7 @@ std::size_t encode_block(const BlockIdentity& identity, ConstByteSpan keys, Pack
   const std::size_t packed_bytes = worthwhile_packed_bytes(keys, identity, packing);
   const bool packs = packed_bytes > 0;
   if (!packs) return encode_payload(identity, Encoding::kPlain, keys, to);
+  if (to.size() < stored_bytes(packed_bytes)) return 0;
   const ByteSpan payload = to.subspan(kBlockHeaderBytes, packed_bytes);
   with_packable_key(identity.element_bytes,
                     [&](auto key) { pack_keys(keys_in<decltype(key)>(keys), payload); });
@@ -149,6 +154,7 @@ std::size_t encode_block(const BlockIdentity& identity, ConstByteSpan keys, Pack
 
 std::size_t encode_payload(const BlockIdentity& identity, Encoding encoding, ConstByteSpan payload,
                            ByteSpan to) {
+  if (to.size() < stored_bytes(payload.size())) return 0;
   const ByteSpan place = to.subspan(kBlockHeaderBytes, payload.size());
   std::memcpy(place.data(), payload.data(), payload.size());
   return seal(identity, encoding, place, to);

@@ -82,15 +82,14 @@ struct BlockIdentity {
 [[nodiscard]] std::uint64_t first_key_of(ConstByteSpan keys, std::size_t key_bytes);
 
 // Writes the block of `keys`, ordered and ascending, to the start of `to` and returns the bytes it
-// takes, a multiple of kBlockAlignment. kAuto packs where that saves a tenth, kOn where it saves
-// anything.
+// takes, a multiple of kBlockAlignment; 0, and writes nothing, if it takes more than `to`. kAuto
+// packs where that saves a tenth, kOn where it saves anything.
 // Requires: keys.size() == identity.count * identity.element_bytes, keys aligned to element_bytes;
-// to.size() >= most_block_bytes(...), aligned to 8.
+// `to` is aligned to 8.
 std::size_t encode_block(const BlockIdentity& identity, ConstByteSpan keys, Packing packing,
                          ByteSpan to);
 
 // The same of keys in stored form, where another has packed them.
-// Requires: to.size() >= round_up(kBlockHeaderBytes + payload.size(), kBlockAlignment).
 std::size_t encode_payload(const BlockIdentity& identity, Encoding encoding, ConstByteSpan payload,
                            ByteSpan to);
 

@@ -12,9 +12,9 @@ namespace gsort::io {
 
 WriteBufferSizes RunSpace::buffer_sizes(const RunStoreOptions& options, std::size_t element_bytes) {
   WriteBufferSizes sizes;
-  sizes.block_bytes = most_block_bytes(options.block_elements, element_bytes);
-  sizes.buffer_bytes =
-      round_up(std::max(options.write_buffer_bytes, sizes.block_bytes), kDirectAlignment);
+  sizes.buffer_bytes = round_up(
+      std::max(options.write_buffer_bytes, most_block_bytes(options.block_elements, element_bytes)),
+      kDirectAlignment);
   sizes.open_buffers = std::max(options.write_buffers, 1U);
   sizes.kept_buffers = options.persistent ? 0 : options.kept_buffers;
   return sizes;

@@ -134,7 +134,7 @@ class RunWriter::Impl {
         throw;
       }
       position = buffer.next_position;
-      space_->write_buffers.put_back(buffer);
+      space_->write_buffers.put_back(buffer, buffer.is_full() || !piece.empty());
     }
   }
 
@@ -144,16 +144,18 @@ class RunWriter::Impl {
   [[nodiscard]] const RunSpace& space() const { return *space_; }
 
  private:
-  // Appends as many blocks as there is room for, at least one, and takes them from `piece`.
+  // Appends as many blocks as there is room for, at least one to an empty buffer, and takes them
+  // from `piece`.
   template <class Piece>
   void append_blocks(WriteBuffer& buffer, std::uint64_t position, Piece& piece) {
-    while (!piece.empty() && buffer.room().size() >= space_->block_bytes) {
+    while (!piece.empty() && !buffer.is_full()) {
       BlockEntry entry;
       entry.first_key = piece.fence();
       entry.position = position;
       entry.offset = buffer.used_bytes;
       const std::size_t stored =
           piece.encode(space_->identity_of(number_, entry, piece.count()), buffer.room());
+      if (stored == 0) break;
       entry.stored_bytes = static_cast<std::uint32_t>(stored);
       buffer.entries.push_back(entry);
       buffer.used_bytes += stored;

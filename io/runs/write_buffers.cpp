@@ -55,9 +55,9 @@ WriteBuffer& WriteBuffers::open(std::uint64_t run, RunIndex& index, std::uint64_
   }
 }
 
-void WriteBuffers::put_back(WriteBuffer& buffer) {
+void WriteBuffers::put_back(WriteBuffer& buffer, bool is_full) {
   Lock lock(mutex_);
-  if (buffer.room().size() < sizes_.block_bytes) {
+  if (is_full) {
     store(buffer, lock);
   } else {
     buffer.is_open = false;

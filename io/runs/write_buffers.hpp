@@ -51,11 +51,14 @@ struct WriteBuffer {
   bool is_open = false;  // in the hands of a thread
 
   [[nodiscard]] ByteSpan room() const { return memory.subspan(used_bytes); }
+  // Whether another block like the last one has no room.
+  [[nodiscard]] bool is_full() const {
+    return !entries.empty() && room().size() < entries.back().stored_bytes;
+  }
 };
 
 struct WriteBufferSizes {
   std::uint64_t buffer_bytes = 0;  // a multiple of kDirectAlignment
-  std::uint64_t block_bytes = 0;   // the most a block takes
   unsigned open_buffers = 1;       // for buffers in the making
   std::uint64_t kept_buffers = 0;  // the tier
 };
@@ -66,15 +69,15 @@ class WriteBuffers {
   // Memory is reserved, not touched. Throws: Error(kResource).
   WriteBuffers(RunFiles& files, RunTier& tier, const WriteBufferSizes& sizes);
 
-  // A buffer of `run` with room for a block, to which the block at `position` may be appended.
+  // A buffer of `run` to which the block at `position` may be appended, if it has room for it.
   // Waits while all buffers are in other hands; may store an older one to get its memory. Requires:
   // a thread holds one buffer at most, and gives it back by put_back or drop; `index` outlives the
   // run's buffers. Throws: Error(kTemporary) when an older buffer cannot be written, Error(kDevice)
   // when it cannot be copied; its run lacks it then.
   [[nodiscard]] WriteBuffer& open(std::uint64_t run, RunIndex& index, std::uint64_t position);
 
-  // Throws: as open(), when the buffer is full.
-  void put_back(WriteBuffer& buffer);
+  // Stores the buffer if it is full. Throws: as open(), then.
+  void put_back(WriteBuffer& buffer, bool is_full);
 
   // Gives up an open buffer whose blocks could not be put together.
   void drop(WriteBuffer& buffer) noexcept;

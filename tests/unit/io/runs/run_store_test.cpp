@@ -416,6 +416,24 @@ TYPED_TEST(PackedRunStoreOf, TakesLessRoomThanTheKeys) {
             std::vector(keys.begin() + 12'345, keys.begin() + 67'890));
 }
 
+// A buffer has room for one plain block: many more of equal keys are written by one call.
+TEST(RunStore, GathersPackedBlocksIntoWholeBuffers) {
+  constexpr std::size_t kBlock = 1000;
+  const TempFolder folder;
+  const Arena scratch(std::size_t{1} << 20, "tests");
+  const std::vector<std::uint64_t> keys(1'000'000, 7);
+  RunStore store({folder.path()}, 8, small_blocks(kBlock, kBlock * 8));
+  std::size_t calls = 0;
+  {
+    const FaultScope count({sys::Call::kPwrite, UINT64_MAX, EIO});
+    const io::Run run = store_run(store, keys, 16 * kBlock);
+    calls = sys::counted_calls();
+    EXPECT_EQ(run.fences().block_count(), keys.size() / kBlock);
+    EXPECT_EQ(read_back<std::uint64_t>(run, 0, keys.size(), scratch.bytes()), keys);
+  }
+  EXPECT_LE(calls, store.bytes_written() / (kBlock * 8) + 1);
+}
+
 TEST(RunStore, KeepsRunsInMemoryWhileThereIsRoom) {
   const TempFolder folder;
   const Arena scratch(std::size_t{1} << 20, "tests");
