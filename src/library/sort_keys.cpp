@@ -2,21 +2,31 @@
 
 #include <optional>
 
-#include "library/host_sort.hpp"
+#include "base/current_error.hpp"
+#include "engine/cpu/in_place/in_place_sort.hpp"
 #include "library/key_types.hpp"
 #include "pipeline/survey.hpp"
 
 namespace gsort {
+namespace {
+
+// Few keys are sorted in less time than it takes to ask the host for its cores.
+unsigned cores_for_bytes(std::size_t bytes, unsigned threads) {
+  if (bytes < cpu::kLeastSharedBytes) return 1;
+  return cores_for(threads == 0 ? std::nullopt : std::optional(threads));
+}
+
+}  // namespace
 
 template <SortableKey Key>
 void sort_keys(std::span<Key> keys, Order order, unsigned threads) {
   if (keys.size() < 2) return;
-  const unsigned cores = cores_for(threads == 0 ? std::nullopt : std::optional(threads));
-  const KeyFormat format = library::format_of<Key>(order);
-  if constexpr (sizeof(Key) <= 2) {
-    library::sort_by_counting(library::bits_of(keys), format, cores);
-  } else {
-    library::sort_by_engine(library::bits_of(keys), format, cores);
+  const unsigned cores = cores_for_bytes(keys.size_bytes(), threads);
+  const auto map = KeyMap<library::Bits<Key>>::of(library::format_of<Key>(order));
+  try {
+    cpu::sort_in_place(library::bits_of(keys), map, cores);
+  } catch (...) {
+    throw current_error();
   }
 }
 

@@ -22,9 +22,9 @@ enum class Order : std::uint8_t { kAscending, kDescending };
 template <class Key>
 concept SortableKey = kIsNumberType<Key>;
 
-// Sorts in place. `threads` is how many cores to keep busy; 0: all this process may run on. Takes
-// memory for a copy of the keys and about a fifth more; for keys of one and two bytes, almost none.
-// Thread-safe on disjoint keys.
+// Sorts in place. `threads` is how many cores to keep busy; 0: all this process may run on. Less
+// than 1 MiB is sorted by the calling thread alone. The library's README says how much memory it
+// takes. Thread-safe on disjoint keys.
 // Throws: Error(kResource), with the keys as they were, when memory cannot be had.
 template <SortableKey Key>
 void sort_keys(std::span<Key> keys, Order order = Order::kAscending, unsigned threads = 0);

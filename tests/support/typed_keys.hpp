@@ -31,7 +31,8 @@ using WideKeyTypes =
 #undef GSORT_ONE_IF_WIDE
 
 // Counts that fit one piece, and counts that take an engine on several cores.
-inline constexpr std::size_t kCounts[] = {0, 1, 2, 1'000, 32'767, 32'768, 500'001};
+inline constexpr std::size_t kCounts[] = {0,  1,     2,      10,     32,      33,     64,
+                                          65, 1'000, 16'383, 16'384, 131'072, 500'001};
 
 template <class Key>
 std::vector<Key> keys_of(const Bytes& bytes) {

@@ -25,8 +25,8 @@ HWY_BEFORE_NAMESPACE();
 namespace gsort::cpu::HWY_NAMESPACE {
 namespace hn = hwy::HWY_NAMESPACE;
 
-constexpr std::size_t kRankLimit = 64;      // at most so many keys are sorted by counting
-constexpr std::size_t kKeysPerBucket = 16;  // wanted on average
+constexpr std::size_t kRankLimit = kLeastScratchKeys - 1;  // so many keys are sorted by counting
+constexpr std::size_t kKeysPerBucket = 16;                 // wanted on average
 constexpr std::size_t kKeysPerCounter = 4;  // fewer, and clearing and adding up counters costs more
 constexpr unsigned kLeastDigit = 4;
 constexpr unsigned kMostDigit = 12;  // counters of a level: 16 KiB, half of the L1 cache
@@ -198,7 +198,7 @@ HWY_EXPORT(range_u64);
 
 namespace {
 
-constexpr std::size_t kLeastVqsortKeys = 65;  // fewer are sorted by counting before it has begun
+constexpr std::size_t kLeastVqsortKeys = kLeastScratchKeys;  // fewer: counted before it has begun
 
 const ThreadOwned<hwy::Sorter> kSorters;
 
@@ -262,6 +262,17 @@ CacheSorter faster_cache_sorter() {
   return vqsort < kGain * spreading ? CacheSorter::kVqsort : CacheSorter::kSpread;
 }
 
+// No std::call_once: an exception that leaves it needs memory, which is what may be missing.
+template <class Key>
+void choose_cache_sorter(std::size_t bytes) {
+  constexpr std::size_t kWorthIt = std::size_t{8} << 20;
+  if constexpr (sizeof(Key) <= sizeof(std::uint64_t)) {
+    if (bytes < kWorthIt) return;
+    static const bool is_chosen = (use_cache_sorter<Key>(faster_cache_sorter<Key>()), true);
+    static_cast<void>(is_chosen);
+  }
+}
+
 void cache_sort(std::span<std::uint32_t> keys, std::span<std::uint32_t> scratch) {
   sort_by(used_sorter<std::uint32_t>.load(std::memory_order_relaxed), keys, scratch);
 }
@@ -274,6 +285,9 @@ template void use_cache_sorter<std::uint32_t>(CacheSorter);
 template void use_cache_sorter<std::uint64_t>(CacheSorter);
 template CacheSorter faster_cache_sorter<std::uint32_t>();
 template CacheSorter faster_cache_sorter<std::uint64_t>();
+template void choose_cache_sorter<std::uint32_t>(std::size_t);
+template void choose_cache_sorter<std::uint64_t>(std::size_t);
+template void choose_cache_sorter<UInt128>(std::size_t);
 
 // The two have the same bytes: the less significant half comes first.
 void cache_sort(std::span<UInt128> keys, std::span<UInt128> /*scratch*/) {

@@ -46,6 +46,14 @@ void use_cache_sorter(CacheSorter sorter);
 template <class Key>
 [[nodiscard]] CacheSorter faster_cache_sorter();
 
+// Uses the faster one from now on, found out once in a process, and not for fewer bytes than that
+// is worth. Throws: std::bad_alloc.
+template <class Key>
+void choose_cache_sorter(std::size_t bytes);
+
+// Fewer keys need no scratch memory.
+inline constexpr std::size_t kLeastScratchKeys = 65;
+
 // Sorts `keys` (ordered keys) ascending; `scratch` is as long as `keys`, its contents are lost.
 // Not stable, which for keys alone cannot be seen. Thread-safe on disjoint memory.
 // Throws: std::bad_alloc when there is no memory for what VQSort keeps for each thread.

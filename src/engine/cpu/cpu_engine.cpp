@@ -129,19 +129,9 @@ class CpuEngine final : public AnyCpuEngine {
   }
 };
 
-// Once in a process, and not for what is sorted sooner than that is found out. No std::call_once:
-// an exception that leaves it needs memory, which is what may be missing.
-template <class Key>
-void choose_cache_sorter(ByteSpan memory) {
-  constexpr std::size_t kWorthIt = std::size_t{8} << 20;
-  if (memory.size() < kWorthIt) return;
-  static const CacheSorter faster = faster_cache_sorter<Key>();
-  use_cache_sorter<Key>(faster);
-}
-
 template <class Key>
 std::unique_ptr<Engine> make_key_engine(const EngineShape& shape, ByteSpan memory) {
-  choose_cache_sorter<Key>(memory);
+  choose_cache_sorter<Key>(memory.size());
   return std::make_unique<CpuEngine<KeyLanes<Key>>>(shape, memory);
 }
 

@@ -7,6 +7,7 @@
 #include <emmintrin.h>
 #endif
 
+#include "engine/cpu/in_place/repeats.hpp"
 #include "engine/footprint.hpp"
 
 namespace gsort::cpu {
@@ -27,23 +28,6 @@ void finish_stores_past_cache() {
 #if defined(__SSE2__)
   _mm_sfence();
 #endif
-}
-
-// How many numbers equal the one before them. Counted without branches and in the width of the
-// numbers, for vector code. Requires: fewer than 2^16 numbers.
-std::size_t count_repeats(std::span<const std::uint16_t> numbers) {
-  std::uint16_t repeats = 0;
-  for (std::size_t i = 1; i < numbers.size(); ++i) {
-    repeats = static_cast<std::uint16_t>(repeats + (numbers[i] == numbers[i - 1] ? 1U : 0U));
-  }
-  return repeats;
-}
-
-// Whether most numbers repeat, as the first ones tell: it is asked of all keys. Runs of two or
-// three do not count, for their ends cannot be foretold, and are dealt out faster one by one.
-bool mostly_repeat(std::span<const std::uint16_t> numbers) {
-  const auto first = numbers.first(std::min<std::size_t>(numbers.size(), 32));
-  return count_repeats(first) > first.size() * 3 / 4;
 }
 
 }  // namespace

@@ -1,0 +1,329 @@
+#include "engine/cpu/in_place/block_partition.hpp"
+
+#include <algorithm>
+#include <cstring>
+#include <thread>
+#include <type_traits>
+#include <utility>
+
+#include "base/units.hpp"
+#include "element/key_loops.hpp"
+#include "engine/cpu/in_place/repeats.hpp"
+
+namespace gsort::cpu {
+namespace {
+
+constexpr std::size_t kStretch = 256;  // keys whose buckets are looked up at once
+
+constexpr std::uint64_t kNextPlace = std::uint64_t{1} << 32;
+
+constexpr std::uint64_t next_of(std::uint64_t next_and_end) {
+  return next_and_end >> 32;
+}
+constexpr std::uint64_t end_of(std::uint64_t next_and_end) {
+  return next_and_end & (kNextPlace - 1);
+}
+
+}  // namespace
+
+template <class Key>
+BlockBuffers<Key>::BlockBuffers(std::size_t block_keys, std::size_t buckets)
+    : block_keys_(block_keys),
+      blocks_(nullptr, Free{std::align_val_t{block_keys * sizeof(Key)}}),
+      ends_(buckets),
+      written_(buckets) {
+  // Two more blocks, for those that are carried.
+  const std::size_t bytes = (buckets + 2) * block_keys * sizeof(Key);
+  blocks_.reset(static_cast<Key*>(::operator new(bytes, blocks_.get_deleter().alignment)));
+}
+
+template <class Key>
+void BlockBuffers<Key>::clear(std::size_t buckets) {
+  for (std::size_t bucket = 0; bucket < buckets; ++bucket) ends_[bucket] = of(bucket);
+  std::fill_n(written_.begin(), buckets, 0);
+}
+
+template <class Key>
+BlockPartition<Key>::BlockPartition(std::span<Key> keys, const BucketMap<Key>& map,
+                                    std::span<BlockBuffers<Key>> workers, TaskArena& tasks)
+    : keys_(keys),
+      map_(map),
+      workers_(workers),
+      tasks_(tasks),
+      block_keys_(workers.front().block_keys()),
+      places_(div_up(keys.size(), block_keys_)),
+      stripes_(workers.size()),
+      begins_(map.buckets() + 1),
+      full_(map.buckets()),
+      of_bucket_(std::make_unique<Places[]>(map.buckets())),
+      apart_(block_keys_) {
+  const std::uint64_t whole = keys.size() / block_keys_;
+  for (std::size_t i = 0; i < stripes_.size(); ++i) {
+    stripes_[i].begin = whole * i / stripes_.size();
+    stripes_[i].end = whole * (i + 1) / stripes_.size();
+  }
+  stripes_.back().end = places_;
+  const std::size_t tasks_of_borders = std::min(map.buckets(), 4 * workers.size());
+  saved_.resize(tasks_of_borders * block_keys_);
+  for (std::size_t i = 0; i < tasks_of_borders; ++i) {
+    borders_.push_back({map.buckets() * i / tasks_of_borders,
+                        map.buckets() * (i + 1) / tasks_of_borders,
+                        saved_.data() + i * block_keys_});
+  }
+}
+
+template <class Key>
+template <class F>
+void BlockPartition<Key>::for_each(std::size_t count, const F& f) {
+  if (workers_.size() > 1) return tasks_.for_each(count, f);
+  for (std::size_t number = 0; number < count; ++number) f(number);
+}
+
+template <class Key>
+std::span<const std::uint64_t> BlockPartition<Key>::run(const KeyMap<Key>& to_ordered) noexcept {
+  for_each(workers_.size(), [&](std::size_t worker) { classify(worker, to_ordered); });
+  count();
+  for_each(borders_.size(), [&](std::size_t task) {
+    for (std::size_t i = borders_[task].first; i < borders_[task].last; ++i) gather_full(i);
+  });
+  for_each(workers_.size(), [&](std::size_t worker) { permute(worker); });
+  // Before anybody writes where buckets begin.
+  for (const Borders& borders : borders_) {
+    if (borders.last == map_.buckets()) break;
+    const std::uint64_t end =
+        std::min<std::uint64_t>(first_place(borders.last) * block_keys_, keys_.size());
+    const std::uint64_t begin = begins_[borders.last];
+    if (begin < end) std::memcpy(borders.saved, &keys_[begin], (end - begin) * sizeof(Key));
+  }
+  for_each(borders_.size(), [&](std::size_t task) { set_borders(borders_[task]); });
+  return begins_;
+}
+
+template <class Key>
+void BlockPartition<Key>::classify(std::size_t worker, const KeyMap<Key>& to_ordered) {
+  BlockBuffers<Key>& buffers = workers_[worker];
+  buffers.clear(map_.buckets());
+  Stripe& stripe = stripes_[worker];
+  const std::span<Key> keys =
+      keys_.first(std::min<std::uint64_t>(stripe.end * block_keys_, keys_.size()))
+          .subspan(stripe.begin * block_keys_);
+  Key ordered[kStretch];
+  std::uint16_t numbers[kStretch];
+  Key* to = keys.data();
+  for (std::size_t at = 0; at < keys.size(); at += kStretch) {
+    const std::size_t count = std::min(kStretch, keys.size() - at);
+    std::span<const Key> some = keys.subspan(at, count);
+    if (!to_ordered.is_identity()) {
+      map_to_ordered<Key>(some, std::span(ordered, count), to_ordered);
+      some = {ordered, count};
+    }
+    map_.number(some, numbers);
+    to = mostly_repeat({numbers, count}) ? deal_out_repeats(some, {numbers, count}, buffers, to)
+                                         : deal_out(some, numbers, buffers, to);
+  }
+  stripe.full_end = stripe.begin + static_cast<std::uint64_t>(to - keys.data()) / block_keys_;
+}
+
+// Writes full buffers to `to` on, where keys have been read; returns where the next one goes.
+template <class Key>
+Key* BlockPartition<Key>::deal_out(std::span<const Key> keys, const std::uint16_t* numbers,
+                                   BlockBuffers<Key>& buffers, Key* to) {
+  const std::size_t block_bytes = block_keys_ * sizeof(Key);
+  Key** const ends = buffers.ends();
+  for (std::size_t i = 0; i < keys.size(); ++i) {
+    const std::size_t bucket = numbers[i];
+    Key* const end = ends[bucket];
+    *end = keys[i];
+    ends[bucket] = end + 1;
+    if ((reinterpret_cast<std::uintptr_t>(end + 1) & (block_bytes - 1)) == 0) [[unlikely]] {
+      Key* const block = end + 1 - block_keys_;
+      std::memcpy(to, block, block_bytes);
+      to += block_keys_;
+      ends[bucket] = block;
+      ++buffers.written()[bucket];
+    }
+  }
+  return to;
+}
+
+template <class Key>
+Key* BlockPartition<Key>::deal_out_repeats(std::span<const Key> keys,
+                                           std::span<const std::uint16_t> numbers,
+                                           BlockBuffers<Key>& buffers, Key* to) {
+  for (std::size_t begin = 0; begin < keys.size();) {
+    const std::size_t bucket = numbers[begin];
+    std::size_t end = begin + 1;
+    while (end < keys.size() && numbers[end] == bucket) ++end;
+    while (begin < end) {
+      Key*& place = buffers.ends()[bucket];
+      const auto filled = static_cast<std::size_t>(place - buffers.of(bucket));
+      const std::size_t count = std::min(end - begin, block_keys_ - filled);
+      std::memcpy(place, &keys[begin], count * sizeof(Key));
+      begin += count;
+      place += count;
+      if (filled + count < block_keys_) continue;
+      place = buffers.of(bucket);
+      std::memcpy(to, place, block_keys_ * sizeof(Key));
+      to += block_keys_;
+      ++buffers.written()[bucket];
+    }
+  }
+  return to;
+}
+
+template <class Key>
+void BlockPartition<Key>::count() {
+  std::uint64_t begin = 0;
+  for (std::size_t bucket = 0; bucket < map_.buckets(); ++bucket) {
+    begins_[bucket] = begin;
+    std::uint64_t full = 0;
+    for (BlockBuffers<Key>& buffers : workers_) {
+      full += buffers.written()[bucket];
+      begin += buffers.left(bucket).size();
+    }
+    full_[bucket] = full;
+    begin += full * block_keys_;
+  }
+  begins_.back() = begin;
+}
+
+// Blocks of a bucket lie at multiples of a block's size from the first one behind its begin on.
+template <class Key>
+std::uint64_t BlockPartition<Key>::first_place(std::size_t bucket) const {
+  return div_up(begins_[bucket], block_keys_);
+}
+
+template <class Key>
+Key* BlockPartition<Key>::place(std::uint64_t number) {
+  const bool is_apart = (number + 1) * block_keys_ > keys_.size();
+  return is_apart ? apart_.data() : keys_.data() + number * block_keys_;
+}
+
+// Moves the blocks in the bucket's places, whatever they hold, to the first of these.
+template <class Key>
+void BlockPartition<Key>::gather_full(std::size_t bucket) {
+  std::uint64_t front = first_place(bucket);
+  std::uint64_t back = first_place(bucket + 1);
+  const std::uint64_t first = front;
+  const auto stripe_at = [this](std::uint64_t number) {
+    return std::ranges::upper_bound(stripes_, number, {}, &Stripe::end);
+  };
+  auto low = stripe_at(front);
+  auto high = back > front ? stripe_at(back - 1) : low;
+  while (front < back) {
+    if (front < low->full_end) {
+      front = std::min(back, low->full_end);
+    } else if (front == low->end) {
+      ++low;
+    } else if (back > high->full_end && back > high->begin) {
+      back = std::max({front, high->full_end, high->begin});
+    } else if (back == high->begin) {
+      --high;
+    } else {
+      std::memcpy(place(front++), place(--back), block_keys_ * sizeof(Key));
+    }
+  }
+  of_bucket_[bucket].next_and_end = first * kNextPlace + front;
+}
+
+// Each worker begins with other buckets.
+template <class Key>
+void BlockPartition<Key>::permute(std::size_t worker) {
+  BlockBuffers<Key>& buffers = workers_[worker];
+  const std::size_t buckets = map_.buckets();
+  const std::size_t first = buckets * worker / workers_.size();
+  for (std::size_t i = 0; i < buckets; ++i) {
+    const std::size_t bucket = first + i < buckets ? first + i : first + i - buckets;
+    while (pick_up(bucket, buffers.carried(0))) carry(buffers.carried(0), buffers.carried(1));
+  }
+}
+
+// Takes the last block that nobody has moved. False: there is none.
+template <class Key>
+bool BlockPartition<Key>::pick_up(std::size_t bucket, Key* to) {
+  Places& places = of_bucket_[bucket];
+  std::uint64_t now = places.next_and_end.load(std::memory_order_acquire);
+  if (next_of(now) >= end_of(now)) return false;
+  places.readers.fetch_add(1);
+  while (next_of(now) < end_of(now) && !places.next_and_end.compare_exchange_weak(now, now - 1)) {
+  }
+  const bool taken = next_of(now) < end_of(now);
+  if (taken) std::memcpy(to, place(end_of(now) - 1), block_keys_ * sizeof(Key));
+  places.readers.fetch_sub(1);
+  return taken;
+}
+
+// Brings a block to the next place of its bucket, the block that lies there to that of its own, and
+// so on, until a place is empty.
+template <class Key>
+void BlockPartition<Key>::carry(Key* block, Key* other) {
+  const std::size_t block_bytes = block_keys_ * sizeof(Key);
+  std::size_t bucket = map_(block[0]);
+  for (;;) {
+    Places& places = of_bucket_[bucket];
+    const std::uint64_t then = places.next_and_end.fetch_add(kNextPlace);
+    Key* const to = place(next_of(then));
+    if (next_of(then) >= end_of(then)) {
+      while (places.readers.load() != 0) std::this_thread::yield();
+      std::memcpy(to, block, block_bytes);
+      return;
+    }
+    const std::size_t bucket_there = map_(to[0]);
+    if (bucket_there == bucket) continue;  // it lies in its place
+    std::memcpy(other, to, block_bytes);
+    std::memcpy(to, block, block_bytes);
+    std::swap(block, other);
+    bucket = bucket_there;
+  }
+}
+
+template <class Key>
+void BlockPartition<Key>::set_borders(const Borders& borders) {
+  for (std::size_t bucket = borders.first; bucket < borders.last; ++bucket) {
+    set_border(bucket, borders);
+  }
+}
+
+// Fills what the bucket's blocks leave of its range: in front of the first one, and behind the last
+// one. There go the keys of the last block that reach beyond the range, and what is left in the
+// workers' buffers.
+template <class Key>
+void BlockPartition<Key>::set_border(std::size_t bucket, const Borders& borders) {
+  const std::uint64_t end = begins_[bucket + 1];
+  const std::uint64_t first_block = first_place(bucket) * block_keys_;
+  const std::uint64_t blocks_end = first_block + full_[bucket] * block_keys_;
+  Key* to = keys_.data() + begins_[bucket];
+  Key* gap_end = keys_.data() + std::min(first_block, end);
+  const auto put = [&](const Key* from, std::size_t count) {
+    const auto room = std::min(count, static_cast<std::size_t>(gap_end - to));
+    std::memcpy(to, from, room * sizeof(Key));
+    to += room;
+    if (room == count) return;
+    to = keys_.data() + blocks_end;
+    gap_end = keys_.data() + end;
+    std::memcpy(to, from + room, (count - room) * sizeof(Key));
+    to += count - room;
+  };
+  if (full_[bucket] > 0 && blocks_end > keys_.size()) {
+    const std::uint64_t in_array = end - (blocks_end - block_keys_);
+    std::memcpy(keys_.data() + end - in_array, apart_.data(), in_array * sizeof(Key));
+    put(apart_.data() + in_array, blocks_end - end);
+  } else if (full_[bucket] > 0 && blocks_end > end) {
+    const std::uint64_t saved_from = std::max(end, std::min(blocks_end, begins_[borders.last]));
+    put(keys_.data() + end, saved_from - end);
+    put(borders.saved, blocks_end - saved_from);
+  }
+  for (BlockBuffers<Key>& buffers : workers_) {
+    const auto left = buffers.left(bucket);
+    put(left.data(), left.size());
+  }
+}
+
+template class BlockBuffers<std::uint32_t>;
+template class BlockBuffers<std::uint64_t>;
+template class BlockBuffers<UInt128>;
+template class BlockPartition<std::uint32_t>;
+template class BlockPartition<std::uint64_t>;
+template class BlockPartition<UInt128>;
+
+}  // namespace gsort::cpu

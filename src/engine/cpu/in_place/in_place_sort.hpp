@@ -1,0 +1,55 @@
+// Sorts keys where they are, on one core or several.
+//
+//   few keys        in the cache (cache_sort.hpp)
+//   in order        nothing to do; in reverse order: reversed
+//   otherwise       dealt out to buckets of a cache's size in place (block_partition.hpp), by
+//   bounds
+//                   from a sample (bucket_map.hpp), then each bucket in the cache
+//
+// Raw keys become ordered ones as they are dealt out, and raw ones again where their bucket has
+// been sorted and lies in the cache. A bucket that is still too large is dealt out again, by all
+// workers if it is more than the share of one; a bucket of equal keys is finished.
+//
+// Cost. Two reads and two writes of every key to deal it out, one of each to sort it. Each worker
+// takes a block for each bucket, and room for two buckets: up to 3 MiB.
+#pragma once
+
+#include <cstddef>
+#include <cstdint>
+#include <span>
+
+#include "element/element.hpp"
+
+namespace gsort::cpu {
+
+// One core sorts fewer bytes before others could help.
+inline constexpr std::size_t kLeastSharedBytes = std::size_t{1} << 20;
+
+// The sizes that decide the speed.
+struct InPlaceTuning {
+  std::size_t most_buckets = 1024;        // of one distribution
+  std::size_t block_bytes = 2048;         // moved as a whole
+  std::size_t bucket_bytes = 512 * 1024;  // wanted: sorted in the cache
+  std::size_t worker_bytes = 256 * 1024;  // worth a worker
+};
+
+// Sorts raw keys so that map.to_ordered() of them ascends. Thread-safe on disjoint keys.
+// Requires: threads > 0. Throws: std::bad_alloc, with the keys as they were. Later it needs no more
+// memory, or does without.
+template <class Key>
+void sort_in_place(std::span<Key> keys, const KeyMap<Key>& map, unsigned threads,
+                   const InPlaceTuning& tuning = {});
+
+// The same for narrow keys, which are counted.
+void sort_in_place(std::span<std::uint8_t> keys, const KeyMap<std::uint8_t>& map, unsigned threads);
+void sort_in_place(std::span<std::uint16_t> keys, const KeyMap<std::uint16_t>& map,
+                   unsigned threads);
+
+extern template void sort_in_place(std::span<std::uint32_t>, const KeyMap<std::uint32_t>&, unsigned,
+                                   const InPlaceTuning&);
+extern template void sort_in_place(std::span<std::uint64_t>, const KeyMap<std::uint64_t>&, unsigned,
+                                   const InPlaceTuning&);
+extern template void sort_in_place(std::span<UInt128>, const KeyMap<UInt128>&, unsigned,
+                                   const InPlaceTuning&);
+
+}  // namespace gsort::cpu
