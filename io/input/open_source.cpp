@@ -61,8 +61,7 @@ std::unique_ptr<Source> open_raw(std::unique_ptr<Input> input,
 std::unique_ptr<Source> open_source(const std::string& path, const InputForm& form,
                                     const WayToRead& way, bool keep_header) {
   auto input = std::make_unique<Input>(path);
-  const FileFormat format =
-      form.format ? *form.format : format_of_path(path).value_or(FileFormat::kBinary);
+  const FileFormat format = format_of_input(form, path);
   if (has_header(format) && form.skip_bytes > 0) {
     throw Error(ErrorKind::kUsage, "--skip with " + path,
                 format == FileFormat::kNpy ? "a .npy file has a header of its own"

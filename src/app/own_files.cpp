@@ -7,6 +7,7 @@
 #include <string>
 #include <string_view>
 #include <system_error>
+#include <utility>
 
 #include <fmt/format.h>
 
@@ -157,14 +158,49 @@ void refuse_replacing_by_assumption(const FileNames& names, const ElementFormat&
   }
 }
 
-void refuse_replacing_by_positions(const FileNames& names, const io::Output& output,
-                                   const io::Reader& reader) {
-  if (output.is_stream() || !names.output) return;
-  for (std::size_t input = 0; input < names.inputs.size(); ++input) {
-    if (!io::same_file(*names.output, name_of_input(names.inputs[input]))) continue;
-    throw Error(ErrorKind::kUsage, fmt::format("replacing {}", reader.path_of(input)),
-                "--argsort would write positions over the elements that they refer to")
-        .hint("give the positions a file of their own with -o");
+void refuse_replacing_by_other_elements(const InputToReplace& input, const Job& job) {
+  const OutputForm& form = job.output_form;
+  const auto refuse = [&](std::string reason, std::string hint) {
+    throw Error(ErrorKind::kUsage, fmt::format("replacing {}", input.path), std::move(reason))
+        .hint(std::move(hint));
+  };
+  if (job.numbered) {
+    refuse("--argsort would write positions over the elements that they refer to",
+           "give the positions a file of their own with -o");
+  }
+  if (job.counts) {
+    refuse("--count would write keys with their counts over the keys",
+           "give the counts a file of their own with -o");
+  }
+  if (form.format != input.format) {
+    refuse(fmt::format("it is read as {}, and would be written as {}", name_of(input.format),
+                       name_of(form.format)),
+           "name another file with -o");
+  }
+  if (form.codec != input.codec) {
+    const auto words = [](Codec codec) {
+      return codec == Codec::kNone ? std::string("not compressed")
+                                   : fmt::format("compressed by {}", name_of(codec));
+    };
+    refuse(fmt::format("it is {}, and would be written {}", words(input.codec), words(form.codec)),
+           fmt::format("name another file with -o, or add --compress={}", name_of(input.codec)));
+  }
+}
+
+void refuse_replacing_by_other_elements(const Options& options, const Job& job,
+                                        io::Reader& reader) {
+  if (!options.output) return;
+  for (std::size_t input = 0; input < options.inputs.size(); ++input) {
+    const std::string& path = options.inputs[input];
+    const auto state = reader.state_of(input);
+    if (!state || state->bytes == 0 || !io::same_file(*options.output, name_of_input(path))) {
+      continue;
+    }
+    const auto need = reader.decoder_need_of(input);
+    refuse_replacing_by_other_elements(
+        {reader.path_of(input), format_of_input(options.input_form, path),
+         need ? need->codec : Codec::kNone},
+        job);
   }
 }
 

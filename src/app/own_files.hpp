@@ -5,6 +5,7 @@
 #include "element/element.hpp"
 #include "io/input/reader.hpp"
 #include "io/output/output.hpp"
+#include "options/job.hpp"
 #include "options/options.hpp"
 
 namespace gsort {
@@ -39,9 +40,21 @@ void refuse_explaining_into_inputs(const FileNames& names, const io::Reader& rea
 void refuse_replacing_by_assumption(const FileNames& names, const ElementFormat& assumed,
                                     const io::Output& output, const io::Reader& reader);
 
-// Throws: Error(kUsage) when an input would be replaced by the positions of its elements.
-void refuse_replacing_by_positions(const FileNames& names, const io::Output& output,
-                                   const io::Reader& reader);
+// An input that is the output, too.
+struct InputToReplace {
+  std::string path;  // for messages
+  FileFormat format = FileFormat::kBinary;
+  Codec codec = Codec::kNone;
+};
+
+// Throws: Error(kUsage) when the job's output does not have the elements of the input, in its
+// format and codec: positions, or keys with their counts. An output that only leaves elements out
+// may replace it.
+void refuse_replacing_by_other_elements(const InputToReplace& input, const Job& job);
+
+// The same for each input that is the output and holds something. To be called before anything has
+// been taken from the reader.
+void refuse_replacing_by_other_elements(const Options& options, const Job& job, io::Reader& reader);
 
 // Throws: Error(kUsage) when a report is the output, an input, a file of the folder of --resume, or
 // the other report.

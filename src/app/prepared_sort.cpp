@@ -195,12 +195,12 @@ PreparedSort::PreparedSort(const Options& options, const Job& job, io::Reader& r
     : options_(options), reader_(reader), outputs_(std::move(outputs)) {
   if (job.numbered) reader.number_elements(job.numbering());
   refuse_files_of_resume(options);
+  refuse_replacing_by_other_elements(options, job, reader);
   if (!outputs_.empty()) {
     refuse_writing_into_inputs(options, outputs_.front(), reader);
     if (type_is_assumed(options, job)) {
       refuse_replacing_by_assumption(options, job.input_element(), outputs_.front(), reader);
     }
-    if (job.numbered) refuse_replacing_by_positions(options, outputs_.front(), reader);
   }
   if (options.resume) {
     resumption_.emplace(*options.resume, resume_access(options),

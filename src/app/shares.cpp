@@ -7,11 +7,13 @@
 
 #include <fmt/format.h>
 
+#include "app/own_files.hpp"
 #include "app/prepared_sort.hpp"
 #include "base/checked.hpp"
 #include "base/error.hpp"
 #include "io/output/shared_file.hpp"
 #include "io/system/host_facts.hpp"
+#include "io/system/same_file.hpp"
 #include "options/form_options.hpp"
 #include "options/resume_options.hpp"
 #include "options/share_options.hpp"
@@ -93,6 +95,20 @@ void refuse_output_form(const Options& options, const Job& job) {
   }
 }
 
+// The codec of an input that was read by another process is known by its name.
+void refuse_replacing_inputs(const std::string& output, FormedShares& shares, const Job& job) {
+  for (const io::ResumeFolder& folder : shares.folders()) {
+    for (const io::ManifestInput& input : folder.found()->inputs) {
+      if (!io::same_file(output, input.path)) continue;
+      const InputForm form = form_of_job(shares.description());
+      refuse_replacing_by_other_elements(
+          {input.path, format_of_input(form, input.path),
+           form.codec.value_or(codec_of_path(input.path).value_or(Codec::kNone))},
+          job);
+    }
+  }
+}
+
 Machine machine_for_part(const FormedShares& shares, const std::vector<std::string>& temporary,
                          const std::string& folder) {
   Machine machine = survey(temporary, folder);
@@ -149,6 +165,7 @@ ShareDone take(const Options& options, Meter& meter) {
   refuse_output_form(options, job);
   const bool has_own_file = options.split_output.has_value();
   const std::string output = options.outputs().at(has_own_file ? options.take->number : 0);
+  refuse_replacing_inputs(output, shares, job);
   const std::string folder = io::place_of_output(output).folder;
   const auto facts = io::folder_facts(folder);
   const PartJob part{

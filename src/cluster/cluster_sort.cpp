@@ -125,6 +125,7 @@ class ClusterSort {
     job_.top = std::nullopt;  // each process keeps all of its share: the first ones may be there
     on_this_host([this] {
       if (options_.resume) refuse_files_of_resume(options_);
+      refuse_replacing_by_other_elements(options_, job_, *reader_);
     });
     own_.share_out(job_, outcome_.elements, *reader_);
   }

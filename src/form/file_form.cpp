@@ -48,6 +48,10 @@ std::optional<FileFormat> format_of_path(std::string_view path) {
   return std::nullopt;
 }
 
+FileFormat format_of_input(const InputForm& form, std::string_view path) {
+  return form.format.value_or(format_of_path(path).value_or(FileFormat::kBinary));
+}
+
 std::string_view without_form_suffixes(std::string_view path) {
   path = without_codec_suffix(path);
   const std::string_view suffix = suffix_of(path);

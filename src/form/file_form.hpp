@@ -49,6 +49,9 @@ struct OutputForm {
 [[nodiscard]] std::optional<Codec> codec_of_path(std::string_view path);
 [[nodiscard]] std::optional<FileFormat> format_of_path(std::string_view path);
 
+// How the input of this name is read: by --format, else by the name.
+[[nodiscard]] FileFormat format_of_input(const InputForm& form, std::string_view path);
+
 // The name of a file that is compressed twice, after one decompression: "x.gz.zst" -> "x.gz". None
 // for other files.
 [[nodiscard]] std::optional<std::string_view> once_decompressed(std::string_view path);

@@ -99,4 +99,17 @@ OutputForm output_form(const Options& options) {
   return form;
 }
 
+InputForm form_of_job(std::string_view description) {
+  InputForm form;
+  for (const auto& [name, format] : kFormats) {
+    if (description.find(fmt::format("; input as {},", name)) != description.npos) {
+      form.format = format;
+    }
+  }
+  for (const auto& [name, codec] : kDecoders) {
+    if (description.find(fmt::format(", {}; skip", name)) != description.npos) form.codec = codec;
+  }
+  return form;
+}
+
 }  // namespace gsort

@@ -21,4 +21,7 @@ void set_compress(Options& options, std::string_view value);    // "none", "zstd
 // Throws: Error(kUsage) when the name of the output says that it is compressed twice.
 void refuse_two_codecs(const Options& options);
 
+// How inputs were read, by what resumable_job() says of it, as far as options said it.
+[[nodiscard]] InputForm form_of_job(std::string_view description);
+
 }  // namespace gsort

@@ -102,7 +102,8 @@ constexpr auto kRows = std::to_array<OptionSpec>({
      .more = "Each element of the output is a key followed by its count, an unsigned 64-bit "
              "number in the byte order of the keys. A line of text is the count, a tab and the "
              "key; a .npy output has the fields key and count. gsort verifies the counts, too. "
-             "Works with all key types, but not with --record or --top.",
+             "Works with all key types, but not with --record or --top. The output cannot be one "
+             "of the FILEs.",
      .apply = [](Options& o, Text) { o.count = true; }},
     {.name = "min-count",
      .value_kind = kRequired,

@@ -14,11 +14,6 @@
 namespace gsort {
 namespace {
 
-// How an input is to be read is seen from --format and from its name.
-FileFormat format_of_input(const Options& options, const std::string& path) {
-  return options.input_form.format.value_or(format_of_path(path).value_or(FileFormat::kBinary));
-}
-
 // Files of raw records, and where `arrays_hold_them`, arrays.
 void require_files_of_records(const Options& options, bool arrays_hold_them) {
   const auto require = [&](const std::string& what, FileFormat format) {
@@ -30,7 +25,8 @@ void require_files_of_records(const Options& options, bool arrays_hold_them) {
         .hint(arrays_hold_them ? "--format=npy:bin writes them as raw bytes"
                                : "--format=bin takes all files as raw bytes");
   };
-  for (const std::string& path : options.inputs) require(path, format_of_input(options, path));
+  for (const std::string& path : options.inputs)
+    require(path, format_of_input(options.input_form, path));
   if (!options.argsort) require("this output", output_form(options).format);
 }
 
@@ -177,7 +173,7 @@ void add_record_keys(Options& options, std::string_view value) {
 
 void resolve_records(Options& options) {
   if (!options.record_bytes && options.record_keys.empty()) return;
-  if (format_of_input(options, options.inputs.front()) == FileFormat::kNpy) return;
+  if (format_of_input(options.input_form, options.inputs.front()) == FileFormat::kNpy) return;
   if (!options.record_bytes) {
     throw Error(ErrorKind::kUsage, "option --key", "needs --record")
         .hint("--record=SIZE says how many bytes a record has");

@@ -143,7 +143,12 @@ std::string phase_lines(const Outcome& outcome, const Plan& plan, bool decisions
   text +=
       fmt::format("gsort: {} elements; {}\n", format_count(outcome.elements), phase_words(outcome));
   if (outcome.output_elements != outcome.elements) {
-    text += fmt::format("gsort: {} elements written\n", format_count(outcome.output_elements));
+    const bool leaves_out = !plan.job.counts && outcome.output_elements < outcome.elements;
+    text += fmt::format(
+        "gsort: {} elements written{}\n", format_count(outcome.output_elements),
+        leaves_out
+            ? fmt::format(", {} left out", format_count(outcome.elements - outcome.output_elements))
+            : "");
   }
   if (outcome.runs > 0) {
     text += fmt::format(

@@ -335,6 +335,7 @@ def refuse(bed: Bed) -> None:
             (["in.txt", "-t", "u64", "-o", "old"], "reading in.txt: gsort-mpi cannot read pipes, text or compressed files yet"),
             (["in.u64", "-o", "old.txt"], "writing text into one file old.txt: gsort-mpi cannot do this yet"),
             (["in.u64", "-o", "old.u64.zst"], "compressing into one file old.u64.zst: gsort-mpi cannot do this yet"),
+            (["--format=bin:npy", "in.u64", "-o", "in.u64"], "replacing in.u64: it is read as bin, and would be written as npy"),
             (["-m", "in.u64", "-o", "old"], "option '-m': gsort-mpi does not have it yet"),
             (["--parts", "in.u64", "-o", "old"], "option --parts: needs --output with {rank} in the name, once"),
             (["--parts", "in.u64", "-o", "{rank}/{rank}"], "option --parts: needs --output with {rank} in the name, once"),

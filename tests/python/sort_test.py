@@ -200,6 +200,16 @@ def test_a_file_in_place(tmp_path):
     assert_same(numpy.fromfile(tmp_path / "data", ">i2"), numpy.sort(array))
 
 
+def test_a_file_is_never_replaced_by_other_elements(tmp_path):
+    array = random_array("u4", 100)
+    array.tofile(tmp_path / "keys.u32")
+    file = tmp_path / "keys.u32"
+    for call in (lambda: gsort.unique(file, file, counts=True), lambda: gsort.argsort(file, file)):
+        with pytest.raises(gsort.UsageError, match="replacing .*keys.u32"):
+            call()
+    assert_same(numpy.fromfile(file, "u4"), array)
+
+
 def test_raw_files_of_other_dtypes(tmp_path):
     times = random_array("M8[s]", 3_000)
     times.tofile(tmp_path / "times")

@@ -214,5 +214,22 @@ TEST(CInterface, KeepsTheErrorsOfThreadsApart) {
   EXPECT_EQ(message(), mine);
 }
 
+TEST(CInterface, NeverReplacesAnInputByOtherElements) {
+  const TempFolder folder;
+  const Bytes raw = keys_of(100);
+  write_file(folder / "in.u32", raw);
+  const Words cases[] = {{"--argsort"},
+                         {"-u", "--count"},
+                         {"--format=bin:text"},
+                         {"--format=bin:npy"},
+                         {"--compress=gzip"}};
+  for (const Words& words : cases) {
+    EXPECT_EQ(sort(folder / "in.u32", folder / "in.u32", words), GSORT_ERROR) << words.front();
+    EXPECT_EQ(gsort_last_error(), GSORT_ERROR_USAGE) << message();
+    EXPECT_EQ(read_file(folder / "in.u32"), raw) << words.front();
+    EXPECT_EQ(sort(folder / "in.u32", folder / "out", words), GSORT_DONE) << message();
+  }
+}
+
 }  // namespace
 }  // namespace gsort

@@ -96,5 +96,27 @@ TEST(SortFile, RefusesWhatIsNoSort) {
   EXPECT_EQ(folder.entries().size(), 1U);
 }
 
+TEST(SortFile, NeverReplacesAnInputByOtherElements) {
+  const TempFolder folder;
+  const Bytes raw = test::generated({KeyType::kU32}, Distribution::kUniform, 100);
+  const std::function<void(Options&)> changes[] = {
+      [](Options& o) { o.argsort = true; },
+      [](Options& o) { o.unique = o.count = true; },
+      [](Options& o) { o.output_format = FileFormat::kText; },
+      [](Options& o) { o.output_format = FileFormat::kNpy; },
+      [](Options& o) { o.compress = Codec::kGzip; },
+  };
+  for (const auto& change : changes) {
+    Options options = options_for(folder, KeyType::kU32);
+    write_file(folder / "in", raw);
+    options.output = options.inputs.front();
+    change(options);
+    EXPECT_EQ(kind_thrown(options), ErrorKind::kUsage);
+    EXPECT_EQ(read_file(folder / "in"), raw);
+    options.output = folder / "out";
+    sort_file(options);
+  }
+}
+
 }  // namespace
 }  // namespace gsort
