@@ -34,6 +34,7 @@
 #include "cluster/team.hpp"
 #include "io/input/name_list.hpp"
 #include "io/output/output.hpp"
+#include "io/system/removed_on_signal.hpp"
 #include "io/system/standard_descriptors.hpp"
 #include "options/pages/help.hpp"
 #include "report/style.hpp"
@@ -445,6 +446,7 @@ int main(int argc, char** argv) {
     gsort::io::occupy_standard_descriptors();
     gsort::raise_limit_of_open_files();
     std::signal(SIGXFSZ, SIG_IGN);  // a write beyond the limit is an Error that can be reported
+    gsort::io::remove_names_on_signals();
     if (gsort::show_without_mpi(argc, argv)) return 0;
     if (gsort::is_alone()) {
       gsort::cluster::LonePeers peers;

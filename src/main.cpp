@@ -23,6 +23,7 @@
 #include "base/units.hpp"
 #include "element/fingerprint.hpp"
 #include "io/input/name_list.hpp"
+#include "io/system/removed_on_signal.hpp"
 #include "io/system/standard_descriptors.hpp"
 #include "options/exclusive_options.hpp"
 #include "options/pages/help.hpp"
@@ -181,6 +182,7 @@ int run_each(const Options& options) {
 int run(int argc, const char* const* argv, ColorMode& color) {
   io::occupy_standard_descriptors();
   std::signal(SIGXFSZ, SIG_IGN);  // a write beyond the limit is an Error that can be reported
+  io::remove_names_on_signals();
   const Options options = parse_options(argc, argv, environment, io::read_name_list);
   color = options.color;
   if (options.show != Show::kNone) {

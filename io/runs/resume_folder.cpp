@@ -201,6 +201,7 @@ void ResumeFolder::remove(Manifest manifest) {
   };
   manifest.runs.clear();
   save(manifest);
+  runs_ = {};  // NFS and FUSE keep a file that is open under a hidden name
   remove_file(kRunsName);
   folder_.file.sync();
   remove_file(kManifestName);

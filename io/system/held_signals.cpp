@@ -7,6 +7,8 @@
 
 #include <unistd.h>
 
+#include "io/system/removed_on_signal.hpp"
+
 namespace gsort::io {
 namespace {
 
@@ -16,6 +18,7 @@ constexpr std::array kSignals{SIGHUP,  SIGINT,  SIGQUIT,   SIGTERM, SIGPIPE, SIG
 std::mutex mutex;
 int holders = 0;
 std::array<bool, NSIG> is_held{};
+std::array<struct sigaction, NSIG> before_held{};
 
 std::atomic<int> noted{0};
 static_assert(std::atomic<int>::is_always_lock_free, "or a signal handler may not touch it");
@@ -35,10 +38,11 @@ void for_each_signal(const F& f) {
 // None of these calls fails for signals that there are.
 void hold() {
   for_each_signal([](int signal) {
-    struct sigaction before = {};
+    struct sigaction& before = before_held[static_cast<std::size_t>(signal)];
     ::sigaction(signal, nullptr, &before);
     bool& held = is_held[static_cast<std::size_t>(signal)];
-    held = (before.sa_flags & SA_SIGINFO) == 0 && before.sa_handler == SIG_DFL;
+    held = (before.sa_flags & SA_SIGINFO) == 0 &&
+           (before.sa_handler == SIG_DFL || before.sa_handler == gsort_remove_names);
     if (!held) return;
     struct sigaction action = {};
     action.sa_handler = note_signal;
@@ -50,7 +54,8 @@ void hold() {
 
 void let_go() {
   for_each_signal([](int signal) {
-    if (is_held[static_cast<std::size_t>(signal)]) std::signal(signal, SIG_DFL);
+    const auto number = static_cast<std::size_t>(signal);
+    if (is_held[number]) ::sigaction(signal, &before_held[number], nullptr);
   });
   const int signal = noted.exchange(0, std::memory_order_relaxed);
   if (signal != 0) ::kill(::getpid(), signal);  // this thread may have it blocked

@@ -48,7 +48,7 @@ void LinkableFile::put_in_place(bool replaces, std::uint64_t bytes) {
     result = sys::rename_at(folder_.file.fd(), new_file_.name.c_str(), target_.c_str());
   } while (result != 0 && errno == EINTR);
   if (result != 0) throw failed(errno);
-  new_file_.name.clear();
+  has_no_hidden_name();
 }
 
 void LinkableFile::put_in_free_place(std::uint64_t bytes) {
@@ -62,7 +62,7 @@ void LinkableFile::put_in_free_place(std::uint64_t bytes) {
   if (refused != 0 && (refused != EEXIST || !is_target())) throw failed(refused);
   if (new_file_.name.empty()) return;
   sys::unlink_at(folder_.file.fd(), new_file_.name.c_str());
-  new_file_.name.clear();
+  has_no_hidden_name();
 }
 
 // For file systems without hard links, where files have a hidden name from the start.
@@ -72,7 +72,12 @@ void LinkableFile::rename_to_free_place() {
     result = sys::rename_to_free(folder_.file.fd(), new_file_.name.c_str(), target_.c_str());
   } while (result != 0 && errno == EINTR);
   if (result != 0) throw failed(errno);
+  has_no_hidden_name();
+}
+
+void LinkableFile::has_no_hidden_name() {
   new_file_.name.clear();
+  new_file_.removed = {};
 }
 
 bool LinkableFile::is_target() const {

@@ -42,6 +42,7 @@ class LinkableFile {
 
  private:
   void rename_to_free_place();
+  void has_no_hidden_name();
   [[nodiscard]] bool is_target() const;
   void require_written(std::uint64_t bytes) const;
   [[nodiscard]] Error wrong(std::string reason, std::uint64_t offset) const;

@@ -135,7 +135,9 @@ NewFile create_linkable(const Folder& folder, const std::string& target, const s
 
 NewFile create_hidden(const Folder& folder, const std::string& target, const std::string& path) {
   const HeldSignals held;
-  return create_named(folder, target, path);
+  NewFile created = create_named(folder, target, path);
+  created.removed = {folder.file.fd(), created.name};
+  return created;
 }
 
 File create_unnamed(const Folder& folder, const std::string& path) {

@@ -10,6 +10,7 @@
 
 #include "base/error.hpp"
 #include "io/system/file.hpp"
+#include "io/system/removed_on_signal.hpp"
 
 namespace gsort::io {
 
@@ -28,6 +29,7 @@ struct Folder {
 struct NewFile {
   File file;
   std::string name;
+  RemovedOnSignal removed = {};  // the hidden name
 };
 
 // A file that link_as() can give a name later, to become `target` in that folder. It is locked

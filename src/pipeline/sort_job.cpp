@@ -73,7 +73,7 @@ class Sort {
     outcome_.total_seconds = static_cast<double>(meter_.now_ns() - begin_ns) * 1e-9;
     take_totals();
     try {
-      if (job_.resumption != nullptr) job_.resumption->finish();
+      if (job_.resumption != nullptr) finish_resumption();
       take_phases_and_notes();
     } catch (const std::bad_alloc&) {  // no sort fails whose output is in place
       outcome_.is_whole = false;
@@ -268,13 +268,22 @@ class Sort {
     outcome_.peak_spilled_bytes = run_store_->peak_bytes_in_use();
   }
 
+  // The files of the runs are closed before they are removed: file systems such as NFS and FUSE
+  // keep a file that is open under a hidden name, and with it the folder.
+  void finish_resumption() {
+    if (run_store_) take_notes(run_store_->notes());
+    run_store_.reset();
+    job_.resumption->finish();
+  }
+
+  void take_notes(const std::vector<std::string>& notes) {
+    outcome_.notes.insert(outcome_.notes.end(), notes.begin(), notes.end());
+  }
+
   void take_phases_and_notes() {
     meter_.end_phase();
     outcome_.phases = meter_.phases();
     outcome_.peak_memory_bytes = io::peak_resident_bytes();
-    const auto take_notes = [&](const std::vector<std::string>& notes) {
-      outcome_.notes.insert(outcome_.notes.end(), notes.begin(), notes.end());
-    };
     take_notes(job_.reader.notes());
     if (run_store_) take_notes(run_store_->notes());
     for (const io::Output& output : outputs_of(job_)) take_notes(output.notes());

@@ -11,8 +11,10 @@
 #include "base/units.hpp"
 #include "io/output/shared_file.hpp"
 #include "io/runs/resume_folder.hpp"
+#include "io/system/held_signals.hpp"
 #include "io/system/host_facts.hpp"
 #include "io/system/memory.hpp"
+#include "io/system/removed_on_signal.hpp"
 #include "io/system/sys.hpp"
 #include "pipeline/form_runs.hpp"
 #include "pipeline/proof/damage_hint.hpp"
@@ -134,6 +136,7 @@ class ShareForming {
     constexpr int kAttempts = 5;
     for (int attempt = 1; !store_; ++attempt) {
       try {
+        const io::HeldSignals held;
         hidden_ = fmt::format(".{}.gsort-{:016x}", place_.name, io::sys::random_number());
         const std::string path = place_.folder + "/" + hidden_;
         resumption_.emplace(path, io::ResumeAccess::kUse, job_.manifest.job, plan_.element_bytes,
@@ -141,10 +144,21 @@ class ShareForming {
         io::RunStoreOptions options = run_store_options(plan_, job_.packing, job_.direct_io);
         options.persistent = resumption_->begin(options.block_elements);
         store_.emplace(std::vector<std::string>{path}, plan_.element_bytes, options);
+        remove_on_signal(path);
       } catch (const Error& error) {
         if (error.kind() != ErrorKind::kTemporary || attempt == kAttempts) throw;
       }
     }
+  }
+
+  // What a signal removes that ends the process.
+  void remove_on_signal(const std::string& path) {
+    above_ = io::open_folder(place_.folder, ErrorKind::kTemporary);
+    inside_ = io::open_folder(path, ErrorKind::kTemporary);
+    for (const std::string& file : io::ResumeFolder::files_of(path)) {
+      removed_.emplace_back(inside_.file.fd(), io::place_of(file).name);
+    }
+    removed_.emplace_back(above_.file.fd(), hidden_, io::RemovedOnSignal::Kind::kFolder);
   }
 
   void require_all_read(const FormedRuns& formed) const {
@@ -172,12 +186,19 @@ class ShareForming {
 
   // The folder that is there already may be that of another process with the same share.
   void put_in_place() {
-    const io::Folder above = io::open_folder(place_.folder, ErrorKind::kTemporary);
-    if (io::sys::rename_at(above.file.fd(), hidden_.c_str(), place_.name.c_str()) == 0) {
-      if (above.readable) above.file.sync();
+    int problem = 0;
+    {
+      const io::HeldSignals held;
+      if (io::sys::rename_at(above_.file.fd(), hidden_.c_str(), place_.name.c_str()) == 0) {
+        removed_.clear();
+      } else {
+        problem = errno;
+      }
+    }
+    if (problem == 0) {
+      if (above_.readable) above_.file.sync();
       return;
     }
-    const int problem = errno;
     if (!holds(folder_, job_.manifest, share_)) {
       throw Error::from_errno(ErrorKind::kTemporary, "making the folder", problem)
           .path(folder_)
@@ -191,6 +212,7 @@ class ShareForming {
     resumption_->discard();
     resumption_.reset();
     io::sys::remove_folder((place_.folder + "/" + hidden_).c_str());
+    removed_.clear();
   }
 
   const ShareJob& job_;
@@ -202,6 +224,9 @@ class ShareForming {
   const io::ManifestShare share_;
   Proof proof_;
   std::string hidden_;
+  io::Folder above_;
+  io::Folder inside_;  // the hidden folder
+  std::vector<io::RemovedOnSignal> removed_;
   std::optional<Resumption> resumption_;
   std::optional<io::RunStore> store_;
   Outcome outcome_;

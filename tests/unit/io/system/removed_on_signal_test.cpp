@@ -1,0 +1,92 @@
+#include "io/system/removed_on_signal.hpp"
+
+#include <csignal>
+#include <cstdlib>
+#include <string>
+#include <vector>
+
+#include <gtest/gtest.h>
+#include <sys/stat.h>
+
+#include "io/system/linkable_file.hpp"
+#include "unit/io/support.hpp"
+
+namespace gsort::io {
+namespace {
+
+using test::TempFolder;
+
+// In a process of its own: a file with a hidden name is written, and `signal` comes.
+void end_while_writing(const TempFolder& folder, int signal) {
+  const Folder open = open_folder(folder.path(), ErrorKind::kOutput);
+  constexpr bool kIsHidden = true;
+  const LinkableFile file(open, "out", "out", kIsHidden);
+  ASSERT_EQ(folder.entries().size(), 1U);
+  std::raise(signal);
+  std::_Exit(0);
+}
+
+TEST(RemovedOnSignalDeathTest, GoWithTheProcess) {
+  for (const int signal : {SIGINT, SIGTERM, SIGHUP}) {
+    const TempFolder folder;
+    EXPECT_EXIT(
+        {
+          remove_names_on_signals();
+          end_while_writing(folder, signal);
+        },
+        testing::KilledBySignal(signal), "");
+    EXPECT_EQ(folder.entries(), std::vector<std::string>()) << signal;
+  }
+}
+
+TEST(RemovedOnSignalDeathTest, StayInAHostAndWhereSignalsAreIgnored) {
+  const TempFolder folder;
+  EXPECT_EXIT(end_while_writing(folder, SIGTERM), testing::KilledBySignal(SIGTERM), "");
+  EXPECT_EQ(folder.entries().size(), 1U);
+  const TempFolder other;
+  EXPECT_EXIT(
+      {
+        std::signal(SIGHUP, SIG_IGN);
+        remove_names_on_signals();
+        end_while_writing(other, SIGHUP);
+      },
+      testing::ExitedWithCode(0), "");
+  EXPECT_EQ(other.entries().size(), 1U);
+}
+
+TEST(RemovedOnSignalDeathTest, AreForgottenWithTheName) {
+  const TempFolder folder;
+  EXPECT_EXIT(
+      {
+        remove_names_on_signals();
+        const Folder open = open_folder(folder.path(), ErrorKind::kOutput);
+        constexpr bool kIsHidden = true;
+        LinkableFile file(open, "out", "out", kIsHidden);
+        const std::string hidden = file.hidden_name();
+        file.put_in_place(false, 0);
+        test::write_file(folder / hidden, test::Bytes(1));  // somebody else's
+        std::raise(SIGTERM);
+      },
+      testing::KilledBySignal(SIGTERM), "");
+  EXPECT_EQ(folder.entries().size(), 2U);
+}
+
+TEST(RemovedOnSignalDeathTest, FoldersGoAfterTheirFiles) {
+  const TempFolder folder;
+  EXPECT_EXIT(
+      {
+        remove_names_on_signals();
+        ASSERT_EQ(::mkdir((folder / "runs").c_str(), 0700), 0);
+        test::write_file(folder / "runs/one", test::Bytes(1));
+        const Folder above = open_folder(folder.path(), ErrorKind::kOutput);
+        const Folder inside = open_folder(folder / "runs", ErrorKind::kOutput);
+        const RemovedOnSignal itself(above.file.fd(), "runs", RemovedOnSignal::Kind::kFolder);
+        const RemovedOnSignal file(inside.file.fd(), "one");
+        std::raise(SIGTERM);
+      },
+      testing::KilledBySignal(SIGTERM), "");
+  EXPECT_EQ(folder.entries(), std::vector<std::string>());
+}
+
+}  // namespace
+}  // namespace gsort::io
