@@ -14,6 +14,7 @@
 #include "base/units.hpp"
 #include "io/output/output_impl.hpp"
 #include "io/system/held_signals.hpp"
+#include "io/system/renamable.hpp"
 #include "io/system/sys.hpp"
 
 namespace gsort::io {
@@ -110,7 +111,10 @@ std::unique_ptr<Output::Impl> open_path(const std::string& path, const OutputOpt
     // Replacing it would succeed, but whoever made it read-only did not want that.
     if (sys::access_at(AT_FDCWD, resolved.c_str(), W_OK) != 0) throw cannot_open(path, errno);
     auto [folder, name] = folder_and_name(resolved);
-    return make_regular_output({path, std::move(folder), std::move(name), found}, options);
+    OutputTarget target{path, std::move(folder), std::move(name), found};
+    if (options.replacing == Replacing::kWrite) return make_written_output(target, options);
+    require_renamable(target.folder, target.name, path, options.offers_write);
+    return make_regular_output(std::move(target), options);
   }
   throw cannot_open(path, ELOOP);
 }
@@ -171,6 +175,9 @@ const std::string& Output::path() const {
 const std::string& Output::folder() const {
   return impl_->folder();
 }
+std::string Output::written_into() const {
+  return impl_->written_into();
+}
 void Output::make_room_early(std::uint64_t bytes) {
   impl_->make_room_early(bytes);
 }
@@ -200,7 +207,8 @@ void Output::cancel() noexcept {
   impl_->cancel();
 }
 void Output::commit(std::uint64_t size_bytes) {
-  impl_->commit(size_bytes);
+  finish(size_bytes);
+  commit_all(std::span(this, 1));
 }
 void Output::finish(std::uint64_t size_bytes) {
   impl_->finish(size_bytes);

@@ -10,6 +10,9 @@
 // What is written has a proof of its own: every byte of [0, size) was given to the kernel once, at
 // its offset. commit() compares, before the output is real.
 //
+// With Replacing::kWrite, a file that is there stays, and gets the bytes of a complete copy at the
+// end. If that fails, or the process is killed meanwhile, the file is partial, and the copy stays.
+//
 // A target that is a symbolic link: the file it points to is replaced. The target may be an input:
 // the reader keeps the old file. /dev/stdout and /dev/fd/N mean the open descriptor.
 #pragma once
@@ -22,6 +25,7 @@
 #include <string_view>
 #include <vector>
 
+#include "base/replacing.hpp"
 #include "io/system/bytes.hpp"
 
 namespace gsort::io {
@@ -29,12 +33,15 @@ namespace gsort::io {
 struct OutputOptions {
   DirectIo direct_io = DirectIo::kAuto;
   bool must_be_new = false;  // nothing may have the name, so that a regular file can be taken back
+  // How a regular file that is there is replaced, and the folders for the copy that kWrite makes
+  // if there is no room for it beside the file.
+  Replacing replacing = Replacing::kRename;
+  std::vector<std::string> folders_for_copy = {};
+  std::uint64_t expected_bytes = 0;  // of the copy
+  bool offers_write = false;         // the caller has such an option, which hints may name
   // A regular file has a hidden name from the start, by which other processes write to it, too:
   // see output_share.hpp. Nobody then writes around the page cache.
   bool is_shared = false;
-  // For a regular file, commit() calls it after all data is on the disk and before the file gets
-  // its name. What it throws ends commit(); no file has changed then.
-  std::function<void()> before_name = nullptr;
 };
 
 // Memory that takes an output.
@@ -76,6 +83,10 @@ class Output {
   // The folder of a regular output, for space checks over several needs; empty for streams and
   // memory.
   [[nodiscard]] const std::string& folder() const;
+
+  // The file that is written into at the end (Replacing::kWrite), else empty. folder() then is that
+  // of the copy.
+  [[nodiscard]] std::string written_into() const;
 
   // To be called once before the first write, when the size is known: checks that the file system
   // has room for `bytes` and an inode and that no limit forbids the size, and chooses between page
@@ -120,7 +131,8 @@ class Output {
   // after which the new file is in place and may not survive a power cut: the hint says so.
   void commit(std::uint64_t size_bytes);
 
-  // The first part of commit(): all but the name. For outputs that become real together.
+  // The first part of commit(): all but the name. For outputs that become real together, or after
+  // a last look at the inputs.
   // Throws: as commit(), but nothing has changed.
   void finish(std::uint64_t size_bytes);
 
@@ -135,9 +147,10 @@ class Output {
   std::unique_ptr<Impl> impl_;
 };
 
-// Makes outputs real that must be new, and are finished: all or none, unless the process is killed
-// meanwhile. `placed_all` is called when all have their names, on the disk, too; if that fails, or
-// the call throws, they lose them again. Throws: as Output::commit(), or as `placed_all`.
+// Makes outputs real that are finished, and must be new if there are several: all or none, unless
+// the process is killed meanwhile. `placed_all` is called when all have their names, on the disk,
+// too; if that fails, or the call throws, they lose them again. Throws: as Output::commit(), or as
+// `placed_all`.
 void commit_all(std::span<Output> outputs, const std::function<void()>& placed_all = {});
 
 // Whether an output of `bytes` is written around the page cache. One function, so that the policy

@@ -24,6 +24,7 @@ class Output::Impl {
   [[nodiscard]] virtual bool is_null() const { return false; }
   [[nodiscard]] virtual const std::string& path() const = 0;
   [[nodiscard]] virtual const std::string& folder() const = 0;
+  [[nodiscard]] virtual std::string written_into() const { return {}; }
   virtual void make_room_early(std::uint64_t /*bytes*/) {}
   virtual void prepare(std::uint64_t bytes, const WriteWindows& windows) = 0;
   virtual void write_at(std::uint64_t offset, ConstByteSpan bytes) = 0;
@@ -33,9 +34,8 @@ class Output::Impl {
   // one is then of no further use.
   [[nodiscard]] virtual std::unique_ptr<Impl> renewed() = 0;
   virtual void cancel() noexcept = 0;
-  virtual void commit(std::uint64_t size_bytes) = 0;
-  // The steps of a regular output's commit(), and a way back from the second.
-  virtual void finish(std::uint64_t /*size_bytes*/) {}
+  // The steps of commit(), and a way back from the second. Only a regular output has more than one.
+  virtual void finish(std::uint64_t size_bytes) = 0;
   virtual void put_in_place() {}
   virtual void sync_name() const {}
   virtual void take_back() noexcept {}
@@ -51,6 +51,10 @@ struct OutputTarget {
   std::string name;                     // in that folder
   std::optional<struct stat> replaced;  // the file that is there now
 };
+
+// For a file that is there: see output_written.cpp. Throws: Error(kOutput).
+[[nodiscard]] std::unique_ptr<Output::Impl> make_written_output(const OutputTarget& target,
+                                                                const OutputOptions& options);
 
 [[nodiscard]] std::unique_ptr<Output::Impl> make_regular_output(OutputTarget target,
                                                                 const OutputOptions& options);

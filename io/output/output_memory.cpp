@@ -24,7 +24,7 @@ class MemoryOutput : public Output::Impl {
     return std::make_unique<MemoryOutput>(result_);
   }
   void cancel() noexcept override {}
-  void commit(std::uint64_t size_bytes) override;
+  void finish(std::uint64_t size_bytes) override;
   [[nodiscard]] std::vector<std::string> notes() const override { return {}; }
 
  private:
@@ -55,7 +55,7 @@ void MemoryOutput::write_at(std::uint64_t offset, ConstByteSpan bytes) {
   result_.write(offset, bytes);
 }
 
-void MemoryOutput::commit(std::uint64_t size_bytes) {
+void MemoryOutput::finish(std::uint64_t size_bytes) {
   if (!written_.covers(size_bytes)) throw misplaced("data is missing here", written_.first_gap());
 }
 
@@ -75,8 +75,8 @@ class NullOutput final : public MemoryOutput {
   [[nodiscard]] std::unique_ptr<Output::Impl> renewed() override {
     return make_null_output(std::move(file_));
   }
-  void commit(std::uint64_t size_bytes) override {
-    MemoryOutput::commit(size_bytes);
+  void finish(std::uint64_t size_bytes) override {
+    MemoryOutput::finish(size_bytes);
     file_.close();
   }
 

@@ -59,11 +59,9 @@ class RegularOutput : public Output::Impl {
     new_file_.note_written(offset, bytes);
   }
   [[nodiscard]] std::unique_ptr<Output::Impl> renewed() override {
-    return std::make_unique<RegularOutput>(
-        target_, OutputOptions{policy_, must_be_new_, false, before_name_});
+    return std::make_unique<RegularOutput>(target_, OutputOptions{policy_, must_be_new_});
   }
   void cancel() noexcept override {}
-  void commit(std::uint64_t size_bytes) override;
   void finish(std::uint64_t size_bytes) override;
   void put_in_place() override;
   void sync_name() const override;
@@ -83,7 +81,6 @@ class RegularOutput : public Output::Impl {
   DirectIo policy_;
   bool must_be_new_;
   bool is_shared_;
-  std::function<void()> before_name_;
   mode_t mode_of_new_;
   // None: they cannot be read.
   std::optional<AccessList> list_of_folder_;  // what new files in it begin with
@@ -107,7 +104,6 @@ RegularOutput::RegularOutput(OutputTarget target, const OutputOptions& options)
       policy_(options.is_shared ? DirectIo::kOff : options.direct_io),
       must_be_new_(options.must_be_new),
       is_shared_(options.is_shared),
-      before_name_(options.before_name),
       mode_of_new_(kModeOfNew & ~sys::file_mode_mask()),
       list_of_folder_(default_list_of(target_.folder)),
       list_of_replaced_(target_.replaced ? list_of(target_.folder + "/" + target_.name)
@@ -171,13 +167,6 @@ void RegularOutput::write_cached(std::uint64_t offset, ConstByteSpan bytes) {
     sys::sync_file_range(new_file_.file().fd(), static_cast<off_t>(offset),
                          static_cast<off_t>(bytes.size()), SYNC_FILE_RANGE_WRITE);
   }
-}
-
-void RegularOutput::commit(std::uint64_t size_bytes) {
-  finish(size_bytes);
-  if (before_name_) before_name_();
-  put_in_place();
-  sync_name();
 }
 
 void RegularOutput::finish(std::uint64_t size_bytes) {

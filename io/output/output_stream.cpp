@@ -33,7 +33,7 @@ class StreamOutput : public Output::Impl {
   void write_at(std::uint64_t offset, ConstByteSpan bytes) override;
   [[nodiscard]] std::unique_ptr<Output::Impl> renewed() override;
   void cancel() noexcept override;
-  void commit(std::uint64_t size_bytes) override;
+  void finish(std::uint64_t size_bytes) override;
   [[nodiscard]] std::vector<std::string> notes() const override { return {}; }
 
  private:
@@ -165,7 +165,7 @@ Error StreamOutput::misplaced(const char* reason, std::uint64_t offset) const {
       .hint("this is a bug in gsort, please report it; do not use the output");
 }
 
-void StreamOutput::commit(std::uint64_t size_bytes) {
+void StreamOutput::finish(std::uint64_t size_bytes) {
   if (stopped_) std::rethrow_exception(stopped_);
   if (written_ < size_bytes) throw misplaced("data is missing here", written_);
   if (written_ > size_bytes) throw misplaced("data was written past the end", size_bytes);

@@ -9,6 +9,7 @@
 #include <fmt/format.h>
 
 #include "io/system/linkable_file.hpp"
+#include "io/system/renamable.hpp"
 #include "io/system/sys.hpp"
 
 namespace gsort::io {
@@ -38,6 +39,8 @@ OutputPlace place_of_output(const std::string& path) {
   if (place.name.empty()) refuse("is a folder");
   if (sys::stat_at(AT_FDCWD, path.c_str(), &found, AT_SYMLINK_NOFOLLOW) != 0) return place;
   if (!S_ISREG(found.st_mode)) refuse("is not a regular file");
+  constexpr bool kMayBeWritten = true;
+  require_renamable(place.folder, place.name, path, !kMayBeWritten);
   return place;
 }
 

@@ -117,8 +117,10 @@ HostFacts host_facts() {
   return facts;
 }
 
-std::optional<FolderFacts> folder_facts(const std::string& path) {
-  const int fd = sys::open_at(AT_FDCWD, path.c_str(), O_PATH | O_DIRECTORY, 0);
+namespace {
+
+std::optional<FolderFacts> facts_of(const std::string& path, int flags) {
+  const int fd = sys::open_at(AT_FDCWD, path.c_str(), O_PATH | flags, 0);
   if (fd < 0) return std::nullopt;
   const File folder(fd, path, ErrorKind::kResource);
   struct statvfs space = {};
@@ -132,6 +134,8 @@ std::optional<FolderFacts> folder_facts(const std::string& path) {
   // File systems without a table of inodes say that they have none at all.
   facts.free_files = space.f_files == 0 ? kUnlimited : std::uint64_t{space.f_favail};
   facts.block_bytes = space.f_frsize;
+  constexpr std::uint64_t kStatBlockBytes = 512;
+  facts.allocated_bytes = static_cast<std::uint64_t>(inode.st_blocks) * kStatBlockBytes;
   if (::fstatfs(fd, &kind) == 0) {
     constexpr std::uint32_t kLustreMagic = 0x0BD00BD0;
     const auto type = static_cast<std::uint32_t>(kind.f_type);
@@ -141,6 +145,16 @@ std::optional<FolderFacts> folder_facts(const std::string& path) {
     facts.is_lustre = type == kLustreMagic;
   }
   return facts;
+}
+
+}  // namespace
+
+std::optional<FolderFacts> folder_facts(const std::string& path) {
+  return facts_of(path, O_DIRECTORY);
+}
+
+std::optional<FolderFacts> file_facts(const std::string& path) {
+  return facts_of(path, 0);
 }
 
 std::optional<unsigned> node_of_pci_device(std::string_view address, const std::string& sysfs) {

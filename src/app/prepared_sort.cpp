@@ -144,8 +144,23 @@ std::vector<VisibleGpu> visible_gpus(const Job& job, const Machine& machine) {
 
 namespace {
 
+// The same error where it is about a folder that only the environment names: with the name of the
+// variable.
+Error told_of_variable(const Options& options, const Error& error) {
+  const char* const variable = std::getenv("TMPDIR");
+  const bool is_asked = !options.temporary_directories.empty() || options.resume;
+  if (is_asked || variable == nullptr || error.path() != variable || error.error_number() == 0 ||
+      error.kind() != ErrorKind::kTemporary) {
+    return error;
+  }
+  return Error::from_errno(error.kind(), error.operation() + " (from TMPDIR)", error.error_number())
+      .path(error.path())
+      .hint("set TMPDIR to an existing folder, or give one with -T");
+}
+
 // A stream is not opened to be explained: it may be a terminal, or have nobody at its other end.
-std::vector<io::Output> open_outputs(const Options& options, const OutputForm& form) {
+std::vector<io::Output> open_outputs(const Options& options, const OutputForm& form,
+                                     std::uint64_t expected_bytes) {
   std::vector<io::Output> outputs;
   const std::string name = options.output.value_or("-");
   std::error_code unknown;
@@ -156,7 +171,7 @@ std::vector<io::Output> open_outputs(const Options& options, const OutputForm& f
   const bool readable = form.format == FileFormat::kText && form.codec == Codec::kNone;
   if (!options.split_output) {
     outputs.emplace_back(options.output.value_or(readable ? "-" : ""),
-                         io::OutputOptions{options.direct_io});
+                         output_options(options, expected_bytes));
     return outputs;
   }
   for (const std::string& part : options.outputs()) {
@@ -187,8 +202,32 @@ Plan packing_plan(Job job, const Machine& machine) {
 
 }  // namespace
 
+io::OutputOptions output_options(const Options& options, std::uint64_t expected_bytes) {
+  io::OutputOptions opened{options.direct_io};
+  opened.replacing = options.replacing;
+  opened.folders_for_copy =
+      temporary_folders(options.temporary_directories, std::getenv("TMPDIR"), "");
+  opened.expected_bytes = expected_bytes;
+  opened.offers_write = true;
+  return opened;
+}
+
+void require_temporary_folders(const Options& options, const Machine& machine, const Plan& plan) {
+  const bool is_asked = !options.temporary_directories.empty() || options.resume;
+  if (!is_asked && plan.temporary_bytes == 0) return;
+  for (const Folder& folder : machine.temporary) {
+    if (folder.problem == 0) continue;
+    throw told_of_variable(
+        options,
+        Error::from_errno(ErrorKind::kTemporary, "opening the temporary folder", folder.problem)
+            .path(folder.path)
+            .hint("give an existing folder with -T"));
+  }
+}
+
 PreparedSort::PreparedSort(const Options& options, const Job& job, io::Reader& reader)
-    : PreparedSort(options, job, reader, open_outputs(options, job.output_form)) {}
+    : PreparedSort(options, job, reader,
+                   open_outputs(options, job.output_form, reader.known_size().value_or(0))) {}
 
 PreparedSort::PreparedSort(const Options& options, const Job& job, io::Reader& reader,
                            std::vector<io::Output> outputs)
@@ -212,6 +251,7 @@ PreparedSort::PreparedSort(const Options& options, const Job& job, io::Reader& r
   machine_ = survey(temporary_folders_, folder, reader);
   if (!outputs_.empty() && !outputs_.front().is_stream() && folder.empty())
     count_output_in_memory();
+  if (!outputs_.empty()) survey_written_file(outputs_.front().written_into(), machine_);
   machine_.output_is_null = !outputs_.empty() && outputs_.front().is_null();
   if (resumption_) machine_.resumed = resumption_->found();
   if (options.keep_rates && rates_matter(machine_)) {
@@ -222,6 +262,7 @@ PreparedSort::PreparedSort(const Options& options, const Job& job, io::Reader& r
   }
   cuda_start_seconds_ = look_for_gpus(job, machine_);
   plan_ = packing_plan(job, machine_);
+  require_temporary_folders(options, machine_, plan_);
 }
 
 // It is a place with room for what is written, and takes as much from the memory that is available.
@@ -239,14 +280,21 @@ std::vector<std::string> PreparedSort::folders_for_runs(const std::string& outpu
 }
 
 // The devices were a choice of gsort's, unless the engine was asked for.
-Outcome PreparedSort::run(Meter* meter) {
+Outcome PreparedSort::run(Meter* meter, const std::function<void()>& before_name) {
   PlanWithout without;
   if (options_.engine == EngineChoice::kAuto) {
     without = [this](const DeviceError& failure) { plan_without(failure); };
   }
-  return run_sort({plan_, reader_, outputs_.front(), temporary_folders_, options_.direct_io,
-                   options_.packing, options_.verify, make_engine, meter,
-                   resumption_ ? &*resumption_ : nullptr, make_tier, outputs_, std::move(without)});
+  try {
+    return run_sort({plan_, reader_, outputs_.front(), temporary_folders_, options_.direct_io,
+                     options_.packing, options_.verify, make_engine, meter,
+                     resumption_ ? &*resumption_ : nullptr, make_tier, outputs_, std::move(without),
+                     before_name});
+  } catch (const Error& error) {
+    const Error told = told_of_variable(options_, error);
+    if (told.hint() == error.hint()) throw;
+    throw told;
+  }
 }
 
 void PreparedSort::plan_without(const DeviceError& failure) {

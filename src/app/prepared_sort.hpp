@@ -3,6 +3,7 @@
 #pragma once
 
 #include <cstdint>
+#include <functional>
 #include <memory>
 #include <optional>
 #include <string>
@@ -47,6 +48,14 @@ struct VisibleGpu {
 // where no GPU could be used.
 [[nodiscard]] std::vector<VisibleGpu> visible_gpus(const Job& job, const Machine& machine);
 
+// How an output of about so many bytes is opened.
+[[nodiscard]] io::OutputOptions output_options(const Options& options,
+                                               std::uint64_t expected_bytes = 0);
+
+// Throws: Error(kTemporary) when a folder for runs cannot be used that was asked for, or that the
+// plan needs.
+void require_temporary_folders(const Options& options, const Machine& machine, const Plan& plan);
+
 class PreparedSort {
  public:
   // Requires: the options and the reader outlive it.
@@ -62,8 +71,8 @@ class PreparedSort {
 
   // Sorts, once. Not for options that only explain: their output may not be open.
   // Throws: Error; then there is no output, and nothing is left in the temporary folders but what
-  // shall be resumed.
-  Outcome run(Meter* meter);
+  // shall be resumed. `before_name` as in SortJob.
+  Outcome run(Meter* meter, const std::function<void()>& before_name = {});
 
   // Keeps what the sort says about the machine for the next choice of an engine, where there may be
   // a GPU. What cannot be kept is a note of the outcome.

@@ -188,6 +188,7 @@ ShareDone take(const Options& options, Meter& meter) {
   done.machine = machine_for_part(shares, part.temporary_folders, folder);
   look_for_gpus(job, done.machine);
   done.plan = make_plan(job, has_own_file ? done.machine : with_room(done.machine));
+  require_temporary_folders(options, done.machine, done.plan);
   if (!explains) done.outcome = take_part(part, done.plan, make_engine, shares, meter);
   return done;
 }

@@ -139,6 +139,7 @@ class ClusterSort {
     }
     if (output_->output() != nullptr) on_this_host([this] { refuse_losing_inputs(); });
     const Machine machine = take_share(output_->folder());
+    on_this_host([&] { require_temporary_folders(options_, machine, plan_); });
     if (plan_.temporary_bytes > 0) io::require_writable(own_.folders(), "runs");
     require_room_on_hosts(team_, room_needs(plan_, machine, output_bytes()));
     proof_.emplace(job_.element, options_.verify, nullptr, order_kind());
@@ -434,7 +435,7 @@ class ClusterSort {
       }
     }
     report();
-    output_->put_in_place(team_, *parts_);
+    output_->put_in_place(team_, *parts_, [this] { reader_->check_unchanged(); });
     outcome_.note += own_.remove();
   }
 

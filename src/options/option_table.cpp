@@ -25,6 +25,8 @@ constexpr Choice<EngineChoice> kEngines[] = {
     {"auto", EngineChoice::kAuto}, {"cuda", EngineChoice::kCuda}, {"cpu", EngineChoice::kCpu}};
 constexpr Choice<DirectIo> kDirectIo[] = {
     {"auto", DirectIo::kAuto}, {"on", DirectIo::kOn}, {"off", DirectIo::kOff}};
+constexpr Choice<Replacing> kReplacing[] = {{"rename", Replacing::kRename},
+                                            {"write", Replacing::kWrite}};
 constexpr Choice<Packing> kPacking[] = {
     {"auto", Packing::kAuto}, {"on", Packing::kOn}, {"off", Packing::kOff}};
 
@@ -67,6 +69,20 @@ constexpr auto kFurtherRows = std::to_array<OptionSpec>({
      .more = "Without it the result goes to stdout, unless that is a terminal; -o - writes to a "
              "terminal, too. FILE may be an input; the file that stdout is redirected to may not.",
      .apply = set_output},
+    {.name = "replace",
+     .value_kind = kRequired,
+     .value_name = "HOW",
+     .choices = "rename|write",
+     .group = kFiles,
+     .help = "how an existing output is replaced: rename|write",
+     .more = "rename, the default: the old file or the whole new one is there, whatever happens. "
+             "write: when the sort is complete and verified in a temporary file, beside the output "
+             "or in a folder of -T, its bytes are written into the existing file. Use it where no "
+             "file can be renamed to the output: it is a mount point, or another user's file in a "
+             "folder with the sticky bit; or to keep its hard links. It needs room for both files. "
+             "If gsort is killed or a disk fails in this last step, the output is partial; the "
+             "temporary file, OUTPUT.gsort- and 8 digits, is then complete and kept.",
+     .apply = [](Options& o, Text v) { o.replacing = parse_choice(v, kReplacing, "--replace"); }},
     {.name = "format",
      .value_kind = kRequired,
      .value_name = "FORMAT[:OUT]",

@@ -256,12 +256,26 @@ void resolve_inputs(Options& options, const NameList& name_list) {
   if (options.inputs.empty()) options.inputs.emplace_back("-");
 }
 
+// What makes new files only, or continues after a killed process, which may have left a part of
+// the output.
+void refuse_beside_writing(const Options& options) {
+  const std::string_view other = options.resume         ? "--resume"
+                                 : options.split_output ? "--split-output"
+                                 : options.form         ? "--form"
+                                 : options.take         ? "--take"
+                                 : options.join         ? "--join"
+                                                        : reading_option(options);
+  if (options.replacing == Replacing::kRename || other.empty()) return;
+  throw exclude_each_other(options, "--replace=write", other, "leave out one of them");
+}
+
 void refuse_contradictions(const Options& options, Program program) {
   refuse_report_contradictions(options);
   refuse_two_codecs(options);
   refuse_result_contradictions(options);
   refuse_beside_resume(options);
   program == Program::kCluster ? refuse_wrong_parts(options) : refuse_beside_shares(options);
+  refuse_beside_writing(options);
   const std::string_view reads = reading_option(options);
   if (!reads.empty() && options.output) {
     throw exclude_each_other(options, reads, "--output",

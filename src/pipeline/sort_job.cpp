@@ -110,7 +110,12 @@ class Sort {
 
   void commit() {
     const Span span(&meter_, Stage::kSync);
-    output_.commit();
+    output_.commit([this] {
+      if (job_.before_name) job_.before_name();
+      // To sync a large output takes time in which somebody may append to an input that it
+      // replaces.
+      if (!job_.output.is_stream()) job_.reader.check_unchanged();
+    });
   }
 
   void begin_phase(Phase phase, std::uint64_t elements, std::uint64_t later_elements = 0) {

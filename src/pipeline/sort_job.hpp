@@ -50,6 +50,9 @@ struct SortJob {
   TierMaker make_tier = nullptr;       // called for each device if the plan has a tier there
   std::span<io::Output> parts = {};    // that the output is split into; `output` is the first one
   PlanWithout plan_without = nullptr;  // null: a device that fails ends the sort
+  // Called when the output is on the disk and does not have its name yet; what it throws ends the
+  // sort, and the old output stays.
+  std::function<void()> before_name = nullptr;
 };
 
 // What an engine for the plan is made with.

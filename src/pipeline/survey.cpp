@@ -1,6 +1,8 @@
 #include "pipeline/survey.hpp"
 
 #include <cerrno>
+#include <cstdint>
+#include <optional>
 
 #include "base/error.hpp"
 #include "io/system/host_facts.hpp"
@@ -8,10 +10,10 @@
 namespace gsort {
 namespace {
 
-Folder look_at_folder(const std::string& path, ErrorKind kind, const char* operation,
-                      const char* way_out) {
+Folder look_at_folder(const std::string& path) {
+  constexpr std::uint64_t kNoFileSystem = UINT64_MAX;
   const auto facts = io::folder_facts(path);
-  if (!facts) throw Error::from_errno(kind, operation, errno).path(path).hint(way_out);
+  if (!facts) return {path, kNoFileSystem, UINT64_MAX, false, errno};
   return {path, facts->file_system, facts->free_bytes, facts->is_tmpfs};
 }
 
@@ -38,6 +40,13 @@ std::vector<CompressedInput> compressed_inputs(io::Reader& reader) {
   return compressed;
 }
 
+void survey_written_file(const std::string& path, Machine& machine) {
+  const auto facts = path.empty() ? std::nullopt : io::file_facts(path);
+  if (!facts) return;
+  machine.written_into = Folder{path, facts->file_system, facts->free_bytes, facts->is_tmpfs};
+  machine.written_into_bytes = facts->allocated_bytes;
+}
+
 Machine survey(const std::vector<std::string>& temporary, const std::string& output_folder,
                io::Reader& reader) {
   Machine machine = survey(temporary, output_folder);
@@ -51,9 +60,7 @@ Machine survey(const std::vector<std::string>& temporary, const std::string& out
   Machine machine;
   // These first: another sort may end and remove the folder of --resume that --explain looks at.
   for (const std::string& path : temporary) {
-    machine.temporary.push_back(look_at_folder(path, ErrorKind::kTemporary,
-                                               "opening the temporary folder",
-                                               "give an existing folder with -T"));
+    machine.temporary.push_back(look_at_folder(path));
   }
   const io::HostFacts host = io::host_facts();
   machine.cores = host.cores;
@@ -61,9 +68,13 @@ Machine survey(const std::vector<std::string>& temporary, const std::string& out
   machine.available_bytes = host.available_bytes;
   machine.no_gpu_reason = "no GPU was looked for";
   if (!output_folder.empty()) {
-    machine.output =
-        look_at_folder(output_folder, ErrorKind::kOutput, "opening the folder of the output",
-                       "write the output elsewhere, or check that its folder can be read");
+    machine.output = look_at_folder(output_folder);
+    if (machine.output->problem != 0) {
+      throw Error::from_errno(ErrorKind::kOutput, "opening the folder of the output",
+                              machine.output->problem)
+          .path(output_folder)
+          .hint("write the output elsewhere, or check that its folder can be read");
+    }
   }
   return machine;
 }

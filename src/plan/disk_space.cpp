@@ -91,6 +91,10 @@ std::uint64_t temporary_need(const Plan& plan) {
   return stays > most ? 0 : most - stays + kMiB;
 }
 
+std::uint64_t needed_beside_copy(const Plan& plan, const Machine& machine) {
+  return plan.output.least_bytes - std::min(plan.output.least_bytes, machine.written_into_bytes);
+}
+
 void require_disk_space(const Plan& plan, const Machine& machine) {
   std::map<std::uint64_t, std::uint64_t> free_bytes;  // by file system
   for (const Folder& folder : machine.temporary) free_bytes[folder.file_system] = folder.free_bytes;
@@ -99,6 +103,15 @@ void require_disk_space(const Plan& plan, const Machine& machine) {
     if (needed > machine.output->free_bytes) {
       throw no_room("the output in " + machine.output->path, needed, machine.output->free_bytes,
                     "free space there, or write the output elsewhere");
+    }
+    if (machine.written_into) {
+      const Folder& file = *machine.written_into;
+      const bool has_copy = file.file_system == machine.output->file_system;
+      const std::uint64_t both = needed_beside_copy(plan, machine) + (has_copy ? needed : 0);
+      if (both > file.free_bytes) {
+        throw no_room("the output and its copy at " + file.path, both, file.free_bytes,
+                      "free space there, or name a folder on another disk with -T");
+      }
     }
     const auto shared = free_bytes.find(machine.output->file_system);
     if (shared != free_bytes.end()) shared->second -= std::min(shared->second, needed);

@@ -30,4 +30,7 @@ void require_disk_space(const Plan& plan, const Machine& machine);
 // (io/output/early_room.hpp). With a GPU, no gain was measured.
 [[nodiscard]] bool output_fits_memory(const Plan& plan, const Machine& machine);
 
+// What the file that the output is written into takes more than it has now.
+[[nodiscard]] std::uint64_t needed_beside_copy(const Plan& plan, const Machine& machine);
+
 }  // namespace gsort

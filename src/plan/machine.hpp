@@ -28,6 +28,7 @@ struct Folder {
   std::uint64_t file_system = 0;  // folders with the same number share their space
   std::uint64_t free_bytes = 0;
   bool is_memory = false;  // tmpfs: what is put there counts as memory
+  int problem = 0;         // an errno: it cannot be used, which matters only if runs are spilled
 };
 
 // An input that is compressed, or a stream that may be.
@@ -45,13 +46,16 @@ struct ResumedRuns {
 
 struct Machine {
   unsigned cores = 1;
-  unsigned processes = 1;                    // of a gsort-mpi job: each has an equal part of memory
-  std::uint64_t memory_bytes = 0;            // of one process: what -S 100% means
-  std::uint64_t available_bytes = 0;         // limits of containers included
-  std::vector<GpuFacts> gpus;                // empty: none, or nobody looked; best first
-  std::string no_gpu_reason;                 // why gpus is empty
-  std::vector<Folder> temporary;             // where runs may be spilled
-  std::optional<Folder> output;              // none: a pipe or a device
+  unsigned processes = 1;             // of a gsort-mpi job: each has an equal part of memory
+  std::uint64_t memory_bytes = 0;     // of one process: what -S 100% means
+  std::uint64_t available_bytes = 0;  // limits of containers included
+  std::vector<GpuFacts> gpus;         // empty: none, or nobody looked; best first
+  std::string no_gpu_reason;          // why gpus is empty
+  std::vector<Folder> temporary;      // where runs may be spilled
+  std::optional<Folder> output;       // none: a pipe or a device
+  // The file that the output is written into when all of it is in `output`, and its bytes.
+  std::optional<Folder> written_into;
+  std::uint64_t written_into_bytes = 0;
   bool output_is_null = false;               // a device that takes pieces in any order
   std::optional<std::uint64_t> input_bytes;  // of raw keys; none: not known
   bool input_is_cached = false;              // the page cache, or a tmpfs, has most of it

@@ -129,8 +129,8 @@ Report Call::sort(std::optional<io::MemoryResult> memory, Meter& meter,
     job_.output_form = {};
     return run(io::Output(std::move(*memory)), meter);
   }
-  const io::OutputOptions options{options_.direct_io, false, false, before_name};
-  return run(io::Output(options_.output.value(), options), meter);
+  return run(io::Output(options_.output.value(), output_options(options_, bytes_.value_or(0))),
+             meter, before_name);
 }
 
 Report Call::sort_into(int descriptor, const std::string& place, Meter& meter) {
@@ -146,11 +146,11 @@ Report Call::sort_into(int descriptor, const std::string& place, Meter& meter) {
   }
 }
 
-Report Call::run(io::Output output, Meter& meter) {
+Report Call::run(io::Output output, Meter& meter, const std::function<void()>& before_name) {
   std::vector<io::Output> outputs;
   outputs.push_back(std::move(output));
   PreparedSort prepared(options_, job_, reader_, std::move(outputs));
-  Outcome outcome = prepared.run(&meter);
+  Outcome outcome = prepared.run(&meter, before_name);
   prepared.remember_rates(outcome);
   if (job_.numbered) job_.index_bytes = index_bytes_for(outcome.elements);
   Report report;

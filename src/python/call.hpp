@@ -69,7 +69,7 @@ class Call {
 
  private:
   void use();
-  Report run(io::Output output, Meter& meter);
+  Report run(io::Output output, Meter& meter, const std::function<void()>& before_name = {});
 
   Options options_;
   io::Reader reader_;

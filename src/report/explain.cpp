@@ -5,6 +5,7 @@
 
 #include "base/quoted.hpp"
 #include "base/units.hpp"
+#include "plan/disk_space.hpp"
 #include "plan/rates.hpp"
 #include "report/plan_object.hpp"
 #include "report/words.hpp"
@@ -114,12 +115,19 @@ std::string disk_words(const Plan& plan, const Machine& machine) {
   if (plan.run.through_page_cache) words += " (through the page cache)";
   if (plan.is<UnknownSize>()) words = "temporary files if one chunk is not enough";
   for (const Folder& folder : machine.temporary) {
-    words +=
-        fmt::format("; {} has {} free", printable(folder.path), format_bytes(folder.free_bytes));
+    words += folder.problem == 0 ? fmt::format("; {} has {} free", printable(folder.path),
+                                               format_bytes(folder.free_bytes))
+                                 : fmt::format("; {} cannot be used", printable(folder.path));
   }
   if (machine.output) {
     words +=
         fmt::format("; the output's folder has {} free", format_bytes(machine.output->free_bytes));
+    if (machine.written_into) {
+      words += fmt::format("; all of it is then written into {}, which takes {} more of {} free",
+                           printable(machine.written_into->path),
+                           format_bytes(needed_beside_copy(plan, machine)),
+                           format_bytes(machine.written_into->free_bytes));
+    }
     if (plan.output.makes_room_early) words += "; the output is allocated while input is read";
   }
   return words;

@@ -76,7 +76,8 @@ nlohmann::ordered_json plan_object(const Plan& plan, const Machine& machine) {
   json["temporary_bytes"] = plan.temporary_bytes;
   auto& folders = json["temporary"] = nlohmann::ordered_json::array();
   for (const Folder& folder : machine.temporary) {
-    folders.push_back({{"path", folder.path}, {"free_bytes", folder.free_bytes}});
+    const std::uint64_t free_bytes = folder.problem == 0 ? folder.free_bytes : 0;
+    folders.push_back({{"path", folder.path}, {"free_bytes", free_bytes}});
   }
   return json;
 }

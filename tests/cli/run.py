@@ -183,6 +183,7 @@ def all_cases() -> dict[str, object]:
     sys.path.insert(0, str(HERE))
     import limits  # noqa: F401  these add their scenarios to the others
     import pipes  # noqa: F401
+    import replacing  # noqa: F401
     import scenarios
     import security  # noqa: F401
 

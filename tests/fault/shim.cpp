@@ -4,9 +4,13 @@
 //
 //   GSORT_FAULT=CALL:NTH:ACTION[:on]   "pwrite:12:5", "malloc:3:12:on", "rename:1:kill-after"
 //   GSORT_FAULT_HIT=FILE               is created when the call has come; without it there was none
+//   GSORT_LIKE_NFS=1                   files without names are refused, and a file that is open
+//   keeps
+//                                      a name, .nfs and its inode, when it is removed
 //
 // CALL is a name of kNames. ACTION is an errno in digits; "short": half of what was asked is moved;
-// "kill-before", "kill-after", "term-before", "term-after": SIGKILL or SIGTERM around the call.
+// "kill-before", "kill-after", "term-before", "term-after": SIGKILL or SIGTERM around the call, and
+// so "int-" and "hup-"; "run": the shell command GSORT_FAULT_RUN before it.
 // "on": later calls fail, too.
 //
 // Only a program named gsort meets it, none that calls gsort. Calls count from the start of main:
@@ -19,6 +23,7 @@
 #include <cerrno>
 #include <cstdarg>
 #include <cstdint>
+#include <cstdio>
 #include <cstdlib>
 #include <cstring>
 
@@ -39,7 +44,7 @@ extern "C" void* __libc_memalign(std::size_t alignment, std::size_t bytes);
 
 namespace {
 
-enum class Action : std::uint8_t { kNone, kFail, kShort, kSignalBefore, kSignalAfter };
+enum class Action : std::uint8_t { kNone, kFail, kShort, kSignalBefore, kSignalAfter, kRun };
 
 struct Fault {
   const char* call = "";
@@ -58,6 +63,7 @@ using CreateThread = int (*)(pthread_t*, const pthread_attr_t*, void* (*)(void*)
 Fault the_fault;
 Main the_main = nullptr;
 std::atomic<bool> armed{false};
+std::atomic<bool> like_nfs{false};
 std::atomic<std::uint64_t> counted{0};
 
 // "a:b:c" cut at the colons, in place.
@@ -80,10 +86,13 @@ void arm() {
   const char* const action = next_part(rest);
   the_fault.error_number = static_cast<int>(std::strtol(action, nullptr, 10));
   the_fault.action = std::strcmp(action, "short") == 0           ? Action::kShort
+                     : std::strcmp(action, "run") == 0           ? Action::kRun
                      : std::strstr(action, "-before") != nullptr ? Action::kSignalBefore
                      : std::strstr(action, "-after") != nullptr  ? Action::kSignalAfter
                                                                  : Action::kFail;
   if (std::strncmp(action, "term", 4) == 0) the_fault.signal = SIGTERM;
+  if (std::strncmp(action, "int", 3) == 0) the_fault.signal = SIGINT;
+  if (std::strncmp(action, "hup", 3) == 0) the_fault.signal = SIGHUP;
   the_fault.persistent = std::strcmp(rest, "on") == 0;
   armed = true;
 }
@@ -95,7 +104,10 @@ bool is_gsort(const char* program) {
 }
 
 int armed_main(int argc, char** argv, char** environment) {
-  if (argc > 0 && is_gsort(argv[0])) arm();
+  if (argc > 0 && is_gsort(argv[0])) {
+    like_nfs = std::getenv("GSORT_LIKE_NFS") != nullptr;
+    arm();
+  }
   return the_main(argc, argv, environment);
 }
 
@@ -119,6 +131,7 @@ Action action_for(const char* call) {
   }
   if (number == the_fault.nth) report_hit();
   if (the_fault.action == Action::kSignalBefore) send_signal();
+  if (the_fault.action == Action::kRun) (void)!std::system(std::getenv("GSORT_FAULT_RUN"));
   if (the_fault.action == Action::kFail) errno = the_fault.error_number;
   return the_fault.action;
 }
@@ -153,7 +166,35 @@ ssize_t transfer(const char* call, const void* caller, std::size_t bytes, const 
   return result;
 }
 
+// Whether this process has the file open.
+bool is_open_here(const struct stat& file) {
+  constexpr int kMostDescriptors = 256;
+  for (int fd = 0; fd < kMostDescriptors; ++fd) {
+    struct stat facts = {};
+    if (::syscall(SYS_fstat, fd, &facts) == 0 && facts.st_dev == file.st_dev &&
+        facts.st_ino == file.st_ino) {
+      return true;
+    }
+  }
+  return false;
+}
+
+int remove_as_nfs(int folder, const char* path) {
+  struct stat facts = {};
+  char name[64];
+  if (::syscall(SYS_newfstatat, folder, path, &facts, AT_SYMLINK_NOFOLLOW) == 0 &&
+      is_open_here(facts)) {
+    std::snprintf(name, sizeof name, ".nfs%llu", static_cast<unsigned long long>(facts.st_ino));
+    return static_cast<int>(::syscall(SYS_renameat, folder, path, folder, name));
+  }
+  return static_cast<int>(::syscall(SYS_unlinkat, folder, path, 0));
+}
+
 int open_file(int folder, const char* path, int flags, mode_t mode) {
+  if (like_nfs && (flags & O_TMPFILE) == O_TMPFILE) {
+    errno = EOPNOTSUPP;
+    return -1;
+  }
   return guarded("open", -1, [&] {
     return static_cast<int>(::syscall(SYS_openat, folder, path, flags, mode));
   });
@@ -228,8 +269,10 @@ int linkat(int from_folder, const char* from, int to_folder, const char* to, int
   });
 }
 int unlinkat(int folder, const char* path, int flags) {
-  return guarded("unlink", -1,
-                 [&] { return static_cast<int>(::syscall(SYS_unlinkat, folder, path, flags)); });
+  return guarded("unlink", -1, [&] {
+    if (like_nfs && flags == 0) return remove_as_nfs(folder, path);
+    return static_cast<int>(::syscall(SYS_unlinkat, folder, path, flags));
+  });
 }
 int ftruncate64(int fd, off64_t bytes) {
   return guarded("ftruncate", -1,

@@ -45,7 +45,9 @@ void RankOutput::finish(const PartTable& /*parts*/, std::uint64_t elements) {
 
 // Not in a thread of its own: when the job ends, it must be known whether the file has its name.
 // First, all have synced, and rank 0 has proven the whole output.
-void RankOutput::put_in_place(Team& team, const PartTable& /*parts*/) {
+void RankOutput::put_in_place(Team& team, const PartTable& /*parts*/,
+                              const std::function<void()>& before_name) {
+  team.work(before_name);
   team.meet();
   io::commit_all(std::span(&*output_, 1), [&] { team.meet(); });
   on_leave_ = nullptr;

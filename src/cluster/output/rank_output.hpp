@@ -32,7 +32,8 @@ class RankOutput final : public ClusterOutput {
   [[nodiscard]] std::uint64_t lost_nan_payloads() const override {
     return writer_ ? writer_->lost_nan_payloads() : 0;
   }
-  void put_in_place(Team& team, const PartTable& parts) override;
+  void put_in_place(Team& team, const PartTable& parts,
+                    const std::function<void()>& before_name) override;
 
  private:
   const unsigned rank_;

@@ -58,19 +58,25 @@ void SharedOutput::finish(const PartTable& parts, std::uint64_t /*elements*/) {
   if (share_) share_->finish(begin_of(parts, rank_), offset_of(parts.end_of(rank_)));
 }
 
-void SharedOutput::put_in_place(Team& team, const PartTable& parts) {
-  team.work([&] { commit(parts); });
+void SharedOutput::put_in_place(Team& team, const PartTable& parts,
+                                const std::function<void()>& before_name) {
+  team.work([&] { finish_whole(parts); });
+  team.work(before_name);
+  team.meet();
+  team.work([&] {
+    if (output_) io::commit_all(std::span(&*output_, 1));
+  });
   on_leave_ = nullptr;
   team.meet();
 }
 
-void SharedOutput::commit(const PartTable& parts) {
+void SharedOutput::finish_whole(const PartTable& parts) {
   if (!output_) return;
   for (unsigned rank = 1; rank < parts.ranks(); ++rank) {
     const std::uint64_t begin = begin_of(parts, rank);
     output_->note_written(begin, offset_of(parts.end_of(rank)) - begin);
   }
-  output_->commit(bytes_);
+  output_->finish(bytes_);
 }
 
 }  // namespace gsort::cluster

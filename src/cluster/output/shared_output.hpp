@@ -27,7 +27,8 @@ class SharedOutput final : public ClusterOutput {
   // Thread-safe.
   void put(std::uint64_t position, ConstByteSpan elements) override;
   void finish(const PartTable& parts, std::uint64_t elements) override;
-  void put_in_place(Team& team, const PartTable& parts) override;
+  void put_in_place(Team& team, const PartTable& parts,
+                    const std::function<void()>& before_name) override;
 
  private:
   [[nodiscard]] std::uint64_t offset_of(std::uint64_t element) const {
@@ -38,7 +39,7 @@ class SharedOutput final : public ClusterOutput {
     return parts.share(rank) == 0 ? 0 : offset_of(parts.begin_of(rank));
   }
   void write(std::uint64_t offset, ConstByteSpan bytes);
-  void commit(const PartTable& parts);
+  void finish_whole(const PartTable& parts);
 
   const unsigned rank_;
   std::function<void()>& on_leave_;

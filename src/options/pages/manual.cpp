@@ -91,7 +91,13 @@ link and a rename.
 Only SIGKILL or a power cut in these microseconds leaves that file, and the next
 sort with the same output removes it.
 On file systems without unnamed files (NFS, FAT) the output has such a name
-while it is written, and any signal may leave it.
+while it is written; INT, TERM and HUP remove it.
+.IP
+With
+.BR \-\-replace=write ,
+OUTPUT.gsort\- and 8 digits is the complete output, there or in a folder for
+runs, while it is written into OUTPUT.
+If gsort ends in this step, OUTPUT is partial, and that file stays.
 .IP
 A new output has the mode and the access list that
 .BR open (2)

@@ -4,6 +4,7 @@
 #pragma once
 
 #include <cstdint>
+#include <functional>
 #include <optional>
 
 #include "base/meter.hpp"
@@ -42,8 +43,11 @@ class OutputChain {
   // All has been put: puts what was held back until then. Throws: as the sink.
   void end();
 
-  // All has been put, and proven: makes the output real. Throws: Error(kOutput); Error(kCorrupt).
-  void commit() { parts_->commit(proof_.output().count); }
+  // All has been put, and proven: makes the output real. `before_name` is called when all of it is
+  // on the disk; what it throws leaves the old output. Throws: Error(kOutput); Error(kCorrupt).
+  void commit(const std::function<void()>& before_name = {}) {
+    parts_->commit(proof_.output().count, before_name);
+  }
 
  private:
   void build(std::optional<std::uint64_t> elements);

@@ -93,15 +93,19 @@ std::uint64_t PartsSink::lost_nan_payloads() const {
   return lost;
 }
 
-void PartsSink::commit(std::uint64_t elements) {
-  if (!is_split()) return parts_.front().writer.commit(elements);
+void PartsSink::commit(std::uint64_t elements, const std::function<void()>& before_name) {
+  is_split() ? finish_all(elements) : parts_.front().writer.finish(elements);
+  if (before_name) before_name();
+  io::commit_all(outputs_);
+}
+
+void PartsSink::finish_all(std::uint64_t elements) {
   if (elements != parts_.back().end) throw other_count(parts_.back().end, elements);
   for (Part& part : parts_) {
     if (part.is_finished) continue;
     begin_part(part);  // one without elements
     finish(part);
   }
-  io::commit_all(outputs_);
 }
 
 }  // namespace gsort

@@ -10,6 +10,7 @@
 #include <atomic>
 #include <cstdint>
 #include <deque>
+#include <functional>
 #include <mutex>
 #include <optional>
 #include <span>
@@ -35,8 +36,9 @@ class PartsSink final : public PieceSink {
 
   [[nodiscard]] std::uint64_t lost_nan_payloads() const;
 
-  // As Writer::commit. All parts become real, or none.
-  void commit(std::uint64_t elements);
+  // As Writer::commit. All parts become real, or none; `before_name` is called when all are on the
+  // disk, and what it throws ends the commit.
+  void commit(std::uint64_t elements, const std::function<void()>& before_name = {});
 
  private:
   struct Part {
@@ -53,6 +55,7 @@ class PartsSink final : public PieceSink {
   void put_in(Part& part, std::uint64_t position, ConstByteSpan elements);
   void begin_part(Part& part);
   void finish(Part& part);
+  void finish_all(std::uint64_t elements);
 
   const std::uint64_t element_bytes_;
   std::span<io::Output> outputs_;

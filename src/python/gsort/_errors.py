@@ -98,6 +98,7 @@ _ARGUMENTS: List[Tuple["re.Pattern[str]", Any]] = [(re.compile(pattern), words) 
     (r"give --decompress=zstd or --decompress=none", "decompress it first"),
     (r", or --compress=none", ""),
     (r", or add --compress=\w+", ""),
+    (r"add --replace=write, which writes into it at the end, or ", ""),
     (r"( is --format right\?)? --format=bin reads raw keys", ""),
     (r"--format=npy:bin writes them as raw bytes", "give the output another suffix: .npy, or one of raw bytes, as .bin"),
     (r"name a file that is not compressed with -o, or write raw keys: .*", "give an output that is not compressed"),

@@ -4,6 +4,7 @@
 #include <algorithm>
 #include <cmath>
 #include <cstring>
+#include <fstream>
 #include <functional>
 #include <numeric>
 #include <random>
@@ -15,6 +16,7 @@
 
 #include "cluster/cluster_sort.hpp"
 #include "cluster/part_table.hpp"
+#include "io/system/sys.hpp"
 #include "unit/cluster/local_peers.hpp"
 #include "unit/cluster/sort_words.hpp"
 #include "unit/io/support.hpp"
@@ -244,6 +246,34 @@ TEST_P(SameBytes, WithMessagesOf1000Bytes) {
 }
 
 INSTANTIATE_TEST_SUITE_P(Processes, SameBytes, testing::Values(1U, 2U, 3U, 4U, 7U, 8U));
+
+// An input that the output replaces grows while rank 0 syncs, the third to do so: a mark in the new
+// output and the share of rank 1 are synced before.
+TEST(SameBytes, LoseNothingThatIsAppendedWhileTheOutputIsSynced) {
+  const io::test::TempFolder folder;
+  const std::string path = folder / "in.u32";
+  const test::Keys keys = test::random_keys(50'000, 1'000);
+  io::test::write_file(path, test::bytes_of(keys));
+  io::sys::inject(
+      {io::sys::Call::kFsync, 3, 0, false, [&] { std::ofstream(path, std::ios::app) << "tail"; }});
+  std::string told;
+  LocalNetwork network(2, 2);
+  test::run_together(network, [&](Peers& peers) {
+    Team team(peers, {});
+    const auto verdict = team.run_job([&] {
+      std::function<void()> on_leave;
+      (void)sort_on_cluster(team, options_of({path.c_str(), "-o", path.c_str()}), on_leave,
+                            nullptr);
+    });
+    if (peers.rank() == 0 && verdict) told = verdict->text;
+  });
+  EXPECT_EQ(io::sys::counted_calls(), 3U);
+  io::sys::clear_faults();
+  EXPECT_NE(told.find("in.u32"), std::string::npos) << told;
+  Bytes expected(test::bytes_of(keys).begin(), test::bytes_of(keys).end());
+  for (const char letter : std::string("tail")) expected.push_back(static_cast<std::byte>(letter));
+  EXPECT_EQ(io::test::read_file(path), expected);
+}
 
 }  // namespace
 }  // namespace gsort::cluster

@@ -1,12 +1,15 @@
 #include "library/sort_file.hpp"
 
 #include <filesystem>
+#include <fstream>
 #include <functional>
+#include <sstream>
 #include <string>
 
 #include <gtest/gtest.h>
 #include <sys/stat.h>
 
+#include "io/system/sys.hpp"
 #include "support/sorted_copy.hpp"
 #include "unit/io/support.hpp"
 
@@ -94,6 +97,33 @@ TEST(SortFile, RefusesWhatIsNoSort) {
     EXPECT_EQ(kind_thrown(options), ErrorKind::kUsage);
   }
   EXPECT_EQ(folder.entries().size(), 1U);
+}
+
+TEST(SortFile, LosesNothingThatIsAppendedWhileTheOutputIsSynced) {
+  const std::function<void(Options&)> changes[] = {
+      [](Options&) {},
+      [](Options& o) { o.unique = true; },
+      [](Options& o) { o.top = 10; },
+      [](Options& o) { o.batch_elements = 50; },
+      [](Options& o) { o.output_format = o.input_form.format = FileFormat::kText; },
+  };
+  for (const auto& change : changes) {
+    const TempFolder folder;
+    Options options = options_for(folder, KeyType::kU32);
+    options.output = options.inputs.front();
+    change(options);
+    const std::string before = options.output_format ? "3\n1\n2\n" : std::string(400, 'x');
+    std::ofstream(folder / "in") << before;
+    io::sys::inject({io::sys::Call::kFsync, 1, 0, false,
+                     [&] { std::ofstream(folder / "in", std::ios::app) << "tail"; }});
+    const ErrorKind kind = kind_thrown(options);
+    io::sys::clear_faults();
+    EXPECT_EQ(kind, ErrorKind::kInput);
+    std::stringstream after;
+    after << std::ifstream(folder / "in").rdbuf();
+    EXPECT_EQ(after.str(), before + "tail");
+    EXPECT_EQ(folder.entries().size(), 1U);
+  }
 }
 
 TEST(SortFile, NeverReplacesAnInputByOtherElements) {

@@ -1,5 +1,6 @@
 #include "pipeline/survey.hpp"
 
+#include <cerrno>
 #include <optional>
 #include <string>
 #include <vector>
@@ -81,13 +82,14 @@ TEST(Survey, KnowsNoFolderOfAStream) {
   EXPECT_FALSE(survey({folder.path()}, "", reader).output.has_value());
 }
 
-TEST(Survey, RefusesATemporaryFolderThatIsNotThere) {
+TEST(Survey, NotesATemporaryFolderThatIsNotThere) {
   const io::test::TempFolder folder;
   io::test::write_file(folder / "in", {});
   io::Reader reader({folder / "in"}, {4});
-  const Error error = io::test::error_of([&] { (void)survey({folder / "none"}, "", reader); });
-  EXPECT_EQ(error.kind(), ErrorKind::kTemporary);
-  EXPECT_EQ(error.path(), folder / "none");
+  const Machine machine = survey({folder / "none"}, "", reader);
+  ASSERT_EQ(machine.temporary.size(), 1U);
+  EXPECT_EQ(machine.temporary[0].path, folder / "none");
+  EXPECT_EQ(machine.temporary[0].problem, ENOENT);
 }
 
 TEST(Survey, RefusesAnOutputWhoseFolderCannotBeLookedAt) {

@@ -1,0 +1,188 @@
+// An output that is written into the file that has its name, where a new file cannot be renamed to
+// it: a mount point, another user's file in a sticky folder.
+//
+//   a copy        a regular output under a name of its own, beside the file or in a folder for runs
+//   its name      given, and synced with all bytes, before the file is touched
+//   room          for the whole size, in the file
+//   every byte    in order; truncate; fsync
+//   the copy      is removed
+//
+// Until the copy is complete the file is the old one. If writing fails, or the process is killed
+// meanwhile, the file is partial and the copy stays.
+#include <algorithm>
+#include <cerrno>
+#include <utility>
+
+#include <fcntl.h>
+#include <fmt/format.h>
+
+#include "base/units.hpp"
+#include "io/output/output_impl.hpp"
+#include "io/system/host_facts.hpp"
+#include "io/system/sys.hpp"
+
+namespace gsort::io {
+namespace {
+
+constexpr std::size_t kStepBytes = std::size_t{1} << 20;
+
+// What of `bytes` each of two files, of which only the one at `place` is there, takes at `place`.
+std::uint64_t needed_at(const FolderFacts& other, const FolderFacts& place, std::uint64_t bytes) {
+  const bool has_both = other.file_system == place.file_system;
+  return bytes - std::min(bytes, place.allocated_bytes) + (has_both ? bytes : 0);
+}
+
+class WrittenOutput final : public Output::Impl {
+ public:
+  WrittenOutput(File file, std::string resolved, OutputTarget copy, const OutputOptions& options)
+      : file_(std::move(file)),
+        resolved_(std::move(resolved)),
+        target_(std::move(copy)),
+        options_(options),
+        copy_(make_regular_output(target_, options_)) {}
+
+  [[nodiscard]] bool is_stream() const override { return false; }
+  [[nodiscard]] const std::string& path() const override { return target_.path; }
+  [[nodiscard]] const std::string& folder() const override { return target_.folder; }
+  [[nodiscard]] std::string written_into() const override { return resolved_; }
+  void make_room_early(std::uint64_t bytes) override { copy_->make_room_early(bytes); }
+  void prepare(std::uint64_t bytes, const WriteWindows& windows) override;
+  void write_at(std::uint64_t offset, ConstByteSpan bytes) override {
+    copy_->write_at(offset, bytes);
+  }
+  [[nodiscard]] std::unique_ptr<Output::Impl> renewed() override {
+    copy_.reset();
+    return std::make_unique<WrittenOutput>(std::move(file_), resolved_, target_, options_);
+  }
+  void cancel() noexcept override { copy_->cancel(); }
+  void finish(std::uint64_t size_bytes) override {
+    copy_->finish(size_bytes);
+    size_bytes_ = size_bytes;
+  }
+  void put_in_place() override;
+  [[nodiscard]] std::vector<std::string> notes() const override;
+
+ private:
+  [[nodiscard]] std::string copy_path() const { return target_.folder + "/" + target_.name; }
+  void make_room() const;
+  void write_through(ByteSpan step) const;
+
+  File file_;
+  std::string resolved_;
+  OutputTarget target_;
+  OutputOptions options_;
+  std::unique_ptr<Output::Impl> copy_;
+  std::uint64_t size_bytes_ = 0;  // when finished
+};
+
+void WrittenOutput::prepare(std::uint64_t bytes, const WriteWindows& windows) {
+  const auto place = file_facts(resolved_);
+  const auto copy = folder_facts(target_.folder);
+  const std::uint64_t needed = place && copy ? needed_at(*copy, *place, bytes) : 0;
+  if (place && needed > place->free_bytes) {
+    throw Error(
+        ErrorKind::kResource, "making room for the output and its copy",
+        fmt::format("{} needed, {} free", format_bytes(needed), format_bytes(place->free_bytes)))
+        .path(target_.path)
+        .hint("free space there, or name a folder on another disk with -T");
+  }
+  copy_->prepare(bytes, windows);
+}
+
+// The copy has its name before the file is touched.
+void WrittenOutput::put_in_place() {
+  std::vector<std::byte> step(kStepBytes);
+  copy_->put_in_place();
+  try {
+    copy_->sync_name();
+    make_room();
+  } catch (...) {
+    copy_->take_back();  // the file is the old one
+    throw;
+  }
+  try {
+    write_through(step);
+  } catch (const Error& error) {
+    throw Error(error).hint(
+        fmt::format("{} is partial; all of the output is in {}: copy it when the fault is mended",
+                    target_.path, copy_path()));
+  }
+  copy_->take_back();
+}
+
+void WrittenOutput::make_room() const {
+  const int mode = FALLOC_FL_KEEP_SIZE;
+  if (size_bytes_ == 0) return;
+  if (sys::fallocate(file_.fd(), mode, 0, static_cast<off_t>(size_bytes_)) == 0) return;
+  const bool is_full = errno == ENOSPC || errno == EDQUOT || errno == EFBIG;
+  if (is_full) throw file_.error("making room in", errno);
+}
+
+void WrittenOutput::write_through(ByteSpan step) const {
+  const std::string path = copy_path();
+  const File copy(sys::open_at(AT_FDCWD, path.c_str(), O_RDONLY | O_NOFOLLOW), path,
+                  ErrorKind::kOutput);
+  if (!copy.is_open()) throw copy.error("opening", errno);
+  for (std::uint64_t offset = 0; offset < size_bytes_;) {
+    const ByteSpan wanted = step.first(std::min<std::uint64_t>(step.size(), size_bytes_ - offset));
+    const std::size_t bytes = copy.read_full_at(wanted, offset);
+    if (bytes != wanted.size()) throw copy.error("reading", EIO);
+    file_.write_full_at(wanted, offset);
+    offset += bytes;
+  }
+  file_.truncate(size_bytes_);
+  file_.sync();
+}
+
+std::vector<std::string> WrittenOutput::notes() const {
+  std::vector<std::string> notes = copy_->notes();
+  notes.push_back(fmt::format("{}: written into the file that was there, from a copy in {}", path(),
+                              target_.folder));
+  return notes;
+}
+
+// Two outputs at once have copies of different names.
+std::string name_of_copy(const std::string& name) {
+  constexpr std::size_t kMostLetters = 240;  // of 255, with what follows
+  return fmt::format("{}.gsort-{:08x}", name.substr(0, kMostLetters),
+                     static_cast<std::uint32_t>(sys::random_number()));
+}
+
+}  // namespace
+
+// The first of the folders with room for the copy beside what the file takes, else the first where
+// a file can be made.
+std::unique_ptr<Output::Impl> make_written_output(const OutputTarget& target,
+                                                  const OutputOptions& options) {
+  const std::string resolved = target.folder + "/" + target.name;
+  const auto place = file_facts(resolved);
+  std::vector<std::string> folders = {target.folder};
+  folders.insert(folders.end(), options.folders_for_copy.begin(), options.folders_for_copy.end());
+  std::ranges::stable_partition(folders, [&](const std::string& folder) {
+    const auto facts = folder_facts(folder);
+    if (!place || !facts) return false;
+    const std::uint64_t bytes = options.expected_bytes;
+    const bool has_file = place->file_system == facts->file_system;
+    return facts->free_bytes >= (has_file ? needed_at(*facts, *place, bytes) : bytes);
+  });
+  OutputOptions of_copy = options;
+  of_copy.must_be_new = true;
+  for (const std::string& folder : folders) {
+    File file(sys::open_at(AT_FDCWD, resolved.c_str(), O_WRONLY | O_NOFOLLOW | O_NONBLOCK),
+              target.path, ErrorKind::kOutput);
+    if (!file.is_open()) throw file.error("opening", errno);
+    const struct stat facts = file.facts();
+    if (facts.st_dev != target.replaced->st_dev || facts.st_ino != target.replaced->st_ino) {
+      throw file.error("opening", ESTALE);
+    }
+    try {
+      OutputTarget copy{target.path, folder, name_of_copy(target.name), target.replaced};
+      return std::make_unique<WrittenOutput>(std::move(file), resolved, std::move(copy), of_copy);
+    } catch (const Error&) {
+      if (&folder == &folders.back()) throw;
+    }
+  }
+  return nullptr;
+}
+
+}  // namespace gsort::io

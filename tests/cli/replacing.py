@@ -1,0 +1,100 @@
+"""Command-line tests of outputs that no file can be renamed to: what is said before anything is read, and --replace=write."""
+
+import os
+import shlex
+
+from scenarios import report, scenario, skip
+
+NOTHING_TO_READ = "< <(sleep 30)"  # a sort that reads first takes as long
+
+
+def in_own_mounts(place, script: str):
+    """Skips where the kernel refuses them."""
+    enter = ["unshare", "-m"] if os.getuid() == 0 else ["unshare", "-rm"]
+    bind = "printf old > host; touch out; mount --bind host out"
+    if place.bash(shlex.join([*enter, "bash", "-c", bind])).returncode:
+        skip("no file can be mounted here")
+    return place.bash(shlex.join([*enter, "bash", "-c", f"{bind}; {script}"]))
+
+
+def refused(done, reason: str) -> bool:
+    print(done.stdout + done.stderr, end="")
+    return done.returncode == 2 and done.stderr.startswith(f"gsort: replacing out: {reason}") and "\n  " in done.stderr
+
+
+@scenario
+def a_mount_point_is_named_before_anything_is_read(place):
+    done = in_own_mounts(place, f"timeout 20 gsort -t u8 -o out {NOTHING_TO_READ}")
+    return report(it_is_refused=refused(done, "it is a mount point"), nothing_is_lost=(place.work / "host").read_text() == "old")
+
+
+@scenario
+def a_mount_point_is_written_into(place):
+    done = in_own_mounts(place, "printf cab > in; gsort -v -t u8 in -o out --replace=write && gsort -t u8 -r out -o out --replace=write")
+    print(done.stderr)
+    return report(status_is_0=done.returncode == 0, it_is_sorted=(place.work / "host").read_text() == "cba",
+                  nothing_is_left=sorted(os.listdir(place.work)) == ["host", "in", "out"] and not place.leftovers())
+
+
+@scenario
+def a_file_in_a_folder_that_is_closed_is_written_into(place):
+    """The copy is made in the folder for temporary files."""
+    if os.getuid() != 0:
+        skip("only root can make files of other users")
+    place.bash("mkdir closed; printf cab > closed/out; chmod 666 closed/out; printf 2abc1 > in")
+    done = place.bash("unpriv gsort -t u8 in -o closed/out --replace=write")
+    print(done.stderr)
+    if done.returncode == 77:
+        skip(done.stdout)
+    return report(status_is_0=done.returncode == 0, it_is_sorted=(place.work / "closed/out").read_text() == "12abc",
+                  nothing_is_left=os.listdir(place.work / "closed") == ["out"] and not place.leftovers())
+
+
+@scenario
+def another_users_file_in_a_sticky_folder(place):
+    if os.getuid() != 0:
+        skip("only root can make files of other users")
+    place.bash("mkdir shared; chmod 1777 shared; printf old > shared/out; chmod 666 shared/out; printf cab > in")
+    early = place.bash(f"cd shared; timeout 20 unpriv gsort -t u8 -o out {NOTHING_TO_READ}")
+    if early.returncode == 77:
+        skip(early.stdout)
+    written = place.bash("cd shared; unpriv gsort -t u8 ../in -o out --replace=write; stat -c %u out; cat out")
+    print(written.stdout, written.stderr)
+    own = place.bash("gsort -t u8 -r in -o shared/out; cat shared/out")  # root may
+    return report(it_is_refused=refused(early, "it is another user's file in a folder with the sticky bit"),
+                  it_is_written_into=written.stdout == "0\nabc", root_may_rename=own.stdout == "cba")
+
+
+@scenario
+def an_append_only_file_is_named_before_anything_is_read(place):
+    if place.bash("printf old > out; chattr +a out").returncode:
+        skip("files cannot be made append-only here")
+    try:
+        done = place.bash(f"timeout 20 gsort -t u8 -o out {NOTHING_TO_READ}")
+        joined = place.bash("timeout 20 gsort --join=1 -o out")
+        print(joined.stderr)
+    finally:
+        place.bash("chattr -a out")
+    return report(it_is_refused=refused(done, "it is append-only"), so_does_join="replacing out: it is append-only" in joined.stderr,
+                  nothing_is_lost=(place.work / "out").read_text() == "old")
+
+
+@scenario
+def room_for_both_files_is_looked_for(place):
+    """On a small file system, with the copy on it and elsewhere."""
+    enter = ["unshare", "-m"] if os.getuid() == 0 else ["unshare", "-rm"]
+    mount = "mkdir -p small && mount -t tmpfs -o size=4m tmpfs small"
+    if place.bash(shlex.join([*enter, "bash", "-c", mount])).returncode:
+        skip("no file system can be mounted here")
+    script = (f"{mount}; gsort-gen -t u32 --size 3M -o in.u32; printf old > small/out; "
+              "gsort in.u32 -o small/out --replace=write --explain | grep -o 'all of it is then written into small/out.*'; "
+              "gsort in.u32 -o small/out --replace=write && gsort -c -t u32 small/out | head -1; "
+              "gsort-gen -t u32 --size 5M -o in.u32; printf old > small/out; gsort in.u32 -o small/out --replace=write; echo $?; "
+              "cat small/out; ls -A small")
+    done = place.bash(shlex.join([*enter, "bash", "-c", script]))
+    print(done.stdout, done.stderr)
+    lines = done.stdout.splitlines()
+    return report(the_plan_has_it=lines[0].startswith("all of it is then written into small/out, which takes 3.00 MiB more"),
+                  the_copy_was_elsewhere=lines[1] == "small/out: 786,432 elements, u32, sorted ascending",
+                  too_little_room_is_status_2=lines[2] == "2", the_old_output_stays=lines[3] == "oldout",
+                  nothing_temporary_is_left=not place.leftovers())
