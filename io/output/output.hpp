@@ -33,15 +33,15 @@ namespace gsort::io {
 struct OutputOptions {
   DirectIo direct_io = DirectIo::kAuto;
   bool must_be_new = false;  // nothing may have the name, so that a regular file can be taken back
+  // A regular file has a hidden name from the start, by which other processes write to it, too:
+  // see output_share.hpp. Nobody then writes around the page cache.
+  bool is_shared = false;
   // How a regular file that is there is replaced, and the folders for the copy that kWrite makes
   // if there is no room for it beside the file.
   Replacing replacing = Replacing::kRename;
   std::vector<std::string> folders_for_copy = {};
   std::uint64_t expected_bytes = 0;  // of the copy
   bool offers_write = false;         // the caller has such an option, which hints may name
-  // A regular file has a hidden name from the start, by which other processes write to it, too:
-  // see output_share.hpp. Nobody then writes around the page cache.
-  bool is_shared = false;
 };
 
 // Memory that takes an output.
