@@ -20,11 +20,11 @@
 #include "element/fingerprint.hpp"
 #include "form/npy.hpp"
 #include "io/input/input.hpp"
+#include "io/input/numpy_order.hpp"
 #include "io/system/interruption.hpp"
 #include "options/option_values.hpp"
 #include "python/call.hpp"
 #include "python/device_arrays.hpp"
-#include "python/numbered_keys.hpp"
 #include "python/watched.hpp"
 
 namespace nb = nanobind;
@@ -35,10 +35,6 @@ namespace {
 
 using Bytes = nb::ndarray<const std::uint8_t, nb::ndim<1>, nb::c_contig, nb::device::cpu>;
 using Room = nb::ndarray<std::uint8_t, nb::ndim<1>, nb::c_contig, nb::device::cpu>;
-
-ConstByteSpan span_of(const Bytes& bytes) {
-  return std::as_bytes(std::span(bytes.data(), bytes.size()));
-}
 
 ByteSpan span_of(const Room& room) {
   return std::as_writable_bytes(std::span(room.data(), room.size()));
@@ -53,13 +49,15 @@ nb::bytes bytes_of(const std::string& text) {
 }
 
 // An array of the caller: its name in messages, the dictionary of its .npy header, its bytes. If
-// these are mapped from a file, the file and their place in it.
+// these are mapped from a file, the file and their place in it. Whether its keys are to be ordered
+// as NumPy orders them.
 struct Array {
   nb::bytes name;
   std::string header;
   Bytes bytes;
   std::optional<nb::bytes> path;
   std::uint64_t offset = 0;
+  bool in_numpy_order = false;
 };
 
 using ArrayReader = decltype(io::MemoryInput::read);
@@ -89,8 +87,9 @@ ArrayReader reader_of(const Array& array) {
 io::MemoryInput input_of(const Array& array) {
   constexpr int kVersion = 3;  // UTF-8
   const std::string name = text_of(array.name);
-  return {name, io::parse_npy_dictionary(array.header, name, kVersion).array, array.bytes.size(),
-          reader_of(array)};
+  io::MemoryInput input{name, io::parse_npy_dictionary(array.header, name, kVersion).array,
+                        array.bytes.size(), reader_of(array)};
+  return array.in_numpy_order ? io::in_numpy_order(std::move(input)) : input;
 }
 
 io::MemoryResult result_in(const Room& room) {
@@ -152,19 +151,6 @@ CheckOutcome check(Call& call, const nb::object& watch) {
   run_watched(watch,
               [&](Meter& meter, const LastLook& /*unused*/) { outcome = call.check(meter); });
   return outcome;
-}
-
-void argsort(const std::vector<nb::bytes>& words, const std::string& type, bool big_endian,
-             const Bytes& keys, const Room& indices, const nb::object& watch) {
-  KeyFormat format;
-  format.type = parse_key_type(type, "dtype");
-  format.big_endian = big_endian;
-  const NumberedKeys numbered(span_of(keys), format);
-  const std::vector<std::string> texts = texts_of(words);
-  run_watched(watch, [&](Meter& meter, const LastLook& /*unused*/) {
-    Call call(texts, {numbered.input(texts.back())});
-    static_cast<void>(call.sort(numbered.result(span_of(indices)), meter));
-  });
 }
 
 DeviceKeys device_keys(std::uintptr_t address, std::uint64_t rows, std::uint64_t row_keys,
@@ -268,8 +254,8 @@ NB_MODULE(_native, module) {
   nb::register_exception_translator(raise);
 
   nb::class_<Array>(module, "Array")
-      .def(nb::init<nb::bytes, std::string, Bytes, std::optional<nb::bytes>, std::uint64_t>(),
-           "name"_a, "header"_a, "bytes"_a, "path"_a.none(), "offset"_a);
+      .def(nb::init<nb::bytes, std::string, Bytes, std::optional<nb::bytes>, std::uint64_t, bool>(),
+           "name"_a, "header"_a, "bytes"_a, "path"_a.none(), "offset"_a, "in_numpy_order"_a);
   nb::class_<Report>(module, "Report")
       .def_ro("elements", &Report::elements)
       .def_ro("bytes", &Report::bytes)
@@ -312,6 +298,4 @@ NB_MODULE(_native, module) {
       .def_prop_ro("address", &DeviceMemory::address)
       .def_prop_ro("device", &DeviceMemory::device)
       .def("tensor", tensor_of, "shape"_a, "kind"_a, "bits"_a);
-  module.def("argsort", argsort, "words"_a, "type"_a, "big_endian"_a, "keys"_a, "indices"_a,
-             "watch"_a.none());
 }

@@ -134,6 +134,19 @@ SortRequest with_positions(SortRequest request) {
   return request;
 }
 
+// Of an array in memory, with zeros and NaNs of both signs.
+SortRequest of_array(SortRequest request) {
+  request = with_positions(std::move(request));
+  request.from_array = true;
+  for (std::size_t at = 0; at < request.input.size(); at += 4) {
+    std::byte* const key = &request.input[at];
+    if (at % 12 == 0) key[0] = key[1] = key[2] = key[3] = std::byte{0};
+    if (at % 20 == 0) key[2] = key[3] = std::byte{0x7f} | (key[3] & std::byte{0x80});
+    if (at % 8 == 0) key[3] |= std::byte{0x80};
+  }
+  return request;
+}
+
 SortRequest with_top(SortRequest request, std::uint64_t top) {
   request.top = top;
   return request;
@@ -279,6 +292,8 @@ std::vector<LieCase> make_cases() {
   add("positions", with_positions(keys(use_one_chunk)), kOfChunks | indexes);
   add("spilled_positions", with_positions(keys(use_runs)), spilled | indexes);
   add("positions_of_records", with_positions(request_of_records(use_runs)), spilled | indexes);
+  const SortRequest floats = request_of({KeyType::kF32}, Distribution::kUniform, use_one_chunk);
+  add("positions_of_array", of_array(floats), {Seam::kArray, Seam::kBlock, Seam::kIndexes});
   add("positions_to_pipe", through_pipes(with_positions(keys(use_runs)), true, true),
       spilled | std::set{Seam::kIndexes})
       .request.budget = "24M";

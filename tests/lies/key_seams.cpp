@@ -1,5 +1,5 @@
-// The seams within what becomes of sorted keys: repeats, counts, positions, keys that another input
-// has.
+// The seams within what becomes of keys: copies in NumPy's order; and of sorted keys: repeats,
+// counts, positions, keys that another input has.
 #include <algorithm>
 #include <cstdint>
 #include <span>
@@ -10,10 +10,26 @@
 #include "element/member_keys.hpp"
 #include "element/numbered_elements.hpp"
 #include "element/repeated_keys.hpp"
+#include "form/numpy_keys.hpp"
 #include "lies/liar.hpp"
 #include "lies/seams.hpp"
 
 namespace gsort::test {
+
+// ---- Keys of an array in memory ----
+
+#define GSORT_COPY_FOR_NUMPY \
+  "_ZN5gsort14copy_for_numpyESt4spanIKSt4byteLm18446744073709551615EERKNS_9KeyFormatEPS1_"
+void real_copy_for_numpy(ConstByteSpan keys, const KeyFormat& format, std::byte* to)
+    GSORT_REAL(GSORT_COPY_FOR_NUMPY);
+void lying_copy_for_numpy(ConstByteSpan keys, const KeyFormat& format, std::byte* to)
+    GSORT_WRAP(GSORT_COPY_FOR_NUMPY);
+
+void lying_copy_for_numpy(ConstByteSpan keys, const KeyFormat& format, std::byte* to) {
+  real_copy_for_numpy(keys, format, to);
+  const ByteSpan copies(to, keys.size());
+  if (auto telling = the_liar().event(Seam::kArray, copies)) telling->garble(copies);
+}
 
 // ---- Repeats that are dropped ----
 

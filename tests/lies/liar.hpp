@@ -27,6 +27,7 @@ inline constexpr bool kMayRace = true;
 // Where data passes from one part of gsort to another. An event is one passing.
 enum class Seam : std::uint8_t {
   kReader,        // blocks that the reader gives: their number and size
+  kArray,         // keys that are copied from an array in memory
   kBlock,         // blocks of the input, right after the proof has seen them
   kChunkLane,     // blocks that a chunk takes
   kChunkPiece,    // pieces that a chunk puts, into the output or a run

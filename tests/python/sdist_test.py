@@ -1,6 +1,8 @@
-"""The source archive: all that its build needs, at the places that it says."""
+"""The source archive: all that its build needs, at the places that it says, with and without a CUDA compiler."""
 
 import os
+import re
+import shutil
 import subprocess
 import sys
 import tarfile
@@ -8,7 +10,12 @@ from pathlib import Path
 
 import pytest
 
-PACKAGE = Path(__file__).resolve().parents[2] / "src/python"
+HERE = Path(__file__).resolve().parent
+SOURCE = HERE.parents[1]
+PACKAGE = SOURCE / "src/python"
+PATH = os.pathsep.join([os.environ["PATH"], str(SOURCE / "build/cuda/bin"), "/usr/local/cuda/bin"])
+needs_nvcc = pytest.mark.skipif(not shutil.which("nvcc", path=PATH), reason="no nvcc; tools/setup --cuda brings one")
+WITH_AND_WITHOUT_CUDA = pytest.mark.parametrize("cuda", ["OFF", pytest.param("ON", marks=needs_nvcc)])
 MAKE = "import sys, sdist_backend; print(sdist_backend.build_sdist(sys.argv[1]))"
 
 
@@ -28,13 +35,14 @@ def unpacked(archive, folder):
     return made
 
 
-def test_the_archive_can_be_configured(archive, tmp_path):
-    """CMake finds every file and folder that is named there."""
+@WITH_AND_WITHOUT_CUDA
+def test_the_archive_can_be_configured(archive, tmp_path, cuda):
+    """CMake finds every file, folder and target that is named there."""
     root = unpacked(archive, tmp_path / "from")
     assert not [path for path in root.rglob("*") if path.suffix in (".so", ".pyc", ".o")]
-    words = ["cmake", "-S", root / "src/python", "-B", tmp_path / "build", "-G", "Ninja", "-DGSORT_CUDA=OFF",
+    words = ["cmake", "-S", root / "src/python", "-B", tmp_path / "build", "-G", "Ninja", f"-DGSORT_CUDA={cuda}",
              f"-DPython_EXECUTABLE={sys.executable}"]
-    done = subprocess.run(words, capture_output=True, text=True)
+    done = subprocess.run(words, capture_output=True, text=True, env={**os.environ, "PATH": PATH})
     assert done.returncode == 0, done.stderr
 
 
@@ -45,15 +53,32 @@ def test_the_archive_says_its_version(archive, tmp_path):
     assert 'source-dir = "src/python"' in (root / "pyproject.toml").read_text()
 
 
+def fresh_python(folder):
+    """An environment of its own. Returns its folder, and the variables for what runs in it."""
+    subprocess.run([sys.executable, "-m", "venv", folder], check=True)
+    variables = {name: value for name, value in os.environ.items() if name != "PYTHONPATH"}
+    return folder, {**variables, "PATH": f"{folder / 'bin'}{os.pathsep}{PATH}"}
+
+
+def run_in(environment, *words, check=True):
+    folder, variables = environment
+    return subprocess.run([folder / "bin/python", *words], check=check, stderr=subprocess.PIPE, text=True, cwd=folder,
+                          env=variables)
+
+
 @pytest.mark.large
-def test_a_wheel_of_the_archive_sorts(archive, tmp_path):
-    pip = [sys.executable, "-m", "pip", "--disable-pip-version-check", "--quiet"]
-    subprocess.run([*pip, "wheel", "--no-build-isolation", "--no-deps", f"--wheel-dir={tmp_path}",
-                    "--config-settings=cmake.define.GSORT_CUDA=OFF", archive],
-                   check=True, cwd=tmp_path)  # no sources of gsort above it
+@WITH_AND_WITHOUT_CUDA
+def test_pip_installs_the_archive(archive, tmp_path, cuda):
+    """In fresh environments, with the newest NumPy and with the oldest one that the package supports."""
+    pip = ["-m", "pip", "--disable-pip-version-check", "--quiet", "--no-cache-dir"]
+    run_in(fresh_python(tmp_path / "build"), *pip, "wheel", "--no-deps", f"--wheel-dir={tmp_path}",
+           f"--config-settings=cmake.define.GSORT_CUDA={cuda}", archive)
     wheel, = tmp_path.glob("*.whl")
-    subprocess.run([*pip, "install", "--no-deps", "--no-index", f"--target={tmp_path / 'site'}", wheel], check=True)
-    program = "import gsort, numpy; assert gsort.argsort(numpy.array([3, 1, 2])).tolist() == [1, 2, 0]; print(gsort.__file__)"
-    done = subprocess.run([sys.executable, "-c", program], env={**os.environ, "PYTHONPATH": str(tmp_path / "site")},
-                          capture_output=True, text=True, cwd=tmp_path)
-    assert done.returncode == 0 and done.stdout.startswith(str(tmp_path)), done.stderr
+    oldest = re.search(r"numpy>=([0-9.]+)", (PACKAGE / "pyproject.toml").read_text()).group(1)
+    for numpy in "numpy", f"numpy=={oldest}.*":
+        environment = fresh_python(tmp_path / numpy)
+        run_in(environment, *pip, "install", numpy, wheel, "pytest", "hypothesis")
+        on_gpu = run_in(environment, "-c", "import gsort, numpy; gsort.sort(numpy.arange(9), engine='cuda')", check=False)
+        assert ("built without CUDA" in on_gpu.stderr) == (cuda == "OFF"), on_gpu.stderr
+        tests = [HERE / f"{name}_test.py" for name in ("keys", "outputs", "sort")]
+        run_in(environment, "-m", "pytest", "-m", "not large", *tests)

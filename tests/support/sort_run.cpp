@@ -11,6 +11,7 @@
 #include "base/units.hpp"
 #include "engine/cpu/cpu_engine.hpp"
 #include "gpu/engine/gpu.hpp"
+#include "io/input/numpy_order.hpp"
 #include "io/input/reader.hpp"
 #include "io/output/output.hpp"
 #include "support/engines.hpp"
@@ -197,6 +198,15 @@ void keep_runs_on_devices(const SortRequest& request, Plan& plan) {
   if (plan.devices.empty()) plan.devices.resize(request.devices);
 }
 
+io::MemoryInput array_of(const SortRequest& request, const std::string& name) {
+  StoredArray array;
+  array.key = request.format;
+  return io::in_numpy_order(
+      {name, array, request.input.size(), [&input = request.input](ByteSpan to, std::uint64_t at) {
+         std::copy_n(input.begin() + static_cast<std::ptrdiff_t>(at), to.size(), to.begin());
+       }});
+}
+
 // Runs the plan; the inputs and the output are gone when it returns.
 void run(const SortRequest& request, const std::vector<std::string>& in, const std::string& out,
          const std::string& temporary, SortResult& result) {
@@ -204,7 +214,9 @@ void run(const SortRequest& request, const std::vector<std::string>& in, const s
   const InputForm raw{FileFormat::kBinary, Codec::kNone};
   const std::size_t element =
       request.records ? request.records->bytes : bytes_of(request.format.type);
-  io::Reader reader(in, {element, DirectIo::kAuto, raw});
+  io::ReaderOptions options{element, DirectIo::kAuto, raw};
+  if (request.from_array) options.memory = {array_of(request, in.front())};
+  io::Reader reader(in, options);
   result.plan = plan_for(request, reader);
   keep_runs_on_devices(request, result.plan);
   std::vector<int> lost;

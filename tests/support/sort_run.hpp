@@ -29,7 +29,8 @@ struct SortRequest {
   bool shares_chunk = false;  // what fits one device, all hold together; what does not, never
   unsigned threads = 2;
   std::optional<unsigned> batch_size;
-  bool from_pipe = false;  // of several inputs the last
+  bool from_pipe = false;   // of several inputs the last
+  bool from_array = false;  // keys in memory, ordered as NumPy orders them
   bool to_pipe = false;
   bool to_null = false;  // /dev/null; the result has no output
   Packing packing = Packing::kAuto;

@@ -304,30 +304,14 @@ def argsort(source: Any, output: Output = None, *, dtype: Any = None, order: Uni
         raise usage("argsort", "needs a path, or a one-dimensional NumPy array of integers, float16, float32, "
                     f"float64, booleans, times, texts or records, not {_described(source)}",
                     "or a list of such sources")
-    if is_path(output) or key_type(source.dtype) is None or (dtype, order) != (None, None):
-        return _positions(Inputs(source, dtype), words, output, progress, temporary)
-    return _indices(source, words, output, progress)
+    in_numpy_order = not is_path(output) and key_type(source.dtype) is not None and (dtype, order) == (None, None)
+    return _positions(Inputs(source, dtype, in_numpy_order), words, output, progress, temporary)
 
 
 def _positions(inputs: Inputs, words: List[bytes], output: Output, progress: Any, temporary: Any) -> Any:
     """By the program's --argsort. A new array is in the machine's byte order."""
     result = _run(inputs, [*words, b"--argsort"], output, progress, temporary)
     return result.astype(result.dtype.newbyteorder("="), copy=False) if output is None else result
-
-
-def _indices(array: numpy.ndarray, words: List[bytes], output: Any, progress: Any) -> numpy.ndarray:
-    """Of numbers in NumPy's order."""
-    keys = contiguous(array)
-    dtype = numpy.dtype(numpy.uint32 if keys.size <= 1 << 32 else numpy.uint64)
-    indices = new_array(keys.size, dtype) if output is None else output
-    require_usable(indices, dtype, [array])
-    require_room(indices, keys.size)
-    if indices.size > keys.size:
-        indices = indices.reshape(-1)[:keys.size]
-    with Watching(progress) as watch:
-        _native.argsort([*words, b"--", b"<array>"], str(key_type(keys.dtype)), is_big_endian(keys.dtype),
-                        bytes_of(keys), bytes_of(indices), watch)
-    return indices
 
 
 def _copied(inputs: Inputs, words: List[bytes], place: str, progress: Any, stack: ExitStack) -> numpy.ndarray:

@@ -178,10 +178,12 @@ def _warn(line: str) -> None:
 
 
 class Inputs:
-    """The operands of a call, and the words that say what their elements are."""
+    """The operands of a call, and the words that say what their elements are. With in_numpy_order, keys of arrays are
+    ordered as NumPy orders them."""
 
-    def __init__(self, source: Sources, dtype: Any = None) -> None:
+    def __init__(self, source: Sources, dtype: Any = None, in_numpy_order: bool = False) -> None:
         self.items = listed(source)
+        self._in_numpy_order = in_numpy_order
         self.words: List[bytes] = []
         self.operands: List[bytes] = []
         self.held: List[numpy.ndarray] = []
@@ -216,7 +218,8 @@ class Inputs:
         array = contiguous(array)
         name = b"<array>" if len(self.items) == 1 else b"<array %d>" % (len(self.operands) + 1)
         shown = array if array.size else array.reshape(-1)
-        self.arrays.append(_native.Array(name, _dictionary(shown), bytes_of(array), *_file_of(array)))
+        self.arrays.append(_native.Array(name, _dictionary(shown), bytes_of(array), *_file_of(array),
+                                          self._in_numpy_order))
         self.held.append(array)
         self.operands.append(name)
 
