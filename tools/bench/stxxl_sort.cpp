@@ -1,8 +1,9 @@
 // stxxl-sort: sorts a file of u32 or u64 with STXXL, the peer that Debian has. The output is sorted
 // where it lies, after the input was copied to it, as STXXL's vectors want it. For
-// tools/bench/files.
+// tools/bench/files and tools/bench/rivals.
 //
 //   stxxl-sort u32|u64 MEMORY_BYTES INPUT OUTPUT     where STXXLCFG names its disks
+//   stxxl-sort --version
 #include <cstdint>
 #include <cstdlib>
 #include <filesystem>
@@ -34,6 +35,10 @@ void sort_file(const std::string& path, std::uint64_t memory) {
 }  // namespace
 
 int main(int argc, char** argv) {
+  if (argc == 2 && std::string(argv[1]) == "--version") {
+    std::cout << "STXXL " STXXL_VERSION_STRING "\n";
+    return 0;
+  }
   if (argc != 5) {
     std::cerr << "usage: stxxl-sort u32|u64 MEMORY_BYTES INPUT OUTPUT\n";
     return 2;
