@@ -1,6 +1,6 @@
 // stxxl-sort: sorts a file of u32 or u64 with STXXL, the peer that Debian has. The output is sorted
 // where it lies, after the input was copied to it, as STXXL's vectors want it. For
-// tools/bench/files and tools/bench/rivals.
+// tools/bench/rivals.
 //
 //   stxxl-sort u32|u64 MEMORY_BYTES INPUT OUTPUT     where STXXLCFG names its disks
 //   stxxl-sort --version
