@@ -21,6 +21,8 @@
 #include <hwy/foreach_target.h>  // IWYU pragma: keep
 #include <hwy/highway.h>
 
+#include "engine/cpu/in_place/vector_sort-inl.hpp"
+
 HWY_BEFORE_NAMESPACE();
 namespace gsort::cpu::HWY_NAMESPACE {
 namespace hn = hwy::HWY_NAMESPACE;
@@ -176,6 +178,29 @@ void sort_u32(std::uint32_t* keys, std::uint32_t* scratch, std::size_t n) {
 void sort_u64(std::uint64_t* keys, std::uint64_t* scratch, std::size_t n) {
   sort_in_place(keys, scratch, n);
 }
+template <class Key>
+HWY_ATTR void quick_sort(Key* keys, Key* scratch, std::size_t count) {
+#if !GSORT_HAS_VECTOR_SORT
+  sort_in_place(keys, scratch, count);
+#else
+  const bool is_counted = count < kLeastScratchKeys && count > vector_sort::kMostInRows<Key>;
+  if (is_counted) return rank_sort(keys, count, keys);
+  const unsigned depth = 2 * static_cast<unsigned>(std::bit_width(count)) + 8;
+  vector_sort::sort(keys, scratch, keys, count, depth, sort_in_place<Key>);
+#endif
+}
+
+// Whether the quicksort was faster than the others on every processor that it was measured on.
+bool has_wide_vectors() {
+  return GSORT_HAS_VECTOR_SORT == 1 && HWY_MAX_BYTES == 64;
+}
+
+void quick_u32(std::uint32_t* keys, std::uint32_t* scratch, std::size_t n) {
+  quick_sort(keys, scratch, n);
+}
+void quick_u64(std::uint64_t* keys, std::uint64_t* scratch, std::size_t n) {
+  quick_sort(keys, scratch, n);
+}
 void range_u32(const std::uint32_t* keys, std::size_t n, std::uint32_t& least,
                std::uint32_t& greatest) {
   range_loop(keys, n, least, greatest);
@@ -193,6 +218,9 @@ namespace gsort::cpu {
 
 HWY_EXPORT(sort_u32);
 HWY_EXPORT(sort_u64);
+HWY_EXPORT(has_wide_vectors);
+HWY_EXPORT(quick_u32);
+HWY_EXPORT(quick_u64);
 HWY_EXPORT(range_u32);
 HWY_EXPORT(range_u64);
 
@@ -202,8 +230,16 @@ constexpr std::size_t kLeastVqsortKeys = kLeastScratchKeys;  // fewer: counted b
 
 const ThreadOwned<hwy::Sorter> kSorters;
 
+// Until it is tried out.
 template <class Key>
-std::atomic<CacheSorter> used_sorter{CacheSorter::kSpread};
+std::atomic<CacheSorter> used_sorter{CacheSorter::kUntried};
+
+template <class Key>
+CacheSorter sorter_in_use() {
+  const CacheSorter used = used_sorter<Key>.load(std::memory_order_relaxed);
+  if (used != CacheSorter::kUntried) return used;
+  return HWY_DYNAMIC_DISPATCH(has_wide_vectors)() ? CacheSorter::kQuick : CacheSorter::kSpread;
+}
 
 void spread(std::span<std::uint32_t> keys, std::span<std::uint32_t> scratch) {
   HWY_DYNAMIC_DISPATCH(sort_u32)(keys.data(), scratch.data(), keys.size());
@@ -213,9 +249,19 @@ void spread(std::span<std::uint64_t> keys, std::span<std::uint64_t> scratch) {
   HWY_DYNAMIC_DISPATCH(sort_u64)(keys.data(), scratch.data(), keys.size());
 }
 
+void quick(std::span<std::uint32_t> keys, std::span<std::uint32_t> scratch) {
+  HWY_DYNAMIC_DISPATCH(quick_u32)(keys.data(), scratch.data(), keys.size());
+}
+
+void quick(std::span<std::uint64_t> keys, std::span<std::uint64_t> scratch) {
+  HWY_DYNAMIC_DISPATCH(quick_u64)(keys.data(), scratch.data(), keys.size());
+}
+
 template <class Key>
 void sort_by(CacheSorter sorter, std::span<Key> keys, std::span<Key> scratch) {
-  if (sorter == CacheSorter::kVqsort && keys.size() >= kLeastVqsortKeys) {
+  if (sorter == CacheSorter::kQuick) {
+    quick(keys, scratch);
+  } else if (sorter == CacheSorter::kVqsort && keys.size() >= kLeastVqsortKeys) {
     kSorters.own()(keys.data(), keys.size(), hwy::SortAscending());
   } else {
     spread(keys, scratch);
@@ -238,7 +284,7 @@ void use_cache_sorter(CacheSorter sorter) {
 
 template <class Key>
 CacheSorter faster_cache_sorter() {
-  constexpr std::size_t kKeys = 16384;
+  constexpr std::size_t kKeys = 8192;
   constexpr unsigned kBucketBits = 12;  // thousands of buckets: their keys agree in so many bits
   constexpr int kRounds = 3;
   constexpr double kGain = 0.9;  // less than that is noise
@@ -253,13 +299,19 @@ CacheSorter faster_cache_sorter() {
     sort_by<Key>(sorter, work, scratch);
     return cpu_seconds() - begin;
   };
-  double spreading = std::numeric_limits<double>::infinity();
-  double vqsort = std::numeric_limits<double>::infinity();
+  constexpr CacheSorter kAll[] = {CacheSorter::kQuick, CacheSorter::kSpread, CacheSorter::kVqsort};
+  std::array<double, std::size(kAll)> least;
+  least.fill(std::numeric_limits<double>::infinity());
   for (int round = 0; round < kRounds; ++round) {
-    spreading = std::min(spreading, seconds(CacheSorter::kSpread));
-    vqsort = std::min(vqsort, seconds(CacheSorter::kVqsort));
+    for (std::size_t i = 0; i < least.size(); ++i) {
+      least[i] = std::min(least[i], seconds(kAll[i]));
+    }
   }
-  return vqsort < kGain * spreading ? CacheSorter::kVqsort : CacheSorter::kSpread;
+  std::size_t best = 0;
+  for (std::size_t i = 1; i < least.size(); ++i) {
+    if (least[i] < kGain * least[best]) best = i;
+  }
+  return kAll[best];
 }
 
 // No std::call_once: an exception that leaves it needs memory, which is what may be missing.
@@ -274,13 +326,25 @@ void choose_cache_sorter(std::size_t bytes) {
 }
 
 void cache_sort(std::span<std::uint32_t> keys, std::span<std::uint32_t> scratch) {
-  sort_by(used_sorter<std::uint32_t>.load(std::memory_order_relaxed), keys, scratch);
+  sort_by(sorter_in_use<std::uint32_t>(), keys, scratch);
 }
 
 void cache_sort(std::span<std::uint64_t> keys, std::span<std::uint64_t> scratch) {
-  sort_by(used_sorter<std::uint64_t>.load(std::memory_order_relaxed), keys, scratch);
+  sort_by(sorter_in_use<std::uint64_t>(), keys, scratch);
 }
 
+template <class Key>
+bool needs_scratch() {
+  if constexpr (sizeof(Key) > sizeof(std::uint64_t)) {
+    return false;
+  } else {
+    return sorter_in_use<Key>() != CacheSorter::kVqsort;
+  }
+}
+
+template bool needs_scratch<std::uint32_t>();
+template bool needs_scratch<std::uint64_t>();
+template bool needs_scratch<UInt128>();
 template void use_cache_sorter<std::uint32_t>(CacheSorter);
 template void use_cache_sorter<std::uint64_t>(CacheSorter);
 template CacheSorter faster_cache_sorter<std::uint32_t>();

@@ -19,9 +19,9 @@
 // bucket whose range is at least 2^kLeastDigit times narrower than its parent's, so there are at
 // most bits / kLeastDigit levels, whatever the keys are. Buckets of one value end at once.
 //
-// Which of the two ways is faster is a matter of the processor. Where vector code is wide and packs
-// lanes into memory fast (an Intel Xeon with AVX-512), VQSort takes half to two thirds of the time;
-// on AMD's Zen 4, which has the same instructions, spreading was faster. So it is tried out.
+// With vectors of 64 bytes a quicksort by vector instructions is faster (vector_sort-inl.hpp), and
+// on some processors VQSort is faster still (an Intel Xeon: u32) or much slower (AMD's Zen 4, whose
+// compressing into memory is microcoded: u32). So it is tried out.
 #pragma once
 
 #include <cstddef>
@@ -33,16 +33,18 @@
 namespace gsort::cpu {
 
 enum class CacheSorter : std::uint8_t {
-  kSpread,  // as above
-  kVqsort,  // Highway's; up to 64 keys are sorted by counting all the same
+  kUntried,  // quick with wide vectors, else spread
+  kSpread,   // as above
+  kQuick,    // in_place/vector_sort-inl.hpp
+  kVqsort,   // Highway's; up to 64 keys are sorted by counting all the same
 };
 
-// What cache_sort() does from now on in the whole process; kSpread if nothing is said.
+// What cache_sort() does from now on in the whole process; kUntried if nothing is said.
 template <class Key>
 void use_cache_sorter(CacheSorter sorter);
 
-// The faster one on this processor: by trying both on a bucket's worth of keys, in one to two
-// milliseconds. Throws: std::bad_alloc.
+// The fastest one on this processor: by trying all on a bucket's worth of keys, in about a
+// millisecond. Throws: std::bad_alloc.
 template <class Key>
 [[nodiscard]] CacheSorter faster_cache_sorter();
 
@@ -54,7 +56,12 @@ void choose_cache_sorter(std::size_t bytes);
 // Fewer keys need no scratch memory.
 inline constexpr std::size_t kLeastScratchKeys = 65;
 
-// Sorts `keys` (ordered keys) ascending; `scratch` is as long as `keys`, its contents are lost.
+// Whether more keys need it, with what cache_sort() does now.
+template <class Key>
+[[nodiscard]] bool needs_scratch();
+
+// Sorts `keys` (ordered keys) ascending; `scratch` is as long as `keys`, if they need any; its
+// contents are lost.
 // Not stable, which for keys alone cannot be seen. Thread-safe on disjoint memory.
 // Throws: std::bad_alloc when there is no memory for what VQSort keeps for each thread.
 void cache_sort(std::span<std::uint32_t> keys, std::span<std::uint32_t> scratch);

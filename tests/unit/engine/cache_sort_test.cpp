@@ -14,12 +14,15 @@ namespace {
 template <class Key>
 class CacheSort : public testing::Test {
  protected:
-  ~CacheSort() override { use_cache_sorter<Key>(CacheSorter::kSpread); }
+  ~CacheSort() override { use_cache_sorter<Key>(CacheSorter::kUntried); }
 
-  // In both ways.
+  // In all ways.
   static void expect_sorts(const std::vector<Key>& keys, std::size_t skip = 0) {
-    for (const CacheSorter sorter : {CacheSorter::kSpread, CacheSorter::kVqsort}) {
-      SCOPED_TRACE(sorter == CacheSorter::kVqsort ? "VQSort" : "spread");
+    for (const CacheSorter sorter :
+         {CacheSorter::kSpread, CacheSorter::kQuick, CacheSorter::kVqsort}) {
+      SCOPED_TRACE(sorter == CacheSorter::kVqsort  ? "VQSort"
+                   : sorter == CacheSorter::kQuick ? "quick"
+                                                   : "spread");
       use_cache_sorter<Key>(sorter);
       expect_sorted(keys, skip);
     }

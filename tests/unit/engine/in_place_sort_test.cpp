@@ -15,10 +15,26 @@ using test::Bytes;
 
 // Small sizes, so that few keys make many blocks, buckets and levels.
 constexpr InPlaceTuning kTunings[] = {
-    {.most_buckets = 2, .block_bytes = 64, .bucket_bytes = 1024, .worker_bytes = 512},
-    {.most_buckets = 7, .block_bytes = 256, .bucket_bytes = 1024, .worker_bytes = 4096},
-    {.most_buckets = 64, .block_bytes = 64, .bucket_bytes = 512, .worker_bytes = 512},
-    {.most_buckets = 64, .block_bytes = 2048, .bucket_bytes = 8192, .worker_bytes = 4096},
+    {.most_buckets = 2,
+     .block_bytes = 64,
+     .bucket_bytes = 1024,
+     .cache_bytes = 1024,
+     .worker_bytes = 512},
+    {.most_buckets = 7,
+     .block_bytes = 256,
+     .bucket_bytes = 1024,
+     .cache_bytes = 2048,
+     .worker_bytes = 4096},
+    {.most_buckets = 64,
+     .block_bytes = 64,
+     .bucket_bytes = 512,
+     .cache_bytes = 1024,
+     .worker_bytes = 512},
+    {.most_buckets = 64,
+     .block_bytes = 2048,
+     .bucket_bytes = 8192,
+     .cache_bytes = 16384,
+     .worker_bytes = 4096},
 };
 
 class InPlaceSort : public testing::TestWithParam<KeyType> {
@@ -72,7 +88,7 @@ TEST_P(InPlaceSort, EqualsStdSortAtBordersOfBlocks) {
   format.type = GetParam();
   for (const InPlaceTuning& tuning : kTunings) {
     const std::size_t block = tuning.block_bytes / bytes_of(format.type);
-    const std::size_t few = 2 * tuning.bucket_bytes / bytes_of(format.type);
+    const std::size_t few = tuning.cache_bytes / bytes_of(format.type);
     const std::size_t counts[] = {
         0, 1, 2, few - 1, few, few + 1, 40 * block, 40 * block + 1, 40 * block - 1, 4'999, 12'345};
     for (const unsigned threads : {1U, 2U, 5U}) expect_all_sorted(counts, format, threads, tuning);

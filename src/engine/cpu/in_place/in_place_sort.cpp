@@ -50,8 +50,8 @@ void reverse(std::span<Key> keys, TaskArena& tasks) {
   });
 }
 
-// Requires: scratch is as long as keys. A sort without memory of its own takes the place of one
-// that gets none.
+// Requires: scratch is as long as keys, if they need any. A sort without memory of its own takes
+// the place of one that gets none.
 template <class Key>
 void sort_in_cache(std::span<Key> keys, std::span<Key> scratch) noexcept {
   try {
@@ -61,11 +61,25 @@ void sort_in_cache(std::span<Key> keys, std::span<Key> scratch) noexcept {
   }
 }
 
+// As many keys as fit the cache, beside their scratch memory if they need it: a distribution costs
+// more than it saves.
+template <class Key>
+std::size_t cache_bytes_of(const InPlaceTuning& tuning) {
+  if (tuning.cache_bytes > 0) return tuning.cache_bytes;
+  if (sizeof(Key) > sizeof(std::uint32_t)) return std::size_t{768} << 10;
+  return needs_scratch<Key>() ? std::size_t{3} << 19 : std::size_t{3} << 20;
+}
+
+template <class Key>
+std::unique_ptr<Key[]> scratch_for(std::size_t keys) {
+  if (keys < kLeastScratchKeys || !needs_scratch<Key>()) return nullptr;
+  return std::make_unique_for_overwrite<Key[]>(keys);
+}
+
 template <class Key>
 void sort_few(std::span<Key> raw, const KeyMap<Key>& map) {
-  const std::size_t scratch_keys = raw.size() < kLeastScratchKeys ? 0 : raw.size();
-  const auto scratch =
-      scratch_keys == 0 ? nullptr : std::make_unique_for_overwrite<Key[]>(scratch_keys);
+  const auto scratch = scratch_for<Key>(raw.size());
+  const std::size_t scratch_keys = scratch == nullptr ? 0 : raw.size();
   if (!map.is_identity()) map_to_ordered<Key>(raw, raw, map);
   sort_in_cache(raw, std::span(scratch.get(), scratch_keys));
   if (!map.is_identity()) map_to_raw<Key>(raw, raw, map);
@@ -78,6 +92,7 @@ class InPlaceSort {
   InPlaceSort(const KeyMap<Key>& map, std::size_t count, unsigned threads,
               const InPlaceTuning& tuning)
       : map_(map),
+        cache_keys_(cache_bytes_of<Key>(tuning) / sizeof(Key)),
         bucket_keys_(tuning.bucket_bytes / sizeof(Key)),
         most_buckets_(tuning.most_buckets),
         tasks_(static_cast<unsigned>(
@@ -86,7 +101,7 @@ class InPlaceSort {
     const std::size_t buckets = buckets_for(count);
     for (unsigned worker = 0; worker < tasks_.workers(); ++worker) {
       buffers_.emplace_back(tuning.block_bytes / sizeof(Key), buckets);
-      scratch_.push_back(std::make_unique_for_overwrite<Key[]>(most_cache_keys()));
+      scratch_.push_back(scratch_for<Key>(cache_keys_));
       free_workers_.push_back(worker);
     }
   }
@@ -105,9 +120,6 @@ class InPlaceSort {
 
  private:
   using Workers = std::span<BlockBuffers<Key>>;
-
-  // Twice what is wanted: buckets differ.
-  [[nodiscard]] std::size_t most_cache_keys() const { return 2 * bucket_keys_; }
 
   // Some for each worker, so that none waits long for the last one.
   [[nodiscard]] std::size_t buckets_for(std::size_t count) const {
@@ -155,8 +167,9 @@ class InPlaceSort {
   // Sorts ordered keys, which become raw ones. `is_unsampled`: a sample did not help to divide what
   // they come from.
   void sort_bucket(std::span<Key> keys, bool is_unsampled, Workers workers) noexcept {
-    if (keys.size() <= most_cache_keys()) {
-      sort_in_cache(keys, std::span(scratch_[number_of(workers)].get(), keys.size()));
+    if (keys.size() <= cache_keys_) {
+      Key* const scratch = scratch_[number_of(workers)].get();
+      sort_in_cache(keys, std::span(scratch, scratch == nullptr ? 0 : keys.size()));
       return end_bucket(keys, false);
     }
     const auto [least, greatest] = range_of_all(keys, workers.size());
@@ -218,7 +231,8 @@ class InPlaceSort {
   }
 
   KeyMap<Key> map_;
-  std::size_t bucket_keys_;
+  std::size_t cache_keys_;   // at most so many are sorted in the cache
+  std::size_t bucket_keys_;  // wanted
   std::size_t most_buckets_;
   TaskArena tasks_;
   std::size_t share_;                            // of the keys, of one worker
@@ -233,8 +247,11 @@ class InPlaceSort {
 template <class Key>
 void sort_in_place(std::span<Key> keys, const KeyMap<Key>& map, unsigned threads,
                    const InPlaceTuning& tuning) {
-  if (keys.size_bytes() <= 2 * tuning.bucket_bytes) return sort_few(keys, map);
   choose_cache_sorter<Key>(keys.size_bytes());
+  const std::size_t cache_bytes = cache_bytes_of<Key>(tuning);
+  const bool is_few =
+      keys.size_bytes() <= cache_bytes && (threads == 1 || keys.size_bytes() <= kLeastSharedBytes);
+  if (is_few) return sort_few(keys, map);
   InPlaceSort<Key>(map, keys.size(), threads, tuning).sort(keys);
 }
 
