@@ -71,6 +71,12 @@ std::size_t cache_bytes_of(const InPlaceTuning& tuning) {
 }
 
 template <class Key>
+std::size_t most_buckets_of(const InPlaceTuning& tuning) {
+  if (tuning.most_buckets > 0) return tuning.most_buckets;
+  return sizeof(Key) > sizeof(std::uint32_t) ? 512 : 256;
+}
+
+template <class Key>
 std::unique_ptr<Key[]> scratch_for(std::size_t keys) {
   if (keys < kLeastScratchKeys || !needs_scratch<Key>()) return nullptr;
   return std::make_unique_for_overwrite<Key[]>(keys);
@@ -94,7 +100,7 @@ class InPlaceSort {
       : map_(map),
         cache_keys_(cache_bytes_of<Key>(tuning) / sizeof(Key)),
         bucket_keys_(tuning.bucket_bytes / sizeof(Key)),
-        most_buckets_(tuning.most_buckets),
+        most_buckets_(most_buckets_of<Key>(tuning)),
         tasks_(static_cast<unsigned>(
             std::clamp<std::size_t>(count * sizeof(Key) / tuning.worker_bytes, 1, threads))),
         share_(div_up(count, tasks_.workers())) {

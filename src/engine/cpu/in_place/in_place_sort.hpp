@@ -25,13 +25,14 @@ namespace gsort::cpu {
 // One core sorts fewer bytes before others could help.
 inline constexpr std::size_t kLeastSharedBytes = std::size_t{1} << 20;
 
-// The sizes that decide the speed. Measured on Intel and AMD processors with AVX-512: with more
-// buckets, the blocks of a worker do not fit the L2 cache beside what it has just read.
+// The sizes that decide the speed; 0: as was best for the type of keys on Intel and AMD processors
+// with AVX-512. More buckets are slower there: the blocks of a worker do not fit the L2 cache
+// beside what it has just read.
 struct InPlaceTuning {
-  std::size_t most_buckets = 256;         // of one distribution
+  std::size_t most_buckets = 0;           // of one distribution
   std::size_t block_bytes = 2048;         // moved as a whole
   std::size_t bucket_bytes = 32 * 1024;   // wanted, where there are fewer buckets
-  std::size_t cache_bytes = 0;            // sorted without a distribution; 0: as is best
+  std::size_t cache_bytes = 0;            // sorted without a distribution
   std::size_t worker_bytes = 256 * 1024;  // worth a worker
 };
 
