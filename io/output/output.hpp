@@ -10,7 +10,7 @@
 // What is written has a proof of its own: every byte of [0, size) was given to the kernel once, at
 // its offset. commit() compares, before the output is real.
 //
-// With Replacing::kWrite, a file that is there stays, and gets the bytes of a complete copy at the
+// With writes_into_file, a file that is there stays, and gets the bytes of a complete copy at the
 // end. If that fails, or the process is killed meanwhile, the file is partial, and the copy stays.
 //
 // A target that is a symbolic link: the file it points to is replaced. The target may be an input:
@@ -25,7 +25,6 @@
 #include <string_view>
 #include <vector>
 
-#include "base/replacing.hpp"
 #include "io/system/bytes.hpp"
 
 namespace gsort::io {
@@ -36,9 +35,9 @@ struct OutputOptions {
   // A regular file has a hidden name from the start, by which other processes write to it, too:
   // see output_share.hpp. Nobody then writes around the page cache.
   bool is_shared = false;
-  // How a regular file that is there is replaced, and the folders for the copy that kWrite makes
-  // if there is no room for it beside the file.
-  Replacing replacing = Replacing::kRename;
+  // A regular file that is there is written into, and the folders for the copy from which this is
+  // done if there is no room for it beside the file.
+  bool writes_into_file = false;
   std::vector<std::string> folders_for_copy = {};
   std::uint64_t expected_bytes = 0;  // of the copy
   bool offers_write = false;         // the caller has such an option, which hints may name
@@ -84,7 +83,7 @@ class Output {
   // memory.
   [[nodiscard]] const std::string& folder() const;
 
-  // The file that is written into at the end (Replacing::kWrite), else empty. folder() then is that
+  // The file that is written into at the end (writes_into_file), else empty. folder() then is that
   // of the copy.
   [[nodiscard]] std::string written_into() const;
 

@@ -8,8 +8,8 @@
 #include <fcntl.h>
 #include <fmt/format.h>
 
+#include "io/output/renamable.hpp"
 #include "io/system/linkable_file.hpp"
-#include "io/system/renamable.hpp"
 #include "io/system/sys.hpp"
 
 namespace gsort::io {

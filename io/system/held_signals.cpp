@@ -7,7 +7,7 @@
 
 #include <unistd.h>
 
-#include "io/system/removed_on_signal.hpp"
+#include "io/system/temporary_file.hpp"
 
 namespace gsort::io {
 namespace {

@@ -10,7 +10,6 @@
 
 #include "base/error.hpp"
 #include "io/system/file.hpp"
-#include "io/system/removed_on_signal.hpp"
 
 namespace gsort::io {
 
@@ -22,6 +21,33 @@ struct Folder {
   bool readable = true;
 };
 [[nodiscard]] Folder open_folder(const std::string& path, ErrorKind kind);
+
+// A name that is removed if the program ends by INT, TERM or HUP while this lives, where
+// remove_names_on_signals() was called. Move-only. Of more than about a thousand at once, further
+// ones stay.
+class RemovedOnSignal {
+ public:
+  enum class Kind : int { kNone, kFile, kFolder };
+
+  RemovedOnSignal() = default;
+  // `folder` is the descriptor of the folder that has the name; it outlives this.
+  RemovedOnSignal(int folder, const std::string& name, Kind kind = Kind::kFile) noexcept;
+  RemovedOnSignal(RemovedOnSignal&& other) noexcept;
+  RemovedOnSignal& operator=(RemovedOnSignal&& other) noexcept;
+  RemovedOnSignal(const RemovedOnSignal&) = delete;
+  RemovedOnSignal& operator=(const RemovedOnSignal&) = delete;
+  ~RemovedOnSignal();
+
+ private:
+  int slot_ = -1;  // none
+};
+
+// Installs the handler for these signals, except where they are ignored or have a handler already.
+// For programs of gsort: the handlers of a host are its own.
+void remove_names_on_signals();
+
+// That handler: removes the names, files first, and ends the process by the signal.
+extern "C" void gsort_remove_names(int signal);
 
 // A new, empty file in `folder` for reading and writing, mode 0600. `name` is empty when it has
 // none; else the file system has no unnamed files, and the file lies in the folder under that

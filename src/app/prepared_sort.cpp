@@ -204,7 +204,7 @@ Plan packing_plan(Job job, const Machine& machine) {
 
 io::OutputOptions output_options(const Options& options, std::uint64_t expected_bytes) {
   io::OutputOptions opened{options.direct_io};
-  opened.replacing = options.replacing;
+  opened.writes_into_file = options.writes_into_file;
   opened.folders_for_copy =
       temporary_folders(options.temporary_directories, std::getenv("TMPDIR"), "");
   opened.expected_bytes = expected_bytes;

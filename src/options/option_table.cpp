@@ -25,8 +25,7 @@ constexpr Choice<EngineChoice> kEngines[] = {
     {"auto", EngineChoice::kAuto}, {"cuda", EngineChoice::kCuda}, {"cpu", EngineChoice::kCpu}};
 constexpr Choice<DirectIo> kDirectIo[] = {
     {"auto", DirectIo::kAuto}, {"on", DirectIo::kOn}, {"off", DirectIo::kOff}};
-constexpr Choice<Replacing> kReplacing[] = {{"rename", Replacing::kRename},
-                                            {"write", Replacing::kWrite}};
+constexpr Choice<bool> kReplacing[] = {{"rename", false}, {"write", true}};
 constexpr Choice<Packing> kPacking[] = {
     {"auto", Packing::kAuto}, {"on", Packing::kOn}, {"off", Packing::kOff}};
 
@@ -82,7 +81,8 @@ constexpr auto kFurtherRows = std::to_array<OptionSpec>({
              "folder with the sticky bit; or to keep its hard links. It needs room for both files. "
              "If gsort is killed or a disk fails in this last step, the output is partial; the "
              "temporary file, OUTPUT.gsort- and 8 digits, is then complete and kept.",
-     .apply = [](Options& o, Text v) { o.replacing = parse_choice(v, kReplacing, "--replace"); }},
+     .apply = [](Options& o,
+                 Text v) { o.writes_into_file = parse_choice(v, kReplacing, "--replace"); }},
     {.name = "format",
      .value_kind = kRequired,
      .value_name = "FORMAT[:OUT]",

@@ -12,7 +12,6 @@
 #include <vector>
 
 #include "base/direct_io.hpp"
-#include "base/replacing.hpp"
 #include "element/key.hpp"
 #include "element/packing.hpp"
 #include "element/record_format.hpp"
@@ -150,7 +149,7 @@ struct Options : FileNames, Resources, Reporting {
   std::optional<FileFormat> output_format;  // none: see output_form() of form_options.hpp
   std::optional<Codec> compress;
   int compress_level = 0;                          // with compress
-  Replacing replacing = Replacing::kRename;        // of a file that is the output
+  bool writes_into_file = false;                   // that is the output, instead of renaming
   std::vector<std::string> temporary_directories;  // as given; empty: the default of the plan
 
   // Of gsort-mpi: how long a host may be silent.

@@ -265,7 +265,7 @@ void refuse_beside_writing(const Options& options) {
                                  : options.take         ? "--take"
                                  : options.join         ? "--join"
                                                         : reading_option(options);
-  if (options.replacing == Replacing::kRename || other.empty()) return;
+  if (!options.writes_into_file || other.empty()) return;
   throw exclude_each_other(options, "--replace=write", other, "leave out one of them");
 }
 

@@ -14,8 +14,8 @@
 #include "io/system/held_signals.hpp"
 #include "io/system/host_facts.hpp"
 #include "io/system/memory.hpp"
-#include "io/system/removed_on_signal.hpp"
 #include "io/system/sys.hpp"
+#include "io/system/temporary_file.hpp"
 #include "pipeline/form_runs.hpp"
 #include "pipeline/proof/damage_hint.hpp"
 

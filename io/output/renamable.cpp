@@ -1,4 +1,4 @@
-#include "io/system/renamable.hpp"
+#include "io/output/renamable.hpp"
 
 #include <optional>
 #include <string_view>

@@ -1,5 +1,3 @@
-#include "io/system/removed_on_signal.hpp"
-
 #include <csignal>
 #include <cstdlib>
 #include <string>
@@ -9,6 +7,7 @@
 #include <sys/stat.h>
 
 #include "io/system/linkable_file.hpp"
+#include "io/system/temporary_file.hpp"
 #include "unit/io/support.hpp"
 
 namespace gsort::io {
