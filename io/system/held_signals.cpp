@@ -58,7 +58,11 @@ void let_go() {
     if (is_held[number]) ::sigaction(signal, &before_held[number], nullptr);
   });
   const int signal = noted.exchange(0, std::memory_order_relaxed);
-  if (signal != 0) ::kill(::getpid(), signal);  // this thread may have it blocked
+  if (signal == 0) return;
+  if (before_held[static_cast<std::size_t>(signal)].sa_handler == gsort_remove_names) {
+    gsort_remove_names(signal);
+  }
+  ::kill(::getpid(), signal);  // this thread may have it blocked
 }
 
 }  // namespace

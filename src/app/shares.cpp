@@ -11,6 +11,7 @@
 #include "app/prepared_sort.hpp"
 #include "base/checked.hpp"
 #include "base/error.hpp"
+#include "io/input/input.hpp"
 #include "io/output/shared_file.hpp"
 #include "io/system/host_facts.hpp"
 #include "io/system/same_file.hpp"
@@ -109,6 +110,20 @@ void refuse_replacing_inputs(const std::string& output, FormedShares& shares, co
   }
 }
 
+// What was appended to an input that the output replaces would be lost. A part that is there may
+// have been joined, and the input replaced.
+void require_unchanged(const std::string& output, FormedShares& shares) {
+  for (const io::ResumeFolder& folder : shares.folders()) {
+    for (const io::ManifestInput& input : folder.found()->inputs) {
+      if (!io::same_file(output, input.path)) continue;
+      if (io::Input(input.path).state() == io::FileState{input.bytes, input.changed_ns}) continue;
+      throw Error(ErrorKind::kInput, "replacing", "it has changed since --form read it")
+          .path(input.path)
+          .hint("run --form again for all shares, in new folders, or give another -o");
+    }
+  }
+}
+
 Machine machine_for_part(const FormedShares& shares, const std::vector<std::string>& temporary,
                          const std::string& folder) {
   Machine machine = survey(temporary, folder);
@@ -184,6 +199,7 @@ ShareDone take(const Options& options, Meter& meter) {
   const bool explains = options.explain != ExplainMode::kNone;
   done.was_there = !explains && is_taken(part, shares, job, header_bytes);
   if (done.was_there) return done;
+  require_unchanged(output, shares);
   job.part_elements = range_of_part(part, shares, header_bytes).elements();
   done.machine = machine_for_part(shares, part.temporary_folders, folder);
   look_for_gpus(job, done.machine);
