@@ -14,6 +14,7 @@ from pathlib import Path
 
 import network
 from host_bed import OLD, PARTS, Failed
+from preload import preloadable  # in a folder that network adds
 
 # What is waited at most in a phase before a kill, in seconds.
 PHASES = {"starting": 0.15, "forming": 0.08, "cutting": 0.05, "exchanging": 0.1, "writing": 0.08, "proving": 1.0}
@@ -26,7 +27,7 @@ MARK = "slow.mark"
 def slowly(program: str, library: Path, bytes_of_output: int, mark: str | Path = MARK) -> list[str]:
     """The program, which takes 0.9 s to sync and to name its output: the phase "proving". With --parts, each file gets its name
     0.3 s after the one before it."""
-    return ["env", f"LD_PRELOAD={library}", f"SLOW_FROM={bytes_of_output * 9 // 20}", f"SLOW_MARK={mark}", program]
+    return ["env", f"LD_PRELOAD={preloadable(library)}", f"SLOW_FROM={bytes_of_output * 9 // 20}", f"SLOW_MARK={mark}", program]
 
 
 @dataclasses.dataclass

@@ -28,6 +28,8 @@ import time
 from collections.abc import Sequence
 from pathlib import Path
 
+sys.path.insert(0, str(Path(__file__).resolve().parents[1] / "support"))
+
 FOLDER = "GSORT_NETWORK_FOLDER"  # a variable that is set inside: the shared folder
 PARENT, PREFIX = Path("/var/tmp"), "gsort-network-"  # of its name, with which the names of its control groups begin
 LOCK = ".lock"  # in it: locked while the first process of its namespaces lives, or who made it

@@ -24,6 +24,7 @@ from pathlib import Path
 from bed import KINDS, Bed, keys, npy, sends_much
 from inputs_here import check_inputs_here, read_inputs_here
 from network import launcher_of
+from preload import preloadable
 from resume import resume
 
 SKIPPED = 77
@@ -370,7 +371,7 @@ def refuse(bed: Bed) -> None:
 def explain_lustre(bed: Bed) -> None:
     """A file there is on one storage target if nobody has said otherwise; files of each process are on several."""
     bed.write("in.u32", keys("random", "I", 1000, random.Random(18)))
-    lustre = ["env", "ON_LUSTRE=1", f"LD_PRELOAD={bed.gsort_mpi.parent.parent / 'tests/libon_network.so'}"]
+    lustre = ["env", "ON_LUSTRE=1", f"LD_PRELOAD={preloadable(bed.gsort_mpi.parents[1] / 'tests/libon_network.so')}"]
     for before, more, is_told in ((lustre, ["-o", "out.u32"], True), ([], ["-o", "out.u32"], False),
                                   (lustre, ["--parts", "-o", "out-{rank}.u32"], False)):
         done = bed.run([bed.mpirun, "-n", "2", *before, str(bed.gsort_mpi), "--explain", "in.u32", *more])

@@ -10,9 +10,10 @@ import tempfile
 import time
 from pathlib import Path
 
-sys.path.insert(0, str(Path(__file__).resolve().parents[1] / "cli"))
+sys.path[:0] = [str(Path(__file__).resolve().parents[1] / name) for name in ("cli", "support")]
 import run  # noqa: E402  folders of tests, and what messages look like
 import sorts  # noqa: E402
+from preload import preloadable  # noqa: E402
 
 OLD = b"what was there before"  # in place of the output, where that is not an input
 SECONDS = 60  # no sort here takes two; one that takes this long hangs
@@ -56,7 +57,7 @@ class Bench:
         self.place = run.Workplace(options.bin.resolve(), options.bin.resolve(), self.root)
         self.folders = [self.place.work, self.place.tmp, self.root / "other-tmp"]
         self.folders[2].mkdir()
-        self.shim, self.hit, self.was_hit = options.shim.resolve(), self.root / "hit", False
+        self.shim, self.hit, self.was_hit = preloadable(options.shim), self.root / "hit", False
         self.place.bash(self.sort.make, check=True)
         self.out = self.place.work / (self.sort.over or "out")
         self.outs = [self.place.work / f"out{i}" for i in range(self.sort.parts)] or [self.out]

@@ -12,6 +12,9 @@ import sys
 import tempfile
 from pathlib import Path
 
+sys.path.insert(0, str(Path(__file__).resolve().parents[1] / "support"))
+from preload import preloadable  # noqa: E402
+
 CASES = {}
 MOST_CALLS = 400
 
@@ -26,7 +29,7 @@ class Place:
 
     def __init__(self, options):
         self.folder = Path(tempfile.mkdtemp(prefix="gsort-places-"))
-        self.shim, self.problems = options.shim.resolve(), []
+        self.shim, self.problems = preloadable(options.shim), []
         self.environment = {"PATH": f"{options.bin.resolve()}:/usr/bin:/bin", "LC_ALL": "C.UTF-8"}
 
     def run(self, command: str, **faults: str) -> subprocess.CompletedProcess:
