@@ -1,0 +1,34 @@
+#!/usr/bin/env python3
+"""The README's first two commands, tools/quickstart and tools/test, in a checkout of HEAD that is somewhere else: below /tmp, which
+tests hide behind one of their own, or where a blank and a letter that is not ASCII are in the path. Half an hour each on two
+cores, and some gigabytes. What the commands need is installed on this machine already, or by them.
+
+Usage: checkouts.py below_tmp | blank"""
+
+import argparse
+import subprocess
+import sys
+import tempfile
+from pathlib import Path
+
+SOURCE = Path(__file__).resolve().parents[2]
+PLACES = {"below_tmp": ("/tmp", "gsort-"), "blank": ("/var/tmp", "gsort a b ü ")}
+
+
+def main() -> int:
+    parser = argparse.ArgumentParser(description=__doc__, formatter_class=argparse.RawDescriptionHelpFormatter)
+    parser.add_argument("place", choices=list(PLACES))
+    parent, prefix = PLACES[parser.parse_args().place]
+    with tempfile.TemporaryDirectory(prefix=prefix, dir=parent) as folder:
+        checkout = Path(folder) / "gsort"
+        subprocess.run(["git", "clone", "--quiet", SOURCE, checkout], check=True)
+        for command in "tools/quickstart", "tools/test":
+            done = subprocess.run([checkout / command], cwd=checkout, stdin=subprocess.DEVNULL)
+            if done.returncode != 0:
+                print(f"{command} in {checkout}: status {done.returncode}")
+                return 1
+    return 0
+
+
+if __name__ == "__main__":
+    sys.exit(main())
