@@ -25,11 +25,11 @@ with open(sys.argv[3], "wb") as file:
 RIGHT, DISORDERED, OTHER = "", "keys[70000], keys[-1] = keys[-1], keys[70000]", "keys[5] = keys[6]"
 
 
-def measure(build: Path, folder: Path, change: str) -> subprocess.CompletedProcess:
+def measure(build: Path, python: str, folder: Path, change: str) -> subprocess.CompletedProcess:
     rival = folder / "rival"
     rival.write_text(PROGRAM.format(python=sys.executable, change=change))
     rival.chmod(0o755)
-    return subprocess.run([sys.executable, TOOL, "--python", sys.executable, "--bin", build / "bin", "--folder", folder,
+    return subprocess.run([python, TOOL, "--python", python, "--bin", build / "bin", "--folder", folder,
                            "--size", "1M", "--types", "u32", "--tasks", "file", "--only", "cp", "gsort", "mine", "--rounds", "2",
                            "--rival", f"mine={rival}", "--json", folder / "record.json"], capture_output=True, text=True)
 
@@ -38,13 +38,15 @@ def main() -> int:
     parser = argparse.ArgumentParser(description=__doc__, formatter_class=argparse.RawDescriptionHelpFormatter)
     parser.add_argument("--build", type=Path, required=True)
     build = parser.parse_args().build
-    if subprocess.run([sys.executable, "-c", "import numpy"], capture_output=True).returncode != 0:
+    python = next((python for python in (sys.executable, "/usr/bin/python3")
+                   if subprocess.run([python, "-c", "import numpy"], capture_output=True).returncode == 0), None)
+    if python is None:
         print("SKIPPED: there is no NumPy (python3-numpy)")
         return 77
     with tempfile.TemporaryDirectory() as name:
         folder = Path(name)
         for change, message in (RIGHT, ""), (DISORDERED, "mine: the output is not in order"), (OTHER, "mine: the output has other"):
-            done = measure(build, folder, change)
+            done = measure(build, python, folder, change)
             assert (done.returncode == 0) == (message == "") and message in done.stderr, (change, done.stderr)
             assert not list(folder.glob("gsort-rivals-*")), "files are left"
         rows = json.loads((folder / "record.json").read_text())["rows"]
