@@ -430,7 +430,7 @@ TEST_F(WholeJobs, NameNoPartBeforeAllAreReady) {
       std::this_thread::sleep_for(std::chrono::milliseconds(50));
       EXPECT_FALSE(std::filesystem::exists(part(1)) || std::filesystem::exists(part(2)));
     }
-    output.put_in_place(team, none);
+    output.put_in_place(team, none, [] {});
     EXPECT_TRUE(std::filesystem::exists(part(team.rank())));
   });
 }
