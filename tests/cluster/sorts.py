@@ -347,8 +347,7 @@ def refuse(bed: Bed) -> None:
             (["--nonsense", "in.u64", "-o", "old"], "option '--nonsense': is unknown"),
             (["-S", "1M", "in.u64", "-o", "old"], "): -S 1 MiB: is too small for this sort"),
             (["odd.u64", "-o", "old"], "odd.u64"), (["missing.u64", "-o", "old"], "missing.u64: No such file or directory"),
-            (["in.u64", "-o", "nowhere/out"], "nowhere"),
-            (["-T", "nowhere", "in.u64", "-o", "old"], "nowhere"),
+            (["in.u64", "-o", "nowhere/out"], "nowhere"), (["-T", "nowhere", "in.u64", "-o", "old"], "nowhere"),
             (["--engine=cpu", "--device=0,1", "in.u64", "-o", "old"], "cannot be combined"),
             (["--stats=old", "in.u64", "-o", "old"], "--stats 'old': is also the output"),
             (["--stats=in.u64", "in.u64", "-o", "old"], "): --stats 'in.u64': is also an input")):
