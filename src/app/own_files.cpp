@@ -204,6 +204,18 @@ void refuse_replacing_by_other_elements(const Options& options, const Job& job,
   }
 }
 
+void refuse_resuming_into_inputs(const Options& options, const io::Output& output) {
+  if (!options.resume || output.is_stream()) return;
+  if (options.inputs.size() == 1 && !options.inputs_here && !options.parts) return;
+  for (const std::string& input : options.inputs) {
+    if (!io::same_file(output.path(), name_of_input(input))) continue;
+    throw Error(ErrorKind::kUsage, fmt::format("replacing {}", input),
+                "--resume cannot replace one of several inputs: if gsort is killed at the end, the "
+                "same command would sort the result again, with the other inputs")
+        .hint("name another file with -o, and rename it when the sort is complete");
+  }
+}
+
 void refuse_shared_reports(const FileNames& names, const Reporting& reports) {
   refuse_shared_report(names, "--stats", reports.stats);
   refuse_shared_report(names, "--trace", reports.trace);

@@ -56,6 +56,12 @@ void refuse_replacing_by_other_elements(const InputToReplace& input, const Job& 
 // been taken from the reader.
 void refuse_replacing_by_other_elements(const Options& options, const Job& job, io::Reader& reader);
 
+// Throws: Error(kUsage) with --resume when the output replaces one of several inputs, on this host
+// or on others, or one input by a part of what it is sorted to: after the last step nothing tells
+// the same command that its result is complete, and it would sort that once more, with the other
+// inputs.
+void refuse_resuming_into_inputs(const Options& options, const io::Output& output);
+
 // Throws: Error(kUsage) when a report is the output, an input, a file of the folder of --resume, or
 // the other report.
 void refuse_shared_reports(const FileNames& names, const Reporting& reports);

@@ -240,6 +240,7 @@ PreparedSort::PreparedSort(const Options& options, const Job& job, io::Reader& r
     if (type_is_assumed(options, job)) {
       refuse_replacing_by_assumption(options, job.input_element(), outputs_.front(), reader);
     }
+    refuse_resuming_into_inputs(options, outputs_.front());
   }
   if (options.resume) {
     resumption_.emplace(*options.resume, resume_access(options),

@@ -154,6 +154,7 @@ class ClusterSort {
     if (job_.type_source == TypeSource::kDefault) {
       refuse_replacing_by_assumption(options_, job_.element, *output_->output(), *reader_);
     }
+    refuse_resuming_into_inputs(options_, *output_->output());
   }
 
   [[nodiscard]] std::uint64_t output_bytes() const {

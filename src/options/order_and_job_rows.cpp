@@ -251,7 +251,7 @@ constexpr auto kRows = std::to_array<OptionSpec>({
              "the resources may differ, but an input or a kind of sort that has changed is an "
              "error. Every run is synced and none stays in memory, so the sort takes longer. If "
              "gsort is killed just after it replaced its input, running it again reports that "
-             "the sort is complete.",
+             "the sort is complete. The output cannot replace one of several FILEs.",
      .apply = [](Options& o, Text v) { o.resume = checked_path(v, "--resume"); }},
     {.name = "form",
      .value_kind = kRequired,
