@@ -88,7 +88,7 @@ int report_share(Observer& observer, const Options& options, const ShareDone& do
   }
   output_is_in_place = true;
   if (done.was_there) {
-    observer.check_is_done(0);
+    observer.was_done_before({options, done.outcome, done.plan, done.machine});
     const std::string what = options.form ? "share" : "part";
     if (options.verbosity > 0) print(stderr, "gsort: the " + what + " is complete already\n");
     return kDone;

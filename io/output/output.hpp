@@ -25,6 +25,7 @@
 #include <string_view>
 #include <vector>
 
+#include "io/output/content_sum.hpp"
 #include "io/system/bytes.hpp"
 
 namespace gsort::io {
@@ -41,6 +42,9 @@ struct OutputOptions {
   std::vector<std::string> folders_for_copy = {};
   std::uint64_t expected_bytes = 0;  // of the copy
   bool offers_write = false;         // the caller has such an option, which hints may name
+  // A regular file stays its owner's alone: whoever renames it gives it its rights.
+  bool is_private = false;
+  ContentCounter* content = nullptr;  // of a regular file; adds up what is written
 };
 
 // Memory that takes an output.

@@ -2,8 +2,8 @@
 // target:
 //
 //   truncate to the size    direct writes may be rounded up
-//   fchown, access list,    as the file it replaces, or as open(2) would have made a new one; not
-//   fchmod                  before the end may anybody else read or write it
+//   fchown, access list,    as the file it replaces, or as open(2) would have made a new one
+//   fchmod                  (output_rights.hpp); nobody else may read or write it before
 //   fsync                   the bytes and the size are on the disk
 //   what was written        every byte once, at its offset
 //   link, rename            linkat cannot replace a name: a hidden one first, unless it is free
@@ -20,8 +20,8 @@
 #include "io/output/direct_writer.hpp"
 #include "io/output/early_room.hpp"
 #include "io/output/output_impl.hpp"
+#include "io/output/output_rights.hpp"
 #include "io/output/write_queue.hpp"
-#include "io/system/access_list.hpp"
 #include "io/system/host_facts.hpp"
 #include "io/system/linkable_file.hpp"
 #include "io/system/space.hpp"
@@ -31,15 +31,6 @@ namespace gsort::io {
 namespace {
 
 constexpr std::size_t kLeastSyncedBytes = std::size_t{256} << 10;
-constexpr mode_t kModeOfNew = 0666;
-constexpr mode_t kModeOfOwner = 0600;  // with which files come
-constexpr mode_t kPermissions = 07777;
-constexpr mode_t kSetIds = S_ISUID | S_ISGID;
-
-// No more for the group than for all others.
-mode_t mode_without_group(mode_t mode) {
-  return mode & (07707U | (mode & 07U) << 3U);
-}
 
 class RegularOutput : public Output::Impl {
  public:
@@ -59,7 +50,10 @@ class RegularOutput : public Output::Impl {
     new_file_.note_written(offset, bytes);
   }
   [[nodiscard]] std::unique_ptr<Output::Impl> renewed() override {
-    return std::make_unique<RegularOutput>(target_, OutputOptions{policy_, must_be_new_});
+    OutputOptions options{policy_, must_be_new_};
+    options.is_private = is_private_;
+    options.content = content_;
+    return std::make_unique<RegularOutput>(target_, options);
   }
   void cancel() noexcept override {}
   void finish(std::uint64_t size_bytes) override;
@@ -71,20 +65,15 @@ class RegularOutput : public Output::Impl {
  private:
   void write_cached(std::uint64_t offset, ConstByteSpan bytes);
   void allocate(std::uint64_t bytes) const;
-  void take_over_rights() const;
-  void set_rights(mode_t mode, const AccessList& list) const;
-  void set_mode(mode_t mode) const;
-  [[nodiscard]] bool takes_list(const AccessList& list) const;
   [[nodiscard]] Error failed(std::string_view operation, int error_number) const;
 
   OutputTarget target_;
   DirectIo policy_;
   bool must_be_new_;
   bool is_shared_;
-  mode_t mode_of_new_;
-  // None: they cannot be read.
-  std::optional<AccessList> list_of_folder_;  // what new files in it begin with
-  std::optional<AccessList> list_of_replaced_;
+  bool is_private_;
+  ContentCounter* content_;
+  OutputRights rights_;
   Folder folder_;
   LinkableFile new_file_;
   const std::string hidden_name_;  // that it had at first
@@ -104,16 +93,13 @@ RegularOutput::RegularOutput(OutputTarget target, const OutputOptions& options)
       policy_(options.is_shared ? DirectIo::kOff : options.direct_io),
       must_be_new_(options.must_be_new),
       is_shared_(options.is_shared),
-      mode_of_new_(kModeOfNew & ~sys::file_mode_mask()),
-      list_of_folder_(default_list_of(target_.folder)),
-      list_of_replaced_(target_.replaced ? list_of(target_.folder + "/" + target_.name)
-                                         : std::optional(AccessList())),
+      is_private_(options.is_private),
+      content_(options.content),
+      rights_(target_.folder, target_.name, target_.replaced),
       folder_(open_folder(target_.folder, ErrorKind::kOutput)),
       new_file_(folder_, target_.name, target_.path, options.is_shared),
       hidden_name_(new_file_.hidden_name()) {
-  if (!list_of_folder_ && !target_.replaced) {
-    mode_of_new_ = mode_of_new_file(folder_, kModeOfNew).value_or(kModeOfOwner);
-  }
+  rights_.find_mode_of_new(folder_);
 }
 
 void RegularOutput::make_room_early(std::uint64_t bytes) {
@@ -156,6 +142,7 @@ void RegularOutput::allocate(std::uint64_t bytes) const {
 }
 
 void RegularOutput::write_at(std::uint64_t offset, ConstByteSpan bytes) {
+  if (content_ != nullptr) content_->add(offset, bytes);
   direct_ ? direct_->put(offset, bytes) : write_cached(offset, bytes);
 }
 
@@ -173,7 +160,7 @@ void RegularOutput::finish(std::uint64_t size_bytes) {
   const File& file = new_file_.file();
   if (direct_) direct_->finish();
   file.truncate(size_bytes);
-  take_over_rights();
+  if (!is_private_) rights_.give_to(file);
   file.sync();
   was_direct_ = direct_.has_value();
   direct_refused_ = direct_refused_ || (direct_ && direct_->refused());
@@ -210,58 +197,6 @@ void RegularOutput::sync_name() const {
   }
 }
 
-void RegularOutput::take_over_rights() const {
-  if (!target_.replaced) {
-    if (!list_of_folder_) return set_mode(mode_of_new_);  // of the list it has come with, too
-    const AccessList list = list_of_new_file(*list_of_folder_, kModeOfNew);
-    return set_rights(list.empty() ? mode_of_new_ : mode_of(list), list);
-  }
-  const int fd = new_file_.file().fd();
-  const struct stat& old = *target_.replaced;
-  const struct stat now = new_file_.file().facts();
-  mode_t mode = old.st_mode & kPermissions;
-  AccessList list = list_of_replaced_.value_or(AccessList());
-  // What the mode says of the group may have been the mask of a list.
-  if (!list_of_replaced_) mode = mode_without_group(mode);
-  const bool same = old.st_uid == now.st_uid && old.st_gid == now.st_gid;
-  // Only root may give files away. The group often can be kept, and what the group may do only
-  // then.
-  if (!same && sys::fchown(fd, old.st_uid, old.st_gid) != 0) {
-    mode &= ~kSetIds;
-    if (sys::fchown(fd, now.st_uid, old.st_gid) != 0) {
-      // No more for the group than for all others. With a list the mode's bits are not the group's.
-      if (list.empty()) mode = mode_without_group(mode);
-      list = without_group(std::move(list));
-    }
-  }
-  set_rights(mode, list);
-}
-
-// The file has come with the list of the folder, which its mode of 0600 keeps from giving anything.
-// So that list goes before the mode comes. Where it cannot be changed a new file keeps it, and its
-// mode says the rest. A file that replaces another then gives nobody more than it gives all others:
-// what is left of the folder's list the mode bounds.
-void RegularOutput::set_rights(mode_t mode, const AccessList& list) const {
-  const bool has_list = !list.empty() || !list_of_folder_ || !list_of_folder_->empty();
-  if (has_list && !takes_list(list) && target_.replaced) {
-    mode = mode_without_group(mode);
-    if (!list.empty()) static_cast<void>(takes_list({}));
-  }
-  set_mode(mode);
-}
-
-void RegularOutput::set_mode(mode_t mode) const {
-  if (sys::fchmod(new_file_.file().fd(), mode) != 0) throw failed("setting the mode of", errno);
-}
-
-// False where it is refused.
-bool RegularOutput::takes_list(const AccessList& list) const {
-  if (set_list(new_file_.file().fd(), list)) return true;
-  const int error_number = errno;
-  if (!refuses_list(error_number)) throw failed("setting the access list of", error_number);
-  return false;
-}
-
 Error RegularOutput::failed(std::string_view operation, int error_number) const {
   return new_file_.file().error(operation, error_number);
 }
@@ -277,9 +212,9 @@ std::vector<std::string> RegularOutput::notes() const {
   if (!hidden_name_.empty() && !is_shared_) {
     notes.push_back(path() + ": the file system has no unnamed files, written as " + hidden_name_);
   }
-  if (!list_of_folder_ && !target_.replaced) {
+  if (const auto mode = rights_.mode_without_list()) {
     notes.push_back(fmt::format("{}: access list not readable, so the mode of {} is {:o}",
-                                target_.folder, path(), mode_of_new_));
+                                target_.folder, path(), *mode));
   }
   if (!folder_.readable) {
     notes.push_back(target_.folder + ": not readable, so the whole file system is synced");

@@ -32,13 +32,19 @@ std::uint64_t needed_at(const FolderFacts& other, const FolderFacts& place, std:
   return bytes - std::min(bytes, place.allocated_bytes) + (has_both ? bytes : 0);
 }
 
+// Nobody else may read the copy of a file that may be secret.
+OutputOptions of_copy(OutputOptions options) {
+  options.is_private = true;
+  return options;
+}
+
 class WrittenOutput final : public Output::Impl {
  public:
   WrittenOutput(File file, std::string resolved, OutputTarget copy, const OutputOptions& options)
       : file_(std::move(file)),
         resolved_(std::move(resolved)),
         target_(std::move(copy)),
-        options_(options),
+        options_(of_copy(options)),
         copy_(make_regular_output(target_, options_)) {}
 
   [[nodiscard]] bool is_stream() const override { return false; }

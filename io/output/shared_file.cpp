@@ -8,6 +8,7 @@
 #include <fcntl.h>
 #include <fmt/format.h>
 
+#include "io/output/output_rights.hpp"
 #include "io/output/renamable.hpp"
 #include "io/system/linkable_file.hpp"
 #include "io/system/sys.hpp"
@@ -16,9 +17,6 @@ namespace gsort::io {
 namespace {
 
 constexpr mode_t kModeOfOwner = 0600;
-constexpr mode_t kModeOfNew = 0666;
-constexpr mode_t kModeBits = 0777;
-constexpr mode_t kModeOfOthers = 07;
 
 }  // namespace
 
@@ -70,17 +68,36 @@ void write_record(const OutputPlace& place, const std::string& name, const std::
   if (folder.readable) folder.file.sync();
 }
 
+bool write_new_record(const OutputPlace& place, const std::string& name, const std::string& text) {
+  const Folder folder = open_folder(place.folder, ErrorKind::kOutput);
+  LinkableFile file(folder, name, place.folder + "/" + name);
+  file.file().write_full_at(std::as_bytes(std::span(text)), 0);
+  file.file().sync();
+  try {
+    file.put_in_free_place(text.size());
+  } catch (const Error& error) {
+    if (error.error_number() == EEXIST) return false;
+    throw;
+  }
+  if (folder.readable) folder.file.sync();
+  return true;
+}
+
 std::optional<std::string> read_record(const OutputPlace& place, const std::string& name) {
   constexpr std::size_t kMostBytes = std::size_t{64} << 10;
   const Folder folder = open_folder(place.folder, ErrorKind::kOutput);
   const int fd =
       sys::open_at(folder.file.fd(), name.c_str(), O_RDONLY | O_NOFOLLOW | O_NONBLOCK, 0);
-  if (fd < 0 && errno == ENOENT) return std::nullopt;
+  const bool is_of_others = errno == EACCES || errno == ELOOP;  // gsort makes none like that
+  if (fd < 0 && (errno == ENOENT || is_of_others)) return std::nullopt;
   const std::string path = place.folder + "/" + name;
   if (fd < 0) {
     throw Error::from_errno(ErrorKind::kOutput, "opening", errno).path(path).hint(hint_for(errno));
   }
   const File file(fd, path, ErrorKind::kOutput);
+  const struct stat facts = file.facts();
+  const bool is_ours = facts.st_uid == sys::effective_user() || facts.st_uid == 0;
+  if (!S_ISREG(facts.st_mode) || !is_ours) return std::nullopt;
   std::string text(kMostBytes, ' ');
   text.resize(file.read_full_at(std::as_writable_bytes(std::span(text)), 0));
   return text;
@@ -95,26 +112,45 @@ void remove_beside(const OutputPlace& place, const std::string& name) {
       .hint(hint_for(errno));
 }
 
-std::string name_of_its_own(const std::string& name) {
-  return fmt::format("{}-{:08x}", name, static_cast<std::uint32_t>(sys::random_number()));
+std::optional<FileBeside> look_beside(const OutputPlace& place, const std::string& name) {
+  const Folder folder = open_folder(place.folder, ErrorKind::kOutput);
+  struct stat facts = {};
+  if (sys::stat_at(folder.file.fd(), name.c_str(), &facts, AT_SYMLINK_NOFOLLOW) != 0 ||
+      !S_ISREG(facts.st_mode)) {
+    return std::nullopt;
+  }
+  const auto ns_of = [](const struct timespec& time) {
+    constexpr std::int64_t kNsInSecond = 1'000'000'000;
+    return static_cast<std::int64_t>(time.tv_sec) * kNsInSecond + time.tv_nsec;
+  };
+  return FileBeside{static_cast<std::uint64_t>(facts.st_size),
+                    {facts.st_ino, ns_of(facts.st_mtim), ns_of(facts.st_ctim)}};
 }
 
-void move_aside(const OutputPlace& place, const std::string& name) {
-  const Folder folder = open_folder(place.folder, ErrorKind::kOutput);
-  const std::string aside = name_of_its_own(name);
-  int result = 0;
-  do {
-    result = sys::rename_at(folder.file.fd(), name.c_str(), aside.c_str());
-  } while (result != 0 && errno == EINTR);
-  if (result == 0 || errno == ENOENT) return;
-  throw Error::from_errno(ErrorKind::kOutput, "renaming", errno)
-      .path(place.folder + "/" + name)
-      .hint(hint_for(errno));
+std::optional<ContentSum> read_content(const OutputPlace& place, const std::string& name) {
+  constexpr std::size_t kBufferBytes = std::size_t{1} << 20;
+  try {
+    const Folder folder = open_folder(place.folder, ErrorKind::kOutput);
+    const int flags = O_RDONLY | O_NOFOLLOW | O_NONBLOCK;
+    const File file(sys::open_at(folder.file.fd(), name.c_str(), flags, 0),
+                    place.folder + "/" + name, ErrorKind::kOutput);
+    if (!file.is_open() || !S_ISREG(file.facts().st_mode)) return std::nullopt;
+    std::vector<std::byte> buffer(kBufferBytes);
+    ContentSum sum;
+    for (std::uint64_t offset = 0;;) {
+      const std::size_t bytes = file.read_full_at(buffer, offset);
+      if (bytes == 0) return sum;
+      sum += content_sum_of(offset, std::span(buffer).first(bytes));
+      offset += bytes;
+    }
+  } catch (const Error&) {
+    return std::nullopt;
+  }
 }
 
 SharedFile::SharedFile(const OutputPlace& place, const std::string& name, Access access)
     : place_(place), name_(name), folder_(open_folder(place.folder, ErrorKind::kOutput)) {
-  const int make = access == Access::kWrite ? O_CREAT : 0;
+  const int make = access == Access::kMake ? O_CREAT | O_EXCL : 0;
   const std::string path = place.folder + "/" + name;
   int fd = -1;
   do {
@@ -144,10 +180,6 @@ std::uint64_t SharedFile::allocated_bytes() const {
   return static_cast<std::uint64_t>(file_.facts().st_blocks) * kStatBlockBytes;
 }
 
-std::uint64_t SharedFile::number() const {
-  return file_.facts().st_ino;
-}
-
 // Of two who do this at once both make it as long.
 void SharedFile::grow_to(std::uint64_t bytes) const {
   if (this->bytes() < bytes) file_.truncate(bytes);
@@ -162,24 +194,14 @@ void SharedFile::finish(std::uint64_t begin, std::uint64_t end) {
   places_.require_only(begin, end, file_.path(), "the part was not taken");
 }
 
-void SharedFile::take_over_rights() const {
-  struct stat old = {};
-  mode_t mode = kModeOfNew & ~sys::file_mode_mask();
-  if (sys::stat_at(folder_.file.fd(), place_.name.c_str(), &old, AT_SYMLINK_NOFOLLOW) == 0 &&
-      S_ISREG(old.st_mode)) {
-    mode = old.st_mode & kModeBits;
-    const struct stat now = file_.facts();
-    const bool same = old.st_uid == now.st_uid && old.st_gid == now.st_gid;
-    // No more for the group than for all others where the group cannot be kept.
-    if (!same && sys::fchown(file_.fd(), old.st_uid, old.st_gid) != 0) {
-      mode &= ~(kModeOfOthers << 3U) | (mode & kModeOfOthers) << 3U;
-    }
-  }
-  if (sys::fchmod(file_.fd(), mode) != 0) throw file_.error("setting the mode of", errno);
-}
-
 bool SharedFile::put_in_place() const {
-  take_over_rights();
+  struct stat old = {};
+  const bool replaces =
+      sys::stat_at(folder_.file.fd(), place_.name.c_str(), &old, AT_SYMLINK_NOFOLLOW) == 0 &&
+      S_ISREG(old.st_mode);
+  OutputRights rights(place_.folder, place_.name, replaces ? std::optional(old) : std::nullopt);
+  rights.find_mode_of_new(folder_);
+  rights.give_to(file_);
   file_.sync();
   int result = 0;
   do {

@@ -2,7 +2,7 @@
 // beside the place where the output will be, which they find by its name. Who knows that all of it
 // is there gives it the output's name.
 //
-// A process that is killed leaves the file; the next one goes on with it. Writing a range again,
+// A process that is killed leaves the file; the next one continues with it. Writing a range again,
 // also at the same time, is harmless as long as all write the same bytes. Writes go through the
 // page cache: direct writes of whole pages would put back what others have written beside them.
 #pragma once
@@ -12,6 +12,7 @@
 #include <string>
 #include <vector>
 
+#include "io/output/content_sum.hpp"
 #include "io/system/bytes.hpp"
 #include "io/system/temporary_file.hpp"
 #include "io/system/written_places.hpp"
@@ -34,32 +35,53 @@ struct OutputPlace {
 // A small text under a name beside the output; what has the name is replaced as a whole. On return
 // it is on the disk. Throws: Error(kOutput).
 void write_record(const OutputPlace& place, const std::string& name, const std::string& text);
-// None where there is no such file. Throws: Error(kOutput).
+// The same where nothing has the name; otherwise returns false, and changes nothing.
+[[nodiscard]] bool write_new_record(const OutputPlace& place, const std::string& name,
+                                    const std::string& text);
+// None where there is no such file, or one that anybody but this user or root may have made.
+// Throws: Error(kOutput).
 [[nodiscard]] std::optional<std::string> read_record(const OutputPlace& place,
                                                      const std::string& name);
 // Removes the file, if it exists. A file with a temporary name (is_on_its_way) stays while a live
 // process holds its lock. Throws: Error(kOutput).
 void remove_beside(const OutputPlace& place, const std::string& name);
 
-// A name that no other process gives to a file: `name`, "-" and a random number.
-[[nodiscard]] std::string name_of_its_own(const std::string& name);
-// Renames the file to name_of_its_own(name), if it exists. Throws: Error(kOutput).
-void move_aside(const OutputPlace& place, const std::string& name);
+// What the system says of a file. A file with other hints may still be the same, and the other way
+// around; so they decide only what need not be read again.
+struct FileHints {
+  std::uint64_t number = 0;
+  std::int64_t written_ns = 0;
+  std::int64_t changed_ns = 0;  // by the clock; nobody can set it
+
+  friend bool operator==(const FileHints&, const FileHints&) = default;
+};
+
+// A regular file beside the output.
+struct FileBeside {
+  std::uint64_t bytes = 0;
+  FileHints hints;
+};
+// None where there is no regular file of this name. Throws: Error(kOutput).
+[[nodiscard]] std::optional<FileBeside> look_beside(const OutputPlace& place,
+                                                    const std::string& name);
+// Reads all of the file. None where it is not there or cannot be read.
+[[nodiscard]] std::optional<ContentSum> read_content(const OutputPlace& place,
+                                                     const std::string& name);
 
 // const functions are thread-safe.
 class SharedFile {
  public:
-  enum class Access : std::uint8_t { kWrite, kLook };
+  enum class Access : std::uint8_t { kMake, kLook };
 
-  // Opens the file `name` in the folder of `place`; kWrite makes it, with mode 0600, if it is not
-  // there. Throws: Error(kOutput), also where it is no regular file of this user, or a link.
+  // kMake: makes the file `name` in the folder of `place`, with mode 0600; nothing may have the
+  // name. kLook: opens it. Throws: Error(kOutput), also where it is no regular file of this user,
+  // or a link.
   SharedFile(const OutputPlace& place, const std::string& name, Access access);
 
   // kLook: whether the file is there.
   [[nodiscard]] bool exists() const { return file_.is_open(); }
   [[nodiscard]] std::uint64_t bytes() const;
   [[nodiscard]] std::uint64_t allocated_bytes() const;  // space it has on its file system
-  [[nodiscard]] std::uint64_t number() const;           // of the file on its file system
 
   // Makes it so long, if it is shorter. Throws: Error(kOutput).
   void grow_to(std::uint64_t bytes) const;
@@ -69,16 +91,13 @@ class SharedFile {
   // on the disk. Throws: Error(kOutput); Error(kCorrupt) when it is not that.
   void finish(std::uint64_t begin, std::uint64_t end);
 
-  // Makes it the output, with the mode and, where possible, the owner of the file it replaces, or
-  // the mode of a new one; access lists stay behind. Returns false where it has lost its name
-  // meanwhile. Throws: Error(kOutput).
+  // Makes it the output, with the rights of one (output_rights.hpp). Returns false where it has
+  // lost its name meanwhile. Throws: Error(kOutput).
   [[nodiscard]] bool put_in_place() const;
   // On return the name is on the disk. Requires: exists(). Throws: Error(kOutput).
   void sync_name() const;
 
  private:
-  void take_over_rights() const;
-
   OutputPlace place_;
   std::string name_;
   Folder folder_;

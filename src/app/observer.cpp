@@ -91,13 +91,22 @@ bool Observer::sort_is_done(const SortReport& report) {
   return true;
 }
 
-void Observer::summarize(const SortReport& report) {
-  end_progress(report.outcome.bytes);
+void Observer::was_done_before(const SortReport& report) {
+  end_progress(0);
+  tell_reports(report);
+}
+
+void Observer::tell_reports(const SortReport& report) {
   try {
     write_reports(report);
   } catch (const Error& error) {
     throw Error(error).hint(kInPlace);
   }
+}
+
+void Observer::summarize(const SortReport& report) {
+  end_progress(report.outcome.bytes);
+  tell_reports(report);
   const bool at_terminal = io::sys::is_terminal(STDERR_FILENO);
   std::string lines = sort_lines(report.outcome, report.plan, reporting_.verbosity, at_terminal);
   if (report.is_one_of_several) lines = lines_about(report.names.inputs.front(), lines);

@@ -52,6 +52,10 @@ class Observer {
   // Throws: Error(kOutput) when a report cannot be written; it says that the output is in place.
   [[nodiscard]] bool sort_is_done(const SortReport& report);
 
+  // An earlier process had done it: writes the reports, without a summary.
+  // Throws: as sort_is_done().
+  void was_done_before(const SortReport& report);
+
   // For when not even an exception can be handled any more. Takes no memory.
   static void tell_report_is_missing() noexcept;
 
@@ -59,6 +63,7 @@ class Observer {
   void end_progress(std::uint64_t bytes);
   void summarize(const SortReport& report);
   [[nodiscard]] bool tell_without_memory() const;
+  void tell_reports(const SortReport& report);
   void write_reports(const SortReport& report);
 
   const Reporting& reporting_;

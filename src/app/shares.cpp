@@ -18,7 +18,9 @@
 #include "options/form_options.hpp"
 #include "options/resume_options.hpp"
 #include "options/share_options.hpp"
+#include "pipeline/resumption.hpp"
 #include "pipeline/share/form_share.hpp"
+#include "pipeline/share/join_parts.hpp"
 #include "pipeline/share/take_part.hpp"
 #include "pipeline/survey.hpp"
 #include "plan/make_plan.hpp"
@@ -68,7 +70,7 @@ void require_regular(const io::Reader& reader) {
 // The job of the shares of which these options take a part.
 Job job_of_part(const Options& options, const FormedShares& shares) {
   Options with_elements = options;
-  const ElementFormat element = element_of_job(shares.description());
+  const ElementFormat element = element_of_job(shares.description(), shares.element_bytes());
   with_elements.key = element.key;
   with_elements.records = element.records;
   with_elements.split_output = std::nullopt;  // each part is one output
@@ -132,11 +134,77 @@ Machine machine_for_part(const FormedShares& shares, const std::vector<std::stri
   return machine;
 }
 
+bool wants_report(const Options& options) {
+  return options.stats || options.trace;
+}
+
+// For reports of what an earlier process has done.
+Outcome outcome_of_before(std::uint64_t elements, const Plan& plan) {
+  Outcome outcome;
+  outcome.elements = elements;
+  outcome.bytes = elements * plan.element_bytes;
+  outcome.notes.emplace_back("complete already");
+  return outcome;
+}
+
 // What of a file that all parts share is there already, and what rounds take, take_part() knows.
 Machine with_room(Machine machine) {
   machine.output->free_bytes = UINT64_MAX;
   for (Folder& folder : machine.temporary) folder.free_bytes = UINT64_MAX;
   return machine;
+}
+
+ShareDone take_into(const std::string& output, const Options& options, Meter& meter,
+                    bool& is_known) {
+  FormedShares shares(options.from);
+  Job job = job_of_part(options, shares);
+  refuse_output_form(options, job);
+  refuse_replacing_inputs(output, shares, job);
+  const std::string folder = io::place_of_output(output).folder;
+  const auto facts = io::folder_facts(folder);
+  const PartJob part{
+      output,
+      number_of(*options.take),
+      job.element,
+      shares.description().ends_with("; verified"),
+      options.split_output.has_value(),
+      temporary_folders(options.temporary_directories, std::getenv("TMPDIR"), folder),
+      options.direct_io,
+      options.packing,
+      facts && facts->is_network};
+  job.element = format_in_runs(job.element);
+  ShareDone done;
+  const std::uint64_t header_bytes = header_of_part(part, job, shares).size();
+  const bool explains = options.explain != ExplainMode::kNone;
+  const auto taken = explains ? std::nullopt : find_taken(part, shares, job, header_bytes);
+  is_known = true;
+  done.was_there = taken.has_value();
+  if (done.was_there && !wants_report(options)) return done;
+  if (!done.was_there) require_unchanged(output, shares);
+  job.part_elements = range_of_part(part, shares, header_bytes).elements();
+  done.machine = machine_for_part(shares, part.temporary_folders, folder);
+  look_for_gpus(job, done.machine);
+  done.plan = make_plan(job, part.has_own_file ? done.machine : with_room(done.machine));
+  require_temporary_folders(options, done.machine, done.plan);
+  if (taken) {
+    done.outcome = outcome_of_before(taken->end - taken->begin, done.plan);
+    done.outcome.output_elements = taken->output.count;
+    done.outcome.verified = taken->verified && taken->output.count + taken->repeats.count > 0;
+    done.outcome.fingerprint = taken->output;
+    done.outcome.fingerprint += taken->repeats;
+  } else if (!explains) {
+    done.outcome = take_part(part, done.plan, make_engine, shares, meter);
+  }
+  return done;
+}
+
+// A join of before must not pass for that of the job whose part was to be taken. The first error is
+// the one to tell.
+void forget_all_joined(const std::string& output) {
+  try {
+    forget_joined(io::place_of(output), std::nullopt);
+  } catch (const Error&) {
+  }
 }
 
 }  // namespace
@@ -161,7 +229,7 @@ ShareDone form(const Options& options, Job job, io::Reader& reader, Meter& meter
   ShareDone done;
   const bool explains = options.explain != ExplainMode::kNone;
   done.was_there = !explains && is_formed(share, job.dtype);
-  if (done.was_there) return done;
+  if (done.was_there && !wants_report(options)) return done;
   const auto bytes = hold_to_share(options, element_bytes, reader);
   job.element = format_in_runs(job.element);
   job.output_form = {};
@@ -170,43 +238,31 @@ ShareDone form(const Options& options, Job job, io::Reader& reader, Meter& meter
   done.machine.input_bytes = bytes;
   look_for_gpus(job, done.machine);
   done.plan = make_plan(job, done.machine);
-  if (!explains) done.outcome = form_share(share, done.plan, make_engine, reader, meter);
+  if (done.was_there) {
+    const io::ResumeFolder formed(*options.form, io::ResumeAccess::kRead);
+    const Fingerprint elements = fingerprint_of(formed.found()->runs);
+    done.outcome = outcome_of_before(elements.count, done.plan);
+    done.outcome.output_elements = elements.count;
+    done.outcome.verified = options.verify;
+    done.outcome.fingerprint = elements;
+  } else if (!explains) {
+    done.outcome = form_share(share, done.plan, make_engine, reader, meter);
+  }
   return done;
 }
 
 ShareDone take(const Options& options, Meter& meter) {
-  FormedShares shares(options.from);
-  Job job = job_of_part(options, shares);
-  refuse_output_form(options, job);
   const bool has_own_file = options.split_output.has_value();
   const std::string output = options.outputs().at(has_own_file ? options.take->number : 0);
-  refuse_replacing_inputs(output, shares, job);
-  const std::string folder = io::place_of_output(output).folder;
-  const auto facts = io::folder_facts(folder);
-  const PartJob part{
-      output,
-      number_of(*options.take),
-      job.element,
-      shares.description().ends_with("; verified"),
-      has_own_file,
-      temporary_folders(options.temporary_directories, std::getenv("TMPDIR"), folder),
-      options.direct_io,
-      options.packing,
-      facts && facts->is_network};
-  job.element = format_in_runs(job.element);
-  ShareDone done;
-  const std::uint64_t header_bytes = header_of_part(part, job, shares).size();
-  const bool explains = options.explain != ExplainMode::kNone;
-  done.was_there = !explains && is_taken(part, shares, job, header_bytes);
-  if (done.was_there) return done;
-  require_unchanged(output, shares);
-  job.part_elements = range_of_part(part, shares, header_bytes).elements();
-  done.machine = machine_for_part(shares, part.temporary_folders, folder);
-  look_for_gpus(job, done.machine);
-  done.plan = make_plan(job, has_own_file ? done.machine : with_room(done.machine));
-  require_temporary_folders(options, done.machine, done.plan);
-  if (!explains) done.outcome = take_part(part, done.plan, make_engine, shares, meter);
-  return done;
+  bool is_known = false;  // which job the part is of
+  try {
+    return take_into(output, options, meter, is_known);
+  } catch (const Error&) {
+    if (!is_known && options.explain == ExplainMode::kNone) {
+      forget_all_joined(output);
+    }
+    throw;
+  }
 }
 
 JoinedParts join(const Options& options) {

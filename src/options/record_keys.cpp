@@ -6,6 +6,8 @@
 
 #include <fmt/format.h>
 
+#include "form/valid_format.hpp"
+
 namespace gsort {
 namespace {
 
@@ -64,23 +66,27 @@ KeyField parse_record_key(std::string_view key, const Options& options) {
 }
 
 void add_record_key(RecordFormat& format, const KeyField& field, std::string_view key) {
-  if (std::uint64_t{field.offset} + field.bytes > format.bytes) {
-    throw bad_key(key,
-                  fmt::format("ends at byte {} of records of {}",
-                              std::uint64_t{field.offset} + field.bytes, format.bytes),
-                  "offsets count from 0");
-  }
-  for (const KeyField& other : format.keys) {
-    if (field.offset < other.offset + other.bytes && other.offset < field.offset + field.bytes) {
-      throw bad_key(key, fmt::format("overlaps the key at {}", other.offset),
+  switch (problem_of_key(format, field)) {
+    case KeyProblem::kNone:
+      return format.keys.push_back(field);
+    case KeyProblem::kBytes:
+      throw bad_key(key, fmt::format("has {} bytes", field.bytes),
+                    fmt::format("a key has the bytes of its type, or 1 to {} bytes",
+                                RecordFormat::kMostKeyBytes));
+    case KeyProblem::kBeyondRecord:
+      throw bad_key(key,
+                    fmt::format("ends at byte {} of records of {}",
+                                std::uint64_t{field.offset} + field.bytes, format.bytes),
+                    "offsets count from 0");
+    case KeyProblem::kOverlap:
+      throw bad_key(key,
+                    fmt::format("overlaps the key at {}", overlapped_key(format, field)->offset),
                     "a byte can be part of one key only");
-    }
+    case KeyProblem::kTooMany:
+      break;
   }
-  if (format.keys.size() == RecordFormat::kMostKeys) {
-    throw bad_key(key, "is one key too many",
-                  fmt::format("a record has at most {}", RecordFormat::kMostKeys));
-  }
-  format.keys.push_back(field);
+  throw bad_key(key, "is one key too many",
+                fmt::format("a record has at most {}", RecordFormat::kMostKeys));
 }
 
 }  // namespace gsort

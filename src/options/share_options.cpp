@@ -8,13 +8,13 @@
 #include <fmt/format.h>
 
 #include "base/error.hpp"
+#include "base/quoted.hpp"
+#include "form/valid_format.hpp"
 #include "options/exclusive_options.hpp"
 #include "options/option_values.hpp"
 
 namespace gsort {
 namespace {
-
-constexpr unsigned kMostShares = 1'000'000;
 
 Error needs(std::string_view option, std::string_view what, std::string_view hint) {
   return Error(ErrorKind::kUsage, fmt::format("option {}", option), fmt::format("needs {}", what))
@@ -233,11 +233,11 @@ void name_own_files(Options& options) {
   options.split_output = options.take ? options.take->of : *options.join;
 }
 
-ElementFormat element_of_job(const std::string& description) {
+ElementFormat element_of_job(const std::string& description, std::uint64_t element_bytes) {
   const auto element = format_of(description.substr(0, description.find(';')));
-  if (element) return *element;
+  if (element && is_valid(*element) && element->bytes() == element_bytes) return *element;
   throw Error(ErrorKind::kTemporary, "reading what the runs hold",
-              fmt::format("'{}' is unknown", description))
+              fmt::format("'{}' of {} bytes is unknown", printable(description), element_bytes))
       .hint("use the same version of gsort with --form and --take");
 }
 

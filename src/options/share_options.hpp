@@ -1,6 +1,7 @@
 // The options of a sort by several processes: --form, --take and --join, and what goes with them.
 #pragma once
 
+#include <cstdint>
 #include <string>
 #include <string_view>
 
@@ -22,7 +23,9 @@ void refuse_beside_shares(const Options& options);
 // number of parts, and outputs() has their names. Requires: refuse_beside_shares() was called.
 void name_own_files(Options& options);
 
-// The elements that resumable_job() has described. Throws: Error(kTemporary) for any other text.
-[[nodiscard]] ElementFormat element_of_job(const std::string& description);
+// The elements that resumable_job() has described. Throws: Error(kTemporary) for any other text,
+// and for elements of other sizes, or such that cannot be.
+[[nodiscard]] ElementFormat element_of_job(const std::string& description,
+                                           std::uint64_t element_bytes);
 
 }  // namespace gsort

@@ -40,6 +40,44 @@ def who_is_shut_out_of_a_folder_may_not_read_a_new_output(place):
 
 
 @scenario
+def a_joined_output_gives_its_group_no_more_than_before(place):
+    """Its list names one user, so that its mode has the mask where that of others has the group."""
+    nobody, mask = 65534, 2**32 - 1
+    entries = [(1, 6, mask), (2, 6, nobody), (4, 0, mask), (16, 6, mask), (32, 0, mask)]
+    secret = struct.pack("<I", 2) + b"".join(struct.pack("<HHI", *entry) for entry in entries)
+    place.bash("gsort-gen -n 1000 -o in; gsort --form=r --share=0/1 in; touch out out-0")
+    try:
+        for name in ("out", "out-0"):
+            os.setxattr(place.work / name, "system.posix_acl_access", secret)
+    except OSError as error:
+        skip(f"the file system has no access lists: {error}")
+    place.bash("umask 0; for o in out out-{}; do gsort --take=0/1 --from=r -o $o; done; stat -c %a .out*gsort-[op]*[0-9a-f] > modes;"
+               "for o in out out-{}; do gsort --join=1 -o $o; done")
+    hidden = (place.work / "modes").read_text().split()
+    kept = ["system.posix_acl_access" in os.listxattr(place.work / name) and
+            os.getxattr(place.work / name, "system.posix_acl_access") == secret for name in ("out", "out-0")]
+    print("   ", hidden, kept)
+    return report(hidden_files_are_the_owners_alone=all(mode == "600" for mode in hidden) and hidden,
+                  outputs_are_sorted=place.bash("gsort -C out && cmp out out-0").returncode == 0,
+                  lists_are_as_before=all(kept))
+
+
+@scenario
+def a_record_that_somebody_planted_is_not_believed(place):
+    """In a sticky folder, where the names of the victim's files tell all that such a record says."""
+    if os.geteuid() != 0:
+        skip("only root can make a file of somebody else")
+    place.bash("chmod 1777 .; gsort-gen -t u32 -n 100000 -o in.u32; gsort in.u32 -o want; gsort --form=r --share=0/1 in.u32;"
+               "for i in 0 1; do gsort --take=$i/2 --from=r -o out; done;"
+               "dd status=none if=/dev/zero of=$(ls .out.gsort-parts-*) bs=1000 seek=200 count=200 conv=notrunc")
+    (record,) = place.work.glob(".out.gsort-part-*-1-of-2")
+    os.chown(record, 65534, 65534)
+    taken = place.bash("gsort -v --take=1/2 --from=r -o out && gsort --join=2 -o out && cmp out want")
+    print("   ", taken.stdout, taken.stderr)
+    return report(part_is_taken="complete already" not in taken.stderr, output_is_right=taken.returncode == 0)
+
+
+@scenario
 def nobody_else_may_open_what_is_being_written(place):
     place.bash("umask 0")
     process = start(place, "-t", "u64", "-S", "32M", "-o", "out", stdin=subprocess.PIPE,

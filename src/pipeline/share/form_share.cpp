@@ -70,9 +70,16 @@ bool holds(const std::string& folder, const io::Manifest& wanted, const io::Mani
   return true;
 }
 
+std::string hidden_folder_of(const std::string& folder) {
+  return fmt::format(".{}.gsort-", folder);
+}
+
 // What processes that were killed have left of this folder, unless one of them still lives.
 void remove_left(const io::OutputPlace& place) {
-  for (const std::string& name : io::names_with(place, "." + place.name + ".gsort-")) {
+  const std::string prefix = hidden_folder_of(place.name);
+  for (const std::string& name : io::names_with(place, prefix)) {
+    // Otherwise it is of another folder, whose name begins with ".gsort-" after that of this one.
+    if (name.find_first_not_of("0123456789abcdef", prefix.size()) != name.npos) continue;
     try {
       const std::string path = place.folder + "/" + name;
       const io::ResumeFolder locked(path, io::ResumeAccess::kUse);
@@ -137,7 +144,7 @@ class ShareForming {
     for (int attempt = 1; !store_; ++attempt) {
       try {
         const io::HeldSignals held;
-        hidden_ = fmt::format(".{}.gsort-{:016x}", place_.name, io::sys::random_number());
+        hidden_ = fmt::format("{}{:016x}", hidden_folder_of(place_.name), io::sys::random_number());
         const std::string path = place_.folder + "/" + hidden_;
         resumption_.emplace(path, io::ResumeAccess::kUse, job_.manifest.job, plan_.element_bytes,
                             reader_);

@@ -7,6 +7,7 @@
 
 #include "base/checked.hpp"
 #include "base/error.hpp"
+#include "form/npy.hpp"
 
 namespace gsort {
 namespace {
@@ -16,13 +17,30 @@ Error not_of_one_job(const std::string& folder, const std::string& reason) {
       .hint("--from names the folders of all shares of one input, each once");
 }
 
+// The output's header repeats it.
+void require_dtype(const io::ResumeFolder& folder) {
+  const io::ManifestShare& share = *folder.found()->share;
+  if (share.dtype_version == 0) return;
+  try {
+    const std::string text =
+        fmt::format("{{'descr': {}, 'fortran_order': False, 'shape': (0,), }}", share.dtype);
+    const auto version = static_cast<int>(share.dtype_version);
+    const io::NpyHeader header = io::parse_npy_dictionary(text, folder.path(), version);
+    if (header.array.element_bytes() == folder.found()->element_bytes) return;
+  } catch (const Error&) {
+  }
+  throw folder.refusal("its dtype is not that of an array of its elements");
+}
+
 }  // namespace
 
 FormedShares::FormedShares(const std::vector<std::string>& folders) {
   for (const std::string& folder : folders) {
     const io::ResumeFolder& share = folders_.emplace_back(folder, io::ResumeAccess::kRead);
-    if (share.found() && share.found()->share) continue;
-    throw not_of_one_job(folder, "it contains no runs made by --form");
+    if (!share.found() || !share.found()->share) {
+      throw not_of_one_job(folder, "it contains no runs made by --form");
+    }
+    require_dtype(share);
   }
   folders_.sort([](const io::ResumeFolder& a, const io::ResumeFolder& b) {
     return a.found()->share->number < b.found()->share->number;

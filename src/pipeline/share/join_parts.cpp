@@ -1,20 +1,21 @@
 #include "pipeline/share/join_parts.hpp"
 
 #include <algorithm>
+#include <chrono>
 #include <map>
 #include <optional>
 #include <string_view>
+#include <thread>
 #include <utility>
 #include <vector>
 
-#include <fcntl.h>
 #include <fmt/format.h>
 
 #include "base/error.hpp"
 #include "base/units.hpp"
 #include "io/output/shared_file.hpp"
-#include "io/system/sys.hpp"
 #include "io/system/temporary_file.hpp"
+#include "pipeline/share/part_file.hpp"
 
 namespace gsort {
 namespace {
@@ -26,8 +27,7 @@ using Jobs = std::map<std::uint64_t, Records>;
 void add_records_beside(const io::OutputPlace& place, std::uint32_t parts,
                         std::optional<std::uint32_t> own, Jobs& jobs) {
   for (const std::string& name : io::names_with(place, record_prefix(place.name))) {
-    const auto text = io::read_record(place, name);  // none: who joins them, too, removes it
-    const auto record = text ? parse_part(*text) : std::nullopt;
+    const auto record = read_part(place, name);  // none: another process that joins removes it
     if (!record || record->parts != parts || record_name(place.name, *record) != name) continue;
     if (record->has_own_file != own.has_value() || (own && record->part != *own)) continue;
     jobs[record->job].emplace(record->part, *record);
@@ -114,46 +114,55 @@ Fingerprint prove(const Records& records) {
   return proof.output();
 }
 
-std::optional<struct stat> facts_of(const io::OutputPlace& place, const std::string& name) {
-  struct stat facts = {};
-  const std::string path = place.folder + "/" + name;
-  const int result = io::sys::stat_at(AT_FDCWD, path.c_str(), &facts, AT_SYMLINK_NOFOLLOW);
-  return result == 0 ? std::optional(facts) : std::nullopt;
+// Whether the file that has the output's name is what was joined.
+bool is_output(const io::OutputPlace& place, const PartRecord& joined) {
+  const auto found = io::look_beside(place, place.name);
+  if (!found || found->bytes != joined.file_bytes) return false;
+  return found->hints == joined.hints || io::read_content(place, place.name) == joined.content;
 }
 
-// What a former call has left, if the file that has the output's name is the one that it put there.
+// What a former call has left, if the output is what it put there.
 std::optional<PartRecord> joined_before(const io::OutputPlace& place, std::uint32_t parts) {
-  const auto text = io::read_record(place, joined_name(place.name));
-  const auto record = text ? parse_part(*text) : std::nullopt;
-  const auto output = facts_of(place, place.name);
-  if (!record || record->parts != parts || !output) return std::nullopt;
-  const bool is_it = S_ISREG(output->st_mode) && output->st_ino == record->file_number &&
-                     static_cast<std::uint64_t>(output->st_size) == record->file_bytes;
+  const auto record = read_part(place, joined_name(place.name));
+  const bool is_it = record && record->parts == parts && is_output(place, *record);
   return is_it ? record : std::nullopt;
 }
 
-// The record was written after the last part.
-bool is_written_since(const io::OutputPlace& place) {
-  const auto changed = [](const struct stat& facts) {
-    return std::pair(facts.st_mtim.tv_sec, facts.st_mtim.tv_nsec);
-  };
-  const auto output = facts_of(place, place.name);
-  const auto record = facts_of(place, joined_name(place.name));
-  return !output || !record || changed(*output) > changed(*record);
+// Stores what the system says of the output, which `joined` describes and this call has put in
+// place. The record is written when the clock of the file system, which may tick seldom, shows a
+// later time than the output's. So whoever writes to the output from now on changes what the system
+// says of it.
+void remember_output(const io::OutputPlace& place, PartRecord joined,
+                     const io::FileHints& before_rename) {
+  constexpr int kAttempts = 300;
+  constexpr std::chrono::milliseconds kTick(10);  // two seconds for FAT
+  const std::string name = joined_name(place.name);
+  const auto output = io::look_beside(place, place.name);
+  const bool is_it = output && output->hints.number == before_rename.number &&
+                     output->hints.written_ns == before_rename.written_ns;
+  for (int attempt = 0; is_it && attempt < kAttempts; ++attempt) {
+    io::write_record(place, name, encode_part(joined));
+    const auto record = io::look_beside(place, name);
+    if (record && record->hints.changed_ns > output->hints.changed_ns) {
+      joined.hints = output->hints;
+      return io::write_record(place, name, encode_part(joined));
+    }
+    std::this_thread::sleep_for(kTick);
+  }
 }
 
 // All of these are of this output, and of no use when it is there.
 void remove_others(const io::OutputPlace& place) {
   for (const std::string& name : io::names_with(place, hidden_prefix(place.name))) {
-    if (name != joined_name(place.name)) io::remove_beside(place, name);
+    if (name == joined_name(place.name) || !is_hidden_name(place.name, name)) continue;
+    io::remove_beside(place, name);
   }
 }
 
 bool is_record_of_own(const io::OutputPlace& place, const std::string& name,
                       const std::string& output_name) {
   if (!name.starts_with(record_prefix(output_name))) return false;
-  const auto text = io::read_record(place, name);
-  const auto record = text ? parse_part(*text) : std::nullopt;
+  const auto record = read_part(place, name);
   return record && record->has_own_file;
 }
 
@@ -170,6 +179,7 @@ void remove_other_numbers(const std::string& output) {
     const std::size_t end = name.find_first_not_of("0123456789", before.size());
     if (end == name.npos || end == before.size()) continue;
     const std::string output_name = fmt::format("{}{}", name.substr(1, end - 1), tail);
+    if (!is_hidden_name(output_name, name)) continue;
     if (name.starts_with(own_prefix(output_name)) || is_record_of_own(place, name, output_name)) {
       io::remove_beside(place, name);
     }
@@ -178,48 +188,6 @@ void remove_other_numbers(const std::string& output) {
 
 Error missing_file(const std::string& output, const std::string& name) {
   return cannot_join(output, name + " is missing", "run --take again for all parts");
-}
-
-// Throws unless all parts are in the same file: the one with the usual hidden name or, if there is
-// none, the one that another or a killed call renamed (move_aside).
-void require_one_file(const std::string& output, const io::OutputPlace& place,
-                      const Records& records) {
-  const PartRecord& any = records.begin()->second;
-  const std::string usual = file_name(place.name, any);
-  constexpr auto kLook = io::SharedFile::Access::kLook;
-  std::optional<io::SharedFile> file(std::in_place, place, usual, kLook);
-  if (!file->exists()) {  // moved aside, by now or by a killed call
-    if (const auto aside = name_of_file(place, any)) file.emplace(place, *aside, kLook);
-  }
-  if (!file->exists()) throw missing_file(output, usual);
-  for (const auto& [part, record] : records) {
-    if (record.file_number == file->number() && file->bytes() == record.file_bytes) continue;
-    throw cannot_join(output, fmt::format("part {} was written to another file", part),
-                      "run --take again for all parts; it skips those that are complete");
-  }
-}
-
-// False where it has lost its name meanwhile.
-bool put_in_place(const io::OutputPlace& place, const std::string& name) {
-  const io::SharedFile file(place, name, io::SharedFile::Access::kLook);
-  return file.exists() && file.put_in_place();
-}
-
-PartRecord join_now(const std::string& output, const io::OutputPlace& place, std::uint32_t parts,
-                    const Jobs& jobs) {
-  const Records records = whole_job(output, place, parts, jobs);
-  PartRecord joined = records.begin()->second;
-  joined.output = prove(records);
-  require_one_file(output, place, records);
-  io::write_record(place, joined_name(place.name), encode_part(joined));
-  // If another process has joined the parts meanwhile, a late --take may have made another file
-  // with this name. So the file is first renamed, to a name that no other process uses, and only
-  // then compared with the record.
-  const std::string name = file_name(place.name, joined);
-  io::move_aside(place, name);
-  const auto aside = name_of_file(place, joined);
-  if (!aside || !put_in_place(place, *aside)) throw missing_file(output, name);
-  return joined;
 }
 
 // Whoever gave the output its name may have been killed before it synced the folder. The folder can
@@ -241,23 +209,55 @@ void with_output_in_place(const char* not_sure, const Work& work) {
   }
 }
 
-constexpr const char* kMayBeLost = ", but may not survive a power cut";
-
-// For parts with their own files: whether an earlier call or another process has put this file, or
-// another file of the same part, in place.
-bool is_in_place(const io::OutputPlace& place, const PartRecord& record) {
-  return joined_before(place, record.parts) == record || is_joined(place, record);
+// Throws unless all parts are in the same file.
+void require_one_file(const std::string& output, const io::OutputPlace& place,
+                      const Records& records) {
+  const PartRecord& any = records.begin()->second;
+  for (const auto& [part, record] : records) {
+    if (record.mark == any.mark) continue;
+    throw cannot_join(output, fmt::format("part {} was written to another file", part),
+                      "run --take again for all parts; it skips those that are complete");
+  }
+  if (!has_file(place, any)) throw missing_file(output, file_name(place.name, any));
 }
+
+// Gives the record's file the output's name. False where the file has lost its own name meanwhile.
+bool put_in_place(const io::OutputPlace& place, const PartRecord& record) {
+  const std::string name = file_name(place.name, record);
+  const io::SharedFile file(place, name, io::SharedFile::Access::kLook);
+  const auto before = io::look_beside(place, name);
+  if (!file.exists() || !before || before->bytes != record.file_bytes) return false;
+  if (!file.put_in_place()) return false;
+  try {
+    remember_output(place, record, before->hints);
+  } catch (const Error&) {  // these are hints: without them the output is read again
+  }
+  return true;
+}
+
+PartRecord join_now(const std::string& output, const io::OutputPlace& place, std::uint32_t parts,
+                    const Jobs& jobs) {
+  const Records records = whole_job(output, place, parts, jobs);
+  PartRecord joined = records.begin()->second;
+  joined.output = prove(records);
+  joined.content = {};
+  for (const auto& [part, record] : records) joined.content += record.content;
+  require_one_file(output, place, records);
+  io::write_record(place, joined_name(place.name), encode_part(joined));
+  if (!put_in_place(place, joined)) throw missing_file(output, file_name(place.name, joined));
+  return joined;
+}
+
+constexpr const char* kMayBeLost = ", but may not survive a power cut";
 
 void put_own_in_place(const std::string& output, const io::OutputPlace& place,
                       const PartRecord& record) {
   const auto before = io::read_record(place, joined_name(place.name));
-  const auto name = name_of_file(place, record);
   io::write_record(place, joined_name(place.name), encode_part(record));
-  if (name && put_in_place(place, *name)) return;
-  if (is_in_place(place, record)) return;  // another process was faster
+  if (put_in_place(place, record)) return;
+  if (is_joined(place, record)) return;  // another process was faster
   if (before) io::write_record(place, joined_name(place.name), *before);
-  if (is_in_place(place, record)) return;  // with another file
+  if (is_joined(place, record)) return;  // with another file
   throw cannot_join(output, fmt::format("part {} is missing", record.part),
                     fmt::format("run --take={}/{} again", record.part, record.parts));
 }
@@ -271,17 +271,29 @@ Records join_own_now(const std::string& outputs, const std::vector<io::OutputPla
   std::vector<std::uint32_t> hidden;
   for (const auto& [part, record] : records) {
     const io::OutputPlace& place = places[part];
-    if (is_in_place(place, record)) continue;
-    if (name_of_file(place, record)) {
+    if (is_joined(place, record)) continue;
+    if (has_file(place, record)) {
       hidden.push_back(part);
       continue;
     }
-    if (is_in_place(place, record)) continue;  // by now
+    if (is_joined(place, record)) continue;  // by now
     throw cannot_join(outputs, fmt::format("part {} is missing or was replaced", part),
                       fmt::format("run --take={}/{} again", part, parts));
   }
   for (const std::uint32_t part : hidden) put_own_in_place(outputs, places[part], records[part]);
   return records;
+}
+
+// Adds parts that a join has put in place before, to jobs of which others were taken again.
+void add_joined(const std::vector<io::OutputPlace>& places, Jobs& jobs) {
+  for (auto& [job, records] : jobs) {
+    for (std::uint32_t part = 0; part < places.size(); ++part) {
+      if (records.contains(part)) continue;
+      const auto joined = joined_before(places[part], static_cast<std::uint32_t>(places.size()));
+      if (!joined || joined->job != job || joined->part != part || !joined->has_own_file) continue;
+      records.emplace(part, *joined);
+    }
+  }
 }
 
 // All of a job that was joined before, as its records say; none where one is missing, or there are
@@ -315,27 +327,18 @@ JoinedParts sum_of(const Records& records) {
 }  // namespace
 
 bool is_joined(const io::OutputPlace& place, const PartRecord& part) {
-  const auto joined = joined_before(place, part.parts);
-  return joined && joined->job == part.job && joined->input == part.input &&
-         joined->has_own_file == part.has_own_file && !is_written_since(place);
+  const auto joined = read_part(place, joined_name(place.name));
+  return joined && joined->job == part.job && joined->parts == part.parts &&
+         joined->input == part.input && joined->has_own_file == part.has_own_file &&
+         is_output(place, *joined);
 }
 
-// A process that was late may have written the same to the output.
-bool is_joined_since(const io::OutputPlace& place, const PartRecord& part) {
-  const auto joined = joined_before(place, part.parts);
-  if (joined && joined->job == part.job && joined->file_number == part.file_number) {
-    io::write_record(place, joined_name(place.name), encode_part(*joined));
-  }
-  return is_joined(place, part);
-}
-
-std::optional<std::string> name_of_file(const io::OutputPlace& place, const PartRecord& record) {
-  for (const std::string& name : io::names_with(place, file_name(place.name, record))) {
-    const io::SharedFile file(place, name, io::SharedFile::Access::kLook);
-    const bool is_it = file.exists() && file.number() == record.file_number;
-    if (is_it && file.bytes() == record.file_bytes) return name;
-  }
-  return std::nullopt;
+void forget_joined(const io::OutputPlace& place, std::optional<std::uint64_t> job) {
+  const std::string name = joined_name(place.name);
+  const auto text = io::read_record(place, name);
+  if (!text) return;
+  const auto joined = parse_part(*text);
+  if (!joined || !job || joined->job != *job) io::remove_beside(place, name);
 }
 
 JoinedParts join_parts(const std::string& output, std::uint32_t parts) {
@@ -363,6 +366,7 @@ JoinedParts join_own_parts(const std::string& output, const std::vector<std::str
     places.push_back(io::place_of_output(outputs[part]));
     add_records_beside(places.back(), parts, part, jobs);
   }
+  add_joined(places, jobs);
   std::optional<Records> joined;
   try {
     joined = join_own_now(output, places, jobs);

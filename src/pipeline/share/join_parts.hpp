@@ -21,7 +21,8 @@ struct JoinedParts {
 };
 
 // Afterwards nothing hidden is left beside the output but what live processes write, and one
-// record, by which a second call, now or at the same time, sees that all is done. Throws:
+// record, by which a second call, now or at the same time, sees that all is done, as long as the
+// output has the bytes that were joined and no part of another job was begun. Throws:
 // Error(kOutput) where parts are missing, or do not belong together; Error(kCorrupt) where they are
 // not all that the shares hold, or not in order. The output is then as it was.
 JoinedParts join_parts(const std::string& output, std::uint32_t parts);
@@ -31,18 +32,12 @@ JoinedParts join_parts(const std::string& output, std::uint32_t parts);
 // continues with the others.
 JoinedParts join_own_parts(const std::string& output, const std::vector<std::string>& outputs);
 
-// Whether the output is the joined parts of the job of `part` already, and was not written to
-// since.
+// Whether the output is what a join has made of the job of `part`, byte by byte. It is read again
+// if the system says that it has changed since, or is another file.
 [[nodiscard]] bool is_joined(const io::OutputPlace& place, const PartRecord& part);
 
-// The same, for a process that has just written the record of a part. If the process was late, it
-// may have written to the file that is now the output, after the output's record. Therefore that
-// record is written again first (is_joined compares their times).
-[[nodiscard]] bool is_joined_since(const io::OutputPlace& place, const PartRecord& part);
-
-// The hidden name of the file with the number and size in the record; none if there is no such
-// file.
-[[nodiscard]] std::optional<std::string> name_of_file(const io::OutputPlace& place,
-                                                      const PartRecord& record);
+// To be called before a part is written: a later join_parts() must not find the output of another
+// job than `job` complete. None: the job is not known.
+void forget_joined(const io::OutputPlace& place, std::optional<std::uint64_t> job);
 
 }  // namespace gsort

@@ -5,9 +5,11 @@
 #include <string>
 #include <vector>
 
+#include "io/system/sys.hpp"
 #include "io/system/temporary_file.hpp"
 #include "pipeline/output/output_chain.hpp"
 #include "pipeline/output/sinks.hpp"
+#include "pipeline/share/part_file.hpp"
 
 namespace gsort {
 namespace {
@@ -17,26 +19,29 @@ class SharedPart final : public PartOutput, public PieceSink {
  public:
   SharedPart(const io::OutputPlace& place, const PartRecord& record, const Plan& plan,
              ConstByteSpan header, Meter& meter)
-      : file_(place, file_name(place.name, record), io::SharedFile::Access::kWrite),
-        header_(header.begin(), header.end()),
-        element_bytes_(plan.element_bytes),
-        meter_(meter) {}
+      : header_(header.begin(), header.end()), element_bytes_(plan.element_bytes), meter_(meter) {
+    PartRecord marked = record;
+    do {  // another process may just join the parts
+      mark_ = marked.mark = find_or_make_mark(place, record);
+      file_.emplace(place, file_name(place.name, marked), io::SharedFile::Access::kLook);
+    } while (!file_->exists());
+  }
 
   PieceSink& begin(const PartRecord& record, Proof& proof) override {
-    file_.grow_to(record.file_bytes);
-    if (record.part == 0 && !header_.empty()) file_.write_at(0, header_);
+    if (record.part == 0 && !header_.empty()) write_at(0, header_);
     return proving_.emplace(proof, *this);
   }
 
   void put(std::uint64_t position, ConstByteSpan elements) override {
     Span span(&meter_, Stage::kWrite);
     span.add_bytes(elements.size());
-    file_.write_at(offset_of(position), elements);
+    write_at(offset_of(position), elements);
   }
 
   void finish(PartRecord& record, Outcome& /*outcome*/) override {
-    file_.finish(record.part == 0 ? 0 : offset_of(record.begin), offset_of(record.end));
-    record.file_number = file_.number();
+    file_->finish(record.part == 0 ? 0 : offset_of(record.begin), offset_of(record.end));
+    record.mark = mark_;
+    record.content = content_.sum();
   }
 
  private:
@@ -44,7 +49,14 @@ class SharedPart final : public PartOutput, public PieceSink {
     return header_.size() + element * element_bytes_;
   }
 
-  io::SharedFile file_;
+  void write_at(std::uint64_t offset, ConstByteSpan bytes) {
+    file_->write_at(offset, bytes);
+    content_.add(offset, bytes);
+  }
+
+  std::optional<io::SharedFile> file_;
+  std::uint64_t mark_ = 0;
+  io::ContentCounter content_;
   const std::vector<std::byte> header_;
   const std::uint64_t element_bytes_;
   Meter& meter_;
@@ -67,6 +79,18 @@ class InputSink final : public PieceSink {
   PieceSink& next_;
 };
 
+std::string path_of(const io::OutputPlace& place, PartRecord record, std::uint64_t mark) {
+  record.mark = mark;
+  return place.folder + "/" + file_name(place.name, record);
+}
+
+io::OutputOptions options_of_part(const OwnPartForm& form, io::ContentCounter& content) {
+  io::OutputOptions options{form.direct_io};
+  options.is_private = true;
+  options.content = &content;
+  return options;
+}
+
 // What a sort of the part alone would write. No other process gives a file the same name, so a
 // part's record always describes a complete file, even if another process takes the same part.
 class OwnPart final : public PartOutput {
@@ -74,12 +98,12 @@ class OwnPart final : public PartOutput {
   OwnPart(const io::OutputPlace& place, const PartRecord& record, const Plan& plan,
           const OwnPartForm& form, Meter& meter)
       : place_(place),
-        name_(io::name_of_its_own(file_name(place.name, record))),
+        mark_(io::sys::random_number()),
         plan_(plan),
         meter_(meter),
-        output_(place.folder + "/" + name_, io::OutputOptions{form.direct_io}) {
+        output_(path_of(place, record, mark_), options_of_part(form, content_)) {
     plan_.job.element = form.element;
-    for (const std::string& name : io::names_with(place, file_name(place.name, record))) {
+    for (const std::string& name : io::names_with(place, file_prefix(place.name, record))) {
       if (io::is_on_its_way(name)) io::remove_beside(place, name);  // left by killed processes
     }
   }
@@ -95,9 +119,10 @@ class OwnPart final : public PartOutput {
 
   void finish(PartRecord& record, Outcome& outcome) override {
     chain_->commit();
-    const io::SharedFile file(place_, name_, io::SharedFile::Access::kLook);
-    record.file_number = file.exists() ? file.number() : 0;
-    record.file_bytes = file.exists() ? file.bytes() : 0;
+    record.mark = mark_;
+    record.content = content_.sum();
+    const auto file = io::look_beside(place_, file_name(place_.name, record));
+    record.file_bytes = file ? file->bytes : 0;
     outcome.lost_nan_payloads = chain_->lost_nan_payloads();
     const std::vector<std::string> notes = output_.notes();
     outcome.notes.insert(outcome.notes.end(), notes.begin(), notes.end());
@@ -105,7 +130,8 @@ class OwnPart final : public PartOutput {
 
  private:
   const io::OutputPlace place_;
-  const std::string name_;
+  const std::uint64_t mark_;
+  io::ContentCounter content_;
   Plan plan_;
   Meter& meter_;
   io::Output output_;

@@ -29,12 +29,12 @@ class PartOutput {
   // To be called when all has been put: writes what was held back. Throws: as the sink.
   virtual void end() {}
 
-  // To be called when what came out is proven: syncs the file, and stores its number and bytes in
-  // `record`. Throws: Error(kOutput); Error(kCorrupt).
+  // To be called when what came out is proven: syncs the file, and stores its mark, bytes and
+  // content in `record`. Throws: Error(kOutput); Error(kCorrupt).
   virtual void finish(PartRecord& record, Outcome& outcome) = 0;
 };
 
-// Writes to the record's file_name(), beside the output at `place`.
+// Writes to the file of the record's job (part_file.hpp), beside the output at `place`.
 [[nodiscard]] std::unique_ptr<PartOutput> make_shared_part(const io::OutputPlace& place,
                                                            const PartRecord& record,
                                                            const Plan& plan, ConstByteSpan header,
@@ -44,7 +44,7 @@ struct OwnPartForm {
   ElementFormat element;  // that comes out
   io::DirectIo direct_io = io::DirectIo::kAuto;
 };
-// Writes to a new file whose name begins with file_name().
+// Writes to a new file, with a mark of its own.
 [[nodiscard]] std::unique_ptr<PartOutput> make_own_part(const io::OutputPlace& place,
                                                         const PartRecord& record, const Plan& plan,
                                                         const OwnPartForm& form, Meter& meter);

@@ -1,17 +1,26 @@
 #include "pipeline/share/part_record.hpp"
 
 #include <charconv>
+#include <limits>
 #include <sstream>
 #include <string_view>
 
 #include <fmt/format.h>
 #include <xxhash.h>
 
+#include "form/valid_format.hpp"
+
 namespace gsort {
 namespace {
 
 constexpr std::string_view kMagic = "gsort-part";
 constexpr int kHexadecimal = 16;
+// Kinds of hidden names.
+constexpr std::string_view kRecord = "part-";
+constexpr std::string_view kShared = "parts-";
+constexpr std::string_view kOwn = "own-";
+constexpr std::string_view kMark = "mark-";
+constexpr std::string_view kJoined = "joined";
 
 std::string digits_of(const std::string& key) {
   std::string digits = ".";
@@ -33,15 +42,25 @@ std::string text_of(const Fingerprint& fingerprint) {
   return fmt::format("{} {} {}", fingerprint.count, fingerprint.first, fingerprint.second);
 }
 
+// Whether all numbers are those of some part; sums of them then do not wrap.
+bool can_be(const PartRecord& record) {
+  constexpr std::uint64_t kMost = std::numeric_limits<std::int64_t>::max();
+  return record.part < record.parts && record.parts <= kMostShares && record.elements <= kMost &&
+         record.file_bytes <= kMost && record.begin <= record.end &&
+         record.end <= record.elements && record.input.count <= kMost &&
+         record.output.count <= record.elements && record.repeats.count <= record.elements;
+}
+
 }  // namespace
 
 std::string encode_part(const PartRecord& record) {
-  std::string text =
-      fmt::format("{} 2 {} {} {} {} {} {} {:d} {:d} {:d} {} {} {} {} {} {} {} ", kMagic, record.job,
-                  record.part, record.parts, record.elements, record.file_bytes, record.file_number,
-                  record.verified, record.has_own_file, record.is_distinct, text_of(record.input),
-                  text_of(record.output), text_of(record.repeats), record.begin, record.end,
-                  digits_of(record.first), digits_of(record.last));
+  std::string text = fmt::format(
+      "{} 3 {} {} {} {} {} {} {:d} {:d} {:d} {} {} {} {} {} {} {} {} {} {} {} {} ", kMagic,
+      record.job, record.part, record.parts, record.elements, record.file_bytes, record.mark,
+      record.verified, record.has_own_file, record.is_distinct, text_of(record.input),
+      text_of(record.output), text_of(record.repeats), record.begin, record.end,
+      record.content.first, record.content.second, record.hints.number, record.hints.written_ns,
+      record.hints.changed_ns, digits_of(record.first), digits_of(record.last));
   return text + fmt::format("{}\n", XXH3_64bits(text.data(), text.size()));
 }
 
@@ -57,36 +76,62 @@ std::optional<PartRecord> parse_part(const std::string& text) {
   std::string last;
   std::uint64_t sum = 0;
   words >> magic >> version >> record.job >> record.part >> record.parts >> record.elements >>
-      record.file_bytes >> record.file_number >> verified >> has_own_file >> is_distinct;
+      record.file_bytes >> record.mark >> verified >> has_own_file >> is_distinct;
   for (Fingerprint* seen : {&record.input, &record.output, &record.repeats}) {
     words >> seen->count >> seen->first >> seen->second;
   }
-  words >> record.begin >> record.end >> first >> last >> sum;
+  words >> record.begin >> record.end >> record.content.first >> record.content.second >>
+      record.hints.number >> record.hints.written_ns >> record.hints.changed_ns >> first >> last >>
+      sum;
   record.verified = verified == 1;
   record.has_own_file = has_own_file == 1;
   record.is_distinct = is_distinct == 1;
   record.first = key_of(first);
   record.last = key_of(last);
   // What differs from what would be written for it is none.
-  return encode_part(record) == text ? std::optional(record) : std::nullopt;
+  return can_be(record) && encode_part(record) == text ? std::optional(record) : std::nullopt;
+}
+
+std::optional<PartRecord> read_part(const io::OutputPlace& place, const std::string& name) {
+  const auto text = io::read_record(place, name);
+  return text ? parse_part(*text) : std::nullopt;
 }
 
 std::string hidden_prefix(const std::string& name) {
   return fmt::format(".{}.gsort-", name);
 }
 
+// A name of another output, such as NAME.gsort-part, has ".gsort-" once more.
+bool is_hidden_name(const std::string& name, std::string_view hidden) {
+  const std::string prefix = hidden_prefix(name);
+  if (!hidden.starts_with(prefix)) return false;
+  hidden.remove_prefix(prefix.size());
+  if (io::is_on_its_way(fmt::format("{}{}", prefix, hidden))) {
+    hidden = hidden.substr(0, hidden.rfind('.'));
+  }
+  if (hidden == kJoined) return true;
+  const auto of_kind = [&](std::string_view kind) {
+    return hidden.starts_with(kind) &&
+           hidden.substr(kind.size()).find_first_not_of("0123456789abcdef-o") == hidden.npos;
+  };
+  return of_kind(kRecord) || of_kind(kShared) || of_kind(kOwn) || of_kind(kMark);
+}
+
+std::string file_prefix(const std::string& name, const PartRecord& record) {
+  return fmt::format("{}{}{:016x}-", hidden_prefix(name), record.has_own_file ? kOwn : kShared,
+                     record.job);
+}
+
 std::string file_name(const std::string& name, const PartRecord& record) {
-  const std::string prefix =
-      record.has_own_file ? own_prefix(name) : hidden_prefix(name) + "parts-";
-  return fmt::format("{}{:016x}", prefix, record.job);
+  return fmt::format("{}{:016x}", file_prefix(name, record), record.mark);
 }
 
 std::string own_prefix(const std::string& name) {
-  return hidden_prefix(name) + "own-";
+  return fmt::format("{}{}", hidden_prefix(name), kOwn);
 }
 
 std::string record_prefix(const std::string& name) {
-  return hidden_prefix(name) + "part-";
+  return fmt::format("{}{}", hidden_prefix(name), kRecord);
 }
 
 std::string record_name(const std::string& name, const PartRecord& record) {
@@ -94,8 +139,18 @@ std::string record_name(const std::string& name, const PartRecord& record) {
                      record.parts);
 }
 
+std::string mark_prefix(const std::string& name, const PartRecord& record) {
+  return fmt::format("{}{}{:016x}", hidden_prefix(name), kMark, record.job);
+}
+
+std::string mark_name(const std::string& name, const PartRecord& record,
+                      std::optional<std::uint64_t> lost) {
+  const std::string first = mark_prefix(name, record);
+  return lost ? fmt::format("{}-{:016x}", first, *lost) : first;
+}
+
 std::string joined_name(const std::string& name) {
-  return hidden_prefix(name) + "joined";
+  return fmt::format("{}{}", hidden_prefix(name), kJoined);
 }
 
 }  // namespace gsort

@@ -2,18 +2,26 @@
 // that joins the parts: a line of text with a checksum. Also the names of the hidden files beside
 // an output.
 //
-//   gsort-part 2 JOB PART PARTS ELEMENTS BYTES FILE VERIFIED OWN DISTINCT INPUT OUTPUT REPEATS
-//   BEGIN END FIRST LAST SUM
+//   gsort-part 3 JOB PART PARTS ELEMENTS BYTES MARK VERIFIED OWN DISTINCT INPUT OUTPUT REPEATS
+//   BEGIN END CONTENT HINTS FIRST LAST SUM
 //
-// It is one line. INPUT, OUTPUT and REPEATS are fingerprints, three numbers each; FIRST and LAST
-// the normalised keys at the ends of the part, in hexadecimal digits behind a dot; SUM is XXH3-64
-// of all before it.
+// It is one line. INPUT, OUTPUT and REPEATS are fingerprints, three numbers each; CONTENT is the
+// sum of the part's bytes, two numbers (io/output/content_sum.hpp); HINTS are three numbers
+// (io/output/shared_file.hpp), zero but in the record of a joined output; FIRST and LAST the
+// normalised keys at the ends of the part, in hexadecimal digits behind a dot; SUM is XXH3-64 of
+// all before it. Version 2 knew files by their numbers, which file systems use again: such a record
+// counts for nothing.
+//
+// A file of parts has a random mark in its name, and is made once, under this name. So a record
+// describes the file with its mark, or none.
 #pragma once
 
 #include <cstdint>
 #include <optional>
 #include <string>
+#include <string_view>
 
+#include "io/output/shared_file.hpp"
 #include "pipeline/proof/proof.hpp"
 
 namespace gsort {
@@ -22,9 +30,9 @@ struct PartRecord {
   std::uint64_t job = 0;  // the same for all parts of the same shares in the same form
   std::uint32_t part = 0;
   std::uint32_t parts = 1;
-  std::uint64_t elements = 0;     // of all shares
-  std::uint64_t file_bytes = 0;   // of the file: one for all parts, or the part's own
-  std::uint64_t file_number = 0;  // of that file, while it exists
+  std::uint64_t elements = 0;    // of all shares
+  std::uint64_t file_bytes = 0;  // of the file: one for all parts, or the part's own
+  std::uint64_t mark = 0;        // of that file
   bool verified = false;
   bool has_own_file = false;
   bool is_distinct = false;  // of equal elements, one is written
@@ -33,7 +41,9 @@ struct PartRecord {
   Fingerprint repeats;      // the part's elements that were not written
   std::uint64_t begin = 0;  // of the part, in the elements of all shares in order
   std::uint64_t end = 0;
-  std::string first;  // empty unless verified, or without elements
+  io::ContentSum content;  // of the part's bytes, at their offsets in the file
+  io::FileHints hints;     // of a joined output
+  std::string first;       // empty unless verified, or without elements
   std::string last;
 
   friend bool operator==(const PartRecord&, const PartRecord&) = default;
@@ -43,15 +53,26 @@ struct PartRecord {
 // None for any other text.
 [[nodiscard]] std::optional<PartRecord> parse_part(const std::string& text);
 
-// Names of hidden files beside the output `name`. hidden_prefix(): the beginning of all of them.
-// file_name(): the file that all parts share; the names of a part's own files, and of a shared file
-// that was renamed (io::move_aside), begin with it. record_name(): the record of a part.
-// joined_name(): the record of the joined output.
-[[nodiscard]] std::string hidden_prefix(const std::string& name);
+// The record with this name beside an output, if it can be believed: it is of this user or root.
+// Throws: Error(kOutput).
+[[nodiscard]] std::optional<PartRecord> read_part(const io::OutputPlace& place,
+                                                  const std::string& name);
+
+// Names of hidden files beside the output `name`. file_name(): the file that all parts share, or a
+// part's own file. record_name(): the record of a part. mark_name(): says which mark the shared
+// file has; after `lost`, if that file is gone (part_file.hpp). joined_name(): the record of the
+// joined output. The prefixes are the beginnings of all such names; is_hidden_name(): whether a
+// name is any of these, or one of a file on its way to it.
+[[nodiscard]] std::string file_prefix(const std::string& name, const PartRecord& record);
 [[nodiscard]] std::string file_name(const std::string& name, const PartRecord& record);
 [[nodiscard]] std::string own_prefix(const std::string& name);  // of own files
 [[nodiscard]] std::string record_prefix(const std::string& name);
 [[nodiscard]] std::string record_name(const std::string& name, const PartRecord& record);
+[[nodiscard]] std::string mark_prefix(const std::string& name, const PartRecord& record);
+[[nodiscard]] std::string mark_name(const std::string& name, const PartRecord& record,
+                                    std::optional<std::uint64_t> lost);
 [[nodiscard]] std::string joined_name(const std::string& name);
+[[nodiscard]] std::string hidden_prefix(const std::string& name);
+[[nodiscard]] bool is_hidden_name(const std::string& name, std::string_view hidden);
 
 }  // namespace gsort

@@ -20,6 +20,7 @@
 #include "pipeline/merge_runs.hpp"
 #include "pipeline/proof/proof.hpp"
 #include "pipeline/share/join_parts.hpp"
+#include "pipeline/share/part_file.hpp"
 #include "pipeline/share/part_output.hpp"
 #include "pipeline/share/part_record.hpp"
 #include "pipeline/share/part_runs.hpp"
@@ -66,13 +67,18 @@ PartRecord record_of(const PartJob& part, const FormedShares& shares, const Job&
 
 // Of the whole output. Of a file that the file system compresses, fewer bytes are allocated than
 // parts were written.
-std::uint64_t bytes_written(const io::OutputPlace& place, const PartRecord& record) {
+std::uint64_t bytes_written(const io::OutputPlace& place, PartRecord record) {
+  const auto mark = find_mark(place, record);
+  if (!mark) return 0;
+  record.mark = *mark;
   const io::SharedFile file(place, file_name(place.name, record), io::SharedFile::Access::kLook);
   if (!file.exists()) return 0;
   std::uint64_t parts = 0;
-  PartRecord other = record;
-  for (other.part = 0; other.part < record.parts; ++other.part) {
-    if (io::read_record(place, record_name(place.name, other))) ++parts;
+  for (std::uint32_t part = 0; part < record.parts; ++part) {
+    PartRecord other = record;
+    other.part = part;
+    const auto found = read_part(place, record_name(place.name, other));
+    if (found && found->mark == *mark) ++parts;
   }
   const std::uint64_t in_parts = record.file_bytes / record.parts * parts;
   return std::min(record.file_bytes, std::max(file.allocated_bytes(), in_parts));
@@ -122,8 +128,8 @@ void take_proof(const Proof& proof, PartRecord& record) {
 void require_short_name(const io::OutputPlace& place, const PartRecord& record,
                         const std::string& output) {
   constexpr std::size_t kMostBytes = 255;
-  const std::size_t longest = std::max(record_name(place.name, record).size(),
-                                       io::name_of_its_own(file_name(place.name, record)).size());
+  const std::size_t longest =
+      std::max(record_name(place.name, record).size(), file_name(place.name, record).size());
   if (longest <= kMostBytes) return;
   throw Error(ErrorKind::kUsage, "taking a part of", "the output's name is too long")
       .path(output)
@@ -131,27 +137,26 @@ void require_short_name(const io::OutputPlace& place, const PartRecord& record,
           fmt::format("give a name of at most {} bytes", place.name.size() + kMostBytes - longest));
 }
 
-// Whether another process has left the part and its record. If the shared file was renamed
-// (move_aside) and there is a new one with the usual name, the part must be in the new one.
-bool is_left(const io::OutputPlace& place, const PartRecord& wanted) {
-  const auto text = io::read_record(place, record_name(place.name, wanted));
-  const auto found = text ? parse_part(*text) : std::nullopt;
-  if (!found || found->input != wanted.input) return false;
-  const auto name = name_of_file(place, *found);
-  if (!name || wanted.has_own_file || *name == file_name(place.name, wanted))
-    return name.has_value();
-  using io::SharedFile;
-  return !SharedFile(place, file_name(place.name, wanted), SharedFile::Access::kLook).exists();
+// What another process has left of the part, with its file.
+std::optional<PartRecord> part_left(const io::OutputPlace& place, const PartRecord& wanted) {
+  const auto found = read_part(place, record_name(place.name, wanted));
+  const bool is_it = found && found->job == wanted.job && found->part == wanted.part &&
+                     found->parts == wanted.parts && found->input == wanted.input &&
+                     has_file(place, *found);
+  return is_it ? found : std::nullopt;
 }
 
 // The record is written before the check. So either this process sees that the parts are joined, or
 // the process that joins them sees the record.
 void leave_record(const io::OutputPlace& place, const PartRecord& record) {
   io::write_record(place, record_name(place.name, record), encode_part(record));
-  if (!is_joined_since(place, record)) return;
+  if (!is_joined(place, record)) return;
   io::remove_beside(place, record_name(place.name, record));
-  for (const std::string& name : io::names_with(place, file_name(place.name, record))) {
-    io::remove_beside(place, name);
+  for (const std::string& prefix :
+       {file_prefix(place.name, record), mark_prefix(place.name, record)}) {
+    for (const std::string& name : io::names_with(place, prefix)) {
+      if (is_hidden_name(place.name, name)) io::remove_beside(place, name);
+    }
   }
 }
 
@@ -251,12 +256,16 @@ OutputRange range_of_part(const PartJob& job, const FormedShares& shares,
   return {border(job.part.number), border(std::uint64_t{job.part.number} + 1)};
 }
 
-bool is_taken(const PartJob& job, const FormedShares& shares, const Job& sort,
-              std::uint64_t header_bytes) {
+std::optional<PartRecord> find_taken(const PartJob& job, const FormedShares& shares,
+                                     const Job& sort, std::uint64_t header_bytes) {
   const io::OutputPlace place = io::place_of_output(job.output);
   const PartRecord wanted = record_of(job, shares, sort, header_bytes);
   require_short_name(place, wanted, job.output);
-  return is_joined(place, wanted) || is_left(place, wanted) || is_joined(place, wanted);  // by now
+  if (is_joined(place, wanted)) return wanted;
+  if (const auto left = part_left(place, wanted)) return left;
+  if (is_joined(place, wanted)) return wanted;  // by now
+  forget_joined(place, wanted.job);
+  return std::nullopt;
 }
 
 Outcome take_part(const PartJob& job, const Plan& plan, const EngineMaker& make_engine,
@@ -287,7 +296,7 @@ Outcome take_part(const PartJob& job, const Plan& plan, const EngineMaker& make_
   take_proof(proof, record);
   meter.begin_phase(Phase::kSync, 0, 0);
   // One file is enough where another process was faster.
-  if (!record.has_own_file || !(is_joined(place, record) || is_left(place, record))) {
+  if (!record.has_own_file || !(is_joined(place, record) || part_left(place, record))) {
     output->finish(record, outcome);
     leave_record(place, record);
   }

@@ -10,12 +10,14 @@
 #pragma once
 
 #include <cstdint>
+#include <optional>
 #include <string>
 #include <vector>
 
 #include "base/meter.hpp"
 #include "element/element.hpp"
 #include "pipeline/share/formed_shares.hpp"
+#include "pipeline/share/part_record.hpp"
 #include "pipeline/share/share_range.hpp"
 #include "pipeline/sort_job.hpp"
 #include "plan/outcome.hpp"
@@ -36,11 +38,12 @@ struct PartJob {
   bool is_on_network = false;  // the output: two hosts must not write to one page of it
 };
 
-// Whether the part has been taken, or its job joined. Changes nothing. Throws: Error(kUsage) if the
+// The part, if it has been taken or its job joined; with fingerprints in the first case only.
+// Otherwise a join of another job counts no longer (forget_joined). Throws: Error(kUsage) if the
 // output's name is so long that names of hidden files beside it would exceed 255 bytes;
 // Error(kOutput).
-[[nodiscard]] bool is_taken(const PartJob& part, const FormedShares& shares, const Job& job,
-                            std::uint64_t header_bytes);
+[[nodiscard]] std::optional<PartRecord> find_taken(const PartJob& part, const FormedShares& shares,
+                                                   const Job& job, std::uint64_t header_bytes);
 
 // The header of the output: of the array that it is, or nothing.
 [[nodiscard]] std::vector<std::byte> header_of_output(const Job& job, std::uint64_t elements);

@@ -234,5 +234,61 @@ TEST(Take, ReadsBlocksOfTheLargestShare) {
       std::ranges::equal(io::test::read_file(*options.output), std::as_bytes(std::span(keys))));
 }
 
+// Manifests with a right checksum, as anybody can write them.
+TEST(Take, RefusesSharesThatCannotBe) {
+  const io::test::TempFolder folder;
+  io::test::write_file(folder / "in", io::test::random_bytes(4000));
+  Options options = test::options_for(KeyType::kU32, "16M");
+  options.inputs = {folder / "in"};
+  options.form = folder / "runs";
+  options.share = {0, 1};
+  Meter meter;
+  {
+    io::Reader reader(options.inputs, {4, io::DirectIo::kAuto, {}});
+    (void)form(options, make_job(options), reader, meter);
+  }
+  const io::Manifest formed =
+      io::ResumeFolder(*options.form, io::ResumeAccess::kRead).found().value();
+  options.from = {*options.form};
+  options.form.reset();
+  options.take = {0, 1};
+  options.output = folder / "out";
+  const auto take_of = [&](const auto& change) {
+    io::Manifest forged = formed;
+    change(forged);
+    io::test::write_file(folder / "runs/gsort.manifest", io::encode_manifest(forged));
+    return io::test::error_of([&] { (void)take(options, meter); }).kind();
+  };
+  const auto with_job = [&](const std::string& elements, std::uint32_t bytes) {
+    return take_of([&](io::Manifest& forged) {
+      forged.job = elements + " little endian ascending; verified";
+      forged.element_bytes = bytes;
+      forged.block_elements =
+          std::min<std::uint64_t>(forged.block_elements, UINT32_MAX / (bytes + 1));
+    });
+  };
+  EXPECT_EQ(with_job("records of 4 bytes, u32 of 4 at 4294967295", 4), ErrorKind::kTemporary);
+  EXPECT_EQ(with_job("records of 0 bytes, u32 of 4 at 0", 4), ErrorKind::kTemporary);
+  EXPECT_EQ(with_job("records of 4 bytes, bytes of 4294967295 at 0", 4), ErrorKind::kTemporary);
+  EXPECT_EQ(with_job("records of 400000 bytes, bytes of 400000 at 0", 400000),
+            ErrorKind::kTemporary);
+  EXPECT_EQ(with_job("u64", 4), ErrorKind::kTemporary);
+  EXPECT_EQ(with_job("u32", 8), ErrorKind::kTemporary);
+  for (const char* const dtype : {"'<u4", "'<u8'", "[('a', '<u4'), ('b', '<u4')]", "'<O'"}) {
+    EXPECT_EQ(take_of([&](io::Manifest& forged) {
+                forged.share->dtype = dtype;
+                forged.share->dtype_version = 1;
+              }),
+              ErrorKind::kTemporary)
+        << dtype;
+  }
+  // -S is too small.
+  EXPECT_EQ(take_of([](io::Manifest& forged) { forged.block_elements = UINT32_MAX / 4; }),
+            ErrorKind::kUsage);
+  EXPECT_FALSE(std::filesystem::exists(*options.output));
+  io::test::write_file(folder / "runs/gsort.manifest", io::encode_manifest(formed));
+  EXPECT_FALSE(take(options, meter).was_there);
+}
+
 }  // namespace
 }  // namespace gsort

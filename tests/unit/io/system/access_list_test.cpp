@@ -11,6 +11,7 @@
 #include <unistd.h>
 
 #include "io/output/output.hpp"
+#include "io/output/shared_file.hpp"
 #include "unit/io/support.hpp"
 
 namespace gsort::io {
@@ -75,6 +76,17 @@ void write_output(const std::string& path) {
   output.commit(6);
 }
 
+// As --take and --join write it.
+void write_shared_file(const std::string& path) {
+  const OutputPlace place = place_of(path);
+  const SharedFile file(place, ".hidden", SharedFile::Access::kMake);
+  EXPECT_EQ(rights_of(place.folder + "/.hidden").mode & 077U, 0U);
+  file.write_at(0, bytes_of("sorted"));
+  EXPECT_TRUE(file.put_in_place());
+}
+
+constexpr void (*kWriters[])(const std::string& path) = {write_output, write_shared_file};
+
 class AccessListOf : public testing::Test {
  protected:
   void SetUp() override {
@@ -102,8 +114,10 @@ TEST_F(AccessListOf, ANewOutputIsThatOfAnyNewFileInTheFolder) {
           const FaultScope fault({sys::Call::kOpen, is_named ? 2U : UINT64_MAX, EOPNOTSUPP});
           write_output(ours);
         }
+        write_shared_file(ours + "shared");
         ::umask(saved);
         EXPECT_TRUE(rights_of(ours) == rights_of(plain)) << number;
+        EXPECT_TRUE(rights_of(ours + "shared") == rights_of(plain)) << number;
       }
     }
   }
@@ -164,24 +178,29 @@ TEST_F(AccessListOf, AnOutputThatIsReplacedStays) {
       ASSERT_TRUE(give(folder_.path(), kOfFolder, of_folder));
     }
     for (const AccessList& list : {kNothingForGroup, kOneUser, kLessForAll}) {
-      write_file(folder_ / "out", bytes_of("old"));
-      ASSERT_TRUE(give(folder_ / "out", kOfFile, list));
-      const Rights before = rights_of(folder_ / "out");
-      write_output(folder_ / "out");
-      EXPECT_TRUE(rights_of(folder_ / "out") == before);
-      EXPECT_EQ(before.list, list);
+      for (const auto write : kWriters) {
+        write_file(folder_ / "out", bytes_of("old"));
+        ASSERT_TRUE(give(folder_ / "out", kOfFile, list));
+        const Rights before = rights_of(folder_ / "out");
+        write(folder_ / "out");
+        EXPECT_TRUE(rights_of(folder_ / "out") == before);
+        EXPECT_EQ(before.list, list);
+      }
     }
   }
 }
 
 TEST_F(AccessListOf, AnOutputWithoutOneGetsNoneOfItsFolder) {
-  write_file(folder_ / "out", bytes_of("old"));
-  ASSERT_EQ(::chmod((folder_ / "out").c_str(), 0664), 0);
-  ASSERT_TRUE(give(folder_.path(), kOfFolder, kOneUser));
-  write_output(folder_ / "out");
-  const Rights rights = rights_of(folder_ / "out");
-  EXPECT_EQ(rights.mode, 0664U);
-  EXPECT_TRUE(rights.list.empty());
+  for (const auto write : kWriters) {
+    ::removexattr(folder_.path().c_str(), kOfFolder);
+    write_file(folder_ / "out", bytes_of("old"));
+    ASSERT_EQ(::chmod((folder_ / "out").c_str(), 0664), 0);
+    ASSERT_TRUE(give(folder_.path(), kOfFolder, kOneUser));
+    write(folder_ / "out");
+    const Rights rights = rights_of(folder_ / "out");
+    EXPECT_EQ(rights.mode, 0664U);
+    EXPECT_TRUE(rights.list.empty());
+  }
 }
 
 TEST_F(AccessListOf, AnOutputNeverGivesMoreOnTheWay) {
@@ -286,6 +305,24 @@ TEST_F(AccessListOf, AGroupThatCannotBeKeptMayDoNoMoreThanOthers) {
   ASSERT_GT(bytes, 0);
   now.resize(static_cast<std::size_t>(bytes));
   EXPECT_EQ(now, made_of({{kOwner, 6}, {kUser, 6, 1234}, {kGroup, 4}, {kMask, 6}, {kOthers, 4}}));
+}
+
+// A set-uid bit gives rights to whoever runs the file: only an owner who gave it keeps it.
+TEST(AccessList, DoesNotComeWithSetIdsOfAnotherOwner) {
+  if (::geteuid() != 0) GTEST_SKIP() << "only root can make a file of somebody else";
+  const TempFolder folder;
+  ASSERT_EQ(::chmod(folder.path().c_str(), 0777), 0);
+  for (const auto write : kWriters) {
+    write_file(folder / "out", bytes_of("old"));
+    ASSERT_EQ(::chown((folder / "out").c_str(), 1234, 2345), 0);
+    ASSERT_EQ(::chmod((folder / "out").c_str(), 06777), 0);
+    write(folder / "out");  // root keeps the owner
+    EXPECT_EQ(rights_of(folder / "out").mode, 06777U);
+    ASSERT_EQ(::seteuid(4321), 0);
+    write(folder / "out");
+    ASSERT_EQ(::seteuid(0), 0);
+    EXPECT_EQ(rights_of(folder / "out").mode, 0777U);
+  }
 }
 
 TEST(AccessList, IsNeverGuessed) {

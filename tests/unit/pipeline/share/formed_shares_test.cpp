@@ -78,7 +78,7 @@ TEST_F(SharesInFolders, AreRefusedWhereOneIsOfAnotherJob) {
   expect_refused([](io::Manifest& other) { other.share->has_own_inputs = true; });
   expect_refused([](io::Manifest& other) {
     other.share->dtype_version = 1;
-    other.share->dtype = "<u4";
+    other.share->dtype = "'<u4'";
   });
 }
 
@@ -115,7 +115,7 @@ TEST_F(SharesInFolders, HaveAnotherNumberWhereTheyAreOthers) {
       [](io::Manifest& all) { ++all.runs[1].input.second; },
       [](io::Manifest& all) {
         all.share->dtype_version = 1;
-        all.share->dtype = "<u4";
+        all.share->dtype = "'<u4'";
       }};
   for (const auto& change : changes) {
     const std::vector<io::Manifest> before = manifests_;

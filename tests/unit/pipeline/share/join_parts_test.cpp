@@ -2,42 +2,28 @@
 
 #include <chrono>
 #include <filesystem>
+#include <fstream>
 #include <functional>
 #include <initializer_list>
+#include <optional>
 #include <string>
 #include <vector>
 
 #include <gtest/gtest.h>
 
 #include "io/output/shared_file.hpp"
+#include "io/system/sys.hpp"
+#include "pipeline/share/part_file.hpp"
 #include "pipeline/share/part_record.hpp"
 #include "unit/io/support.hpp"
+#include "unit/pipeline/share/at_every.hpp"
 
 namespace gsort {
 namespace {
 
 using io::test::bytes_of;
 using io::test::read_file;
-
-// Calls test() so often that others() comes in front of each of its calls of these kinds once;
-// begin() is called first each time.
-void at_every(const std::vector<io::sys::Call>& calls, const std::function<void()>& begin,
-              const std::function<void()>& others, const std::function<void()>& test) {
-  for (const io::sys::Call call : calls) {
-    bool has_come = true;
-    for (std::uint64_t nth = 1; has_come && !testing::Test::HasFailure(); ++nth) {
-      SCOPED_TRACE(std::string(io::sys::name_of(call)) + " " + std::to_string(nth));
-      has_come = false;
-      begin();
-      const auto come = [&] {
-        has_come = true;
-        others();
-      };
-      const io::test::FaultScope at({call, nth, 0, false, come});
-      test();
-    }
-  }
-}
+using test::at_every;
 
 const std::vector kCallsOfJoin = {io::sys::Call::kOpen, io::sys::Call::kFsync,
                                   io::sys::Call::kRename};
@@ -52,9 +38,9 @@ class Joined : public testing::Test {
     std::filesystem::remove(output_);
     io::test::write_file(output_, bytes_of("old"));
     records_[0].job = kJob;
-    const io::SharedFile file(place_, file_name("out", records_[0]),
-                              io::SharedFile::Access::kWrite);
-    file.grow_to(8);
+    records_[0].file_bytes = 8;
+    records_[0].mark = find_or_make_mark(place_, records_[0]);
+    const io::SharedFile file(place_, file_name("out", records_[0]), io::SharedFile::Access::kLook);
     file.write_at(0, bytes_of("aabbccdd"));
     for (std::uint32_t part : {0U, 1U}) {
       PartRecord& record = records_[part];
@@ -63,7 +49,8 @@ class Joined : public testing::Test {
       record.parts = 2;
       record.elements = 4;
       record.file_bytes = 8;
-      record.file_number = file.number();
+      record.mark = records_[0].mark;
+      record.content = io::content_sum_of(4 * part, bytes_of(part == 0 ? "aabb" : "ccdd"));
       record.verified = true;
       record.input = {4, 30, 70};
       record.output = {2, 10 + 10 * part, 35};
@@ -130,31 +117,35 @@ TEST_F(Joined, IsDoneWhenItIsRepeated) {
 TEST_F(Joined, IsTheFileThatWasCompleteAndNoneOfALateTake) {
   const auto join_and_take = [this] {
     (void)join_parts(output_, 2);
-    const io::SharedFile late(place_, file_name("out", records_[0]),
-                              io::SharedFile::Access::kWrite);
-    late.grow_to(8);
+    EXPECT_NE(find_or_make_mark(place_, records_[0]), records_[0].mark);
   };
   at_every(
       kCallsOfJoin, [this] { begin_again(); }, join_and_take, [this] { expect_joined(); });
 }
 
-// At every call another process that joins the parts has come so far that it has moved the file.
-TEST_F(Joined, IsTheFileThatAnotherCallMovesAside) {
-  at_every(
-      {io::sys::Call::kOpen}, [this] { begin_again(); },
-      [this] { io::move_aside(place_, file_name("out", records_[0])); },
-      [this] { expect_joined(); });
+// As a call leaves it that is killed just after it renamed the file.
+TEST_F(Joined, IsDoneThoughTheCallWasKilledThatRenamedTheFile) {
+  leave_records();
+  PartRecord joined = records_[0];
+  joined.output = joined.input;
+  joined.content += records_[1].content;
+  io::write_record(place_, joined_name("out"), encode_part(joined));
+  std::filesystem::rename(folder_ / file_name("out", joined), output_);
+  expect_joined();
+  EXPECT_EQ(folder_.entries().size(), 2U);
 }
 
-// As a call leaves it that is killed just before.
-TEST_F(Joined, IsTheFileThatAKilledCallHasMovedAside) {
-  leave_records();
-  const std::string name = file_name("out", records_[0]);
-  io::move_aside(place_, name);
-  EXPECT_TRUE(name_of_file(place_, records_[0])->starts_with(name + "-"));
-  EXPECT_EQ(join_parts(output_, 2).elements, 4U);
-  EXPECT_EQ(read_file(output_), bytes_of("aabbccdd"));
-  EXPECT_EQ(folder_.entries().size(), 2U);
+TEST_F(Joined, DoesNotCountWhenAPartOfAnotherJobWasBegun) {
+  for (const std::optional<std::uint64_t> job :
+       {std::optional(kJob + 1), std::optional<std::uint64_t>()}) {
+    begin_again();
+    (void)join_parts(output_, 2);
+    forget_joined(place_, kJob);
+    expect_joined();
+    forget_joined(place_, job);
+    EXPECT_EQ(io::test::error_of([&] { (void)join_parts(output_, 2); }).kind(), ErrorKind::kOutput);
+    EXPECT_EQ(read_file(output_), bytes_of("aabbccdd"));
+  }
 }
 
 TEST_F(Joined, IsNotDoneWhereTheOutputIsAnotherFile) {
@@ -165,9 +156,11 @@ TEST_F(Joined, IsNotDoneWhereTheOutputIsAnotherFile) {
   };
   std::filesystem::resize_file(output_, 7);
   expect_error();
-  io::test::write_file(folder_ / "other", bytes_of("aabbccdd"));
+  io::test::write_file(folder_ / "other", bytes_of("aabbccde"));
   std::filesystem::rename(folder_ / "other", output_);
   expect_error();
+  io::test::write_file(output_, bytes_of("aabbccdd"));
+  EXPECT_EQ(join_parts(output_, 2).elements, 4U);
 }
 
 TEST_F(Joined, IsKnownByItsJobAndShares) {
@@ -184,8 +177,26 @@ TEST_F(Joined, IsKnownByItsJobAndShares) {
     EXPECT_FALSE(is_joined(place_, other));
   }
   const auto last_write = std::filesystem::last_write_time(output_);
-  std::filesystem::last_write_time(output_, last_write + std::chrono::hours(1));
+  const std::fstream file(output_, std::ios::in | std::ios::out);
+  file.rdbuf()->sputc('b');
+  file.rdbuf()->pubsync();
+  std::filesystem::last_write_time(output_, last_write);
   EXPECT_FALSE(is_joined(place_, records_[1])) << "it was written to since";
+  file.rdbuf()->pubseekpos(0);
+  file.rdbuf()->sputc('a');
+  file.rdbuf()->pubsync();
+  EXPECT_TRUE(is_joined(place_, records_[1]));
+}
+
+TEST_F(Joined, IsReadAgainOnlyIfTheSystemSaysThatItChanged) {
+  leave_records();
+  (void)join_parts(output_, 2);
+  PartRecord joined = read_part(place_, joined_name("out")).value();
+  ++joined.content.first;  // nobody looks at it
+  io::write_record(place_, joined_name("out"), encode_part(joined));
+  EXPECT_TRUE(is_joined(place_, records_[1]));
+  std::filesystem::permissions(output_, std::filesystem::perms::owner_all);
+  EXPECT_FALSE(is_joined(place_, records_[1]));
 }
 
 // Of an earlier job of another number of parts, and of files of their own.
@@ -250,8 +261,7 @@ TEST_F(Joined, RefusesAPartThatWasNotVerified) {
 }
 
 TEST_F(Joined, RefusesAPartInAnotherFile) {
-  EXPECT_EQ(error_with([](PartRecord& record) { ++record.file_number; }).kind(),
-            ErrorKind::kOutput);
+  EXPECT_EQ(error_with([](PartRecord& record) { ++record.mark; }).kind(), ErrorKind::kOutput);
 }
 
 TEST_F(Joined, RefusesAFileThatWasCutOff) {
@@ -269,17 +279,6 @@ TEST_F(Joined, RefusesToChooseBetweenTwoJobs) {
   for (PartRecord& record : records_) record.job = kJob + 1;
   const Error error = error_with([](PartRecord&) {});
   EXPECT_TRUE(io::test::contains(error.what(), "two jobs")) << error.what();
-}
-
-TEST_F(Joined, KnowsARecordByItsChecksum) {
-  const std::string text = encode_part(records_[0]);
-  EXPECT_EQ(parse_part(text), records_[0]);
-  for (std::size_t at = 0; at < text.size(); ++at) {
-    std::string damaged = text;
-    damaged[at] ^= 1;
-    EXPECT_FALSE(parse_part(damaged)) << at;
-    EXPECT_FALSE(parse_part(text.substr(0, at))) << at;
-  }
 }
 
 // Three parts of six elements in files of their own, one of which repeats the one in front of it.
@@ -315,11 +314,10 @@ class OwnParts : public testing::Test {
 
   void leave_file(PartRecord& record, const std::string& text) const {
     const io::OutputPlace place = io::place_of(outputs_[record.part]);
-    const std::string name = io::name_of_its_own(file_name(place.name, record));
-    io::test::write_file(folder_ / name, bytes_of(text));
-    const io::SharedFile file(place, name, io::SharedFile::Access::kLook);
-    record.file_bytes = file.bytes();
-    record.file_number = file.number();
+    record.mark = io::sys::random_number();
+    io::test::write_file(folder_ / file_name(place.name, record), bytes_of(text));
+    record.file_bytes = text.size();
+    record.content = io::content_sum_of(0, bytes_of(text));
   }
 
   void leave_records() const {
@@ -378,11 +376,25 @@ TEST_F(OwnParts, GetTheirNamesFromTheNextCallWhereOneWasKilled) {
   // As a call leaves them that is killed behind the first file.
   const io::OutputPlace place = io::place_of(outputs_[0]);
   io::write_record(place, joined_name(place.name), encode_part(records_[0]));
-  std::filesystem::rename(folder_ / name_of_file(place, records_[0]).value(), outputs_[0]);
+  std::filesystem::rename(folder_ / file_name(place.name, records_[0]), outputs_[0]);
   EXPECT_EQ(join().elements, 5U);
   EXPECT_EQ(written(), "aabbccddee");
   EXPECT_EQ(join().elements, 5U);  // nothing is left to do
   EXPECT_EQ(folder_.entries().size(), 6U);
+}
+
+// The file of one part was replaced, and that part was taken again.
+TEST_F(OwnParts, AreJoinedAgainWhereOneWasTakenAgain) {
+  leave_records();
+  (void)join();
+  io::test::write_file(outputs_[1], bytes_of("xx"));
+  EXPECT_EQ(io::test::error_of([&] { (void)join(); }).kind(), ErrorKind::kOutput);
+  const io::OutputPlace place = io::place_of(outputs_[1]);
+  PartRecord again = records_[1];
+  leave_file(again, "cc");
+  io::write_record(place, record_name(place.name, again), encode_part(again));
+  EXPECT_EQ(join().elements, 5U);
+  EXPECT_EQ(written(), "aabbccddee");
 }
 
 // At every call another process joins the parts, and a late --take leaves one of them again.
@@ -414,7 +426,7 @@ TEST_F(OwnParts, AreNotThereBeforeTwoOfThemAreProven) {
   expect_error(ErrorKind::kCorrupt, [](PartRecord& record) { ++record.begin; });
   expect_error(ErrorKind::kCorrupt, [](PartRecord& record) { --record.end; });
   expect_error(ErrorKind::kCorrupt, [](PartRecord& record) { record.verified = false; });
-  expect_error(ErrorKind::kOutput, [](PartRecord& record) { ++record.file_number; });
+  expect_error(ErrorKind::kOutput, [](PartRecord& record) { ++record.mark; });
   expect_error(ErrorKind::kOutput, [](PartRecord& record) { ++record.file_bytes; });
   expect_error(ErrorKind::kOutput, [](PartRecord& record) { record.job = kJob + 1; });
 }

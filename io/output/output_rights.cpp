@@ -1,0 +1,89 @@
+#include "io/output/output_rights.hpp"
+
+#include <cerrno>
+#include <utility>
+
+#include "io/system/sys.hpp"
+
+namespace gsort::io {
+namespace {
+
+constexpr mode_t kModeOfNew = 0666;
+constexpr mode_t kModeOfOwner = 0600;  // with which files come
+constexpr mode_t kPermissions = 07777;
+constexpr mode_t kSetIds = S_ISUID | S_ISGID;
+
+// No more for the group than for all others.
+mode_t mode_without_group(mode_t mode) {
+  return mode & (07707U | (mode & 07U) << 3U);
+}
+
+void set_mode(const File& file, mode_t mode) {
+  if (sys::fchmod(file.fd(), mode) != 0) throw file.error("setting the mode of", errno);
+}
+
+// False where it is refused.
+bool takes_list(const File& file, const AccessList& list) {
+  if (set_list(file.fd(), list)) return true;
+  const int error_number = errno;
+  if (!refuses_list(error_number)) throw file.error("setting the access list of", error_number);
+  return false;
+}
+
+}  // namespace
+
+OutputRights::OutputRights(const std::string& folder, const std::string& name,
+                           const std::optional<struct stat>& replaced)
+    : replaced_(replaced),
+      mode_of_new_(kModeOfNew & ~sys::file_mode_mask()),
+      list_of_folder_(default_list_of(folder)),
+      list_of_replaced_(replaced ? list_of(folder + "/" + name) : std::optional(AccessList())) {}
+
+void OutputRights::find_mode_of_new(const Folder& folder) {
+  if (list_of_folder_ || replaced_) return;
+  mode_of_new_ = mode_of_new_file(folder, kModeOfNew).value_or(kModeOfOwner);
+}
+
+std::optional<mode_t> OutputRights::mode_without_list() const {
+  return list_of_folder_ || replaced_ ? std::nullopt : std::optional(mode_of_new_);
+}
+
+void OutputRights::give_to(const File& file) const {
+  if (!replaced_) {
+    if (!list_of_folder_) return set_mode(file, mode_of_new_);  // of the list it has come with, too
+    const AccessList list = list_of_new_file(*list_of_folder_, kModeOfNew);
+    return set(file, list.empty() ? mode_of_new_ : mode_of(list), list);
+  }
+  const struct stat now = file.facts();
+  mode_t mode = replaced_->st_mode & kPermissions;
+  AccessList list = list_of_replaced_.value_or(AccessList());
+  // What the mode says of the group may have been the mask of a list.
+  if (!list_of_replaced_) mode = mode_without_group(mode);
+  const bool same = replaced_->st_uid == now.st_uid && replaced_->st_gid == now.st_gid;
+  // Only root may give files away. The group often can be kept, and what the group may do only
+  // then.
+  if (!same && sys::fchown(file.fd(), replaced_->st_uid, replaced_->st_gid) != 0) {
+    mode &= ~kSetIds;
+    if (sys::fchown(file.fd(), now.st_uid, replaced_->st_gid) != 0) {
+      // No more for the group than for all others. With a list the mode's bits are not the group's.
+      if (list.empty()) mode = mode_without_group(mode);
+      list = without_group(std::move(list));
+    }
+  }
+  set(file, mode, list);
+}
+
+// The file has come with the list of the folder, which its mode of 0600 keeps from giving anything.
+// So that list goes before the mode comes. Where it cannot be changed a new file keeps it, and its
+// mode says the rest. A file that replaces another then gives nobody more than it gives all others:
+// what is left of the folder's list the mode bounds.
+void OutputRights::set(const File& file, mode_t mode, const AccessList& list) const {
+  const bool has_list = !list.empty() || !list_of_folder_ || !list_of_folder_->empty();
+  if (has_list && !takes_list(file, list) && replaced_) {
+    mode = mode_without_group(mode);
+    if (!list.empty()) static_cast<void>(takes_list(file, {}));
+  }
+  set_mode(file, mode);
+}
+
+}  // namespace gsort::io

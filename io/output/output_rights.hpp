@@ -1,0 +1,44 @@
+// Rights: the owner, access list and mode that the file of an output gets, whichever class writes
+// it. They are those of the file that it replaces, as far as they can be, or those that open(2)
+// gives a new file. Where they cannot be, nobody gets more than all others have.
+#pragma once
+
+#include <optional>
+#include <string>
+
+#include <sys/stat.h>
+#include <sys/types.h>
+
+#include "io/system/access_list.hpp"
+#include "io/system/temporary_file.hpp"
+
+namespace gsort::io {
+
+class OutputRights {
+ public:
+  // `replaced`: what has the name `name` in the folder, if that is a regular file.
+  // Throws: Error(kOutput).
+  OutputRights(const std::string& folder, const std::string& name,
+               const std::optional<struct stat>& replaced);
+
+  // To be called for a new output, when its folder is open.
+  void find_mode_of_new(const Folder& folder);
+
+  // Gives them to a file of mode 0600 that was made in the folder. Throws: Error of the file's
+  // kind.
+  void give_to(const File& file) const;
+
+  // The mode of a new file, if the folder's list cannot be read.
+  [[nodiscard]] std::optional<mode_t> mode_without_list() const;
+
+ private:
+  void set(const File& file, mode_t mode, const AccessList& list) const;
+
+  std::optional<struct stat> replaced_;
+  mode_t mode_of_new_;
+  // None: they cannot be read.
+  std::optional<AccessList> list_of_folder_;  // what new files in it begin with
+  std::optional<AccessList> list_of_replaced_;
+};
+
+}  // namespace gsort::io
