@@ -8,6 +8,7 @@
 #include <xxhash.h>
 
 #include "base/units.hpp"
+#include "element/record_format.hpp"
 #include "io/runs/run_format.hpp"
 
 namespace gsort::io {
@@ -16,7 +17,7 @@ namespace {
 static_assert(std::endian::native == std::endian::little, "numbers are stored as they are");
 
 constexpr std::uint32_t kMagic = 0x4d525347;  // "GSRM"
-constexpr std::uint64_t kHeaderBytes = 64;
+constexpr std::uint64_t kHeaderBytes = kManifestHeaderBytes;
 constexpr std::uint64_t kChecksumBytes = 8;
 constexpr std::uint64_t kInputBytes = 20;  // without its path
 constexpr std::uint64_t kRunBytes = 56;    // without its place
@@ -24,7 +25,12 @@ constexpr std::uint64_t kPlaceBytes = 8;
 constexpr std::uint16_t kFolderIsMade = 1;
 constexpr std::uint16_t kIsCommitting = 2;
 constexpr std::uint16_t kHasOwnInputs = 4;
-constexpr std::uint64_t kShareBytes = 24;  // without its dtype
+constexpr std::uint64_t kShareBytes = 24;           // without its dtype
+constexpr std::uint32_t kMostTextBytes = 64 << 10;  // of a job's description, or a dtype
+constexpr std::uint32_t kMostPathBytes = 4096;
+constexpr std::size_t kJobBytesAt = 44;
+constexpr std::size_t kInputsAt = 48;
+constexpr std::size_t kRunsAt = 52;
 
 class Encoder {
  public:
@@ -203,8 +209,10 @@ bool runs_can_be(const Manifest& manifest) {
 }
 
 bool can_be(const ManifestShare& share) {
+  constexpr std::uint32_t kMostVersion = 3;
   return share.number < share.shares && share.first_element <= kMostBytes &&
-         (share.dtype_version > 0 || share.dtype.empty());
+         share.dtype_version <= kMostVersion && share.dtype.size() <= kMostTextBytes &&
+         (share.dtype_version == 0) == share.dtype.empty();
 }
 
 bool can_be(const BlockEntry& block, const std::vector<BlockEntry>& before,
@@ -241,8 +249,9 @@ std::string_view parse_fields(Decoder& from, std::uint16_t version, std::uint16_
   if (version == kManifestVersionOfShare) manifest.share = take_share(from, flags);
   if (from.is_short() || from.left() != 0) return "its size does not match its contents";
   constexpr std::uint64_t kMostInBlock = std::numeric_limits<std::uint32_t>::max();
-  const std::uint64_t most_elements =
-      manifest.element_bytes == 0 ? 0 : kMostInBlock / manifest.element_bytes;
+  const bool is_element =
+      manifest.element_bytes > 0 && manifest.element_bytes <= RecordFormat::kMostBytes;
+  const std::uint64_t most_elements = is_element ? kMostInBlock / manifest.element_bytes : 0;
   const bool can_be = manifest.block_elements > 0 && manifest.block_elements <= most_elements &&
                       runs_can_be(manifest) && (!manifest.has_places || places_can_be(manifest)) &&
                       (!manifest.share || gsort::io::can_be(*manifest.share));
@@ -274,11 +283,12 @@ std::vector<std::byte> encode_manifest(const Manifest& manifest) {
   return std::move(to.bytes());
 }
 
-std::string_view parse_manifest(ConstByteSpan bytes, Manifest& manifest) {
-  manifest = {};
-  if (bytes.size() < kHeaderBytes + kChecksumBytes) return "it is truncated";
-  const ConstByteSpan covered = bytes.first(bytes.size() - kChecksumBytes);
-  Decoder from(covered);
+std::string_view problem_of_header(ConstByteSpan header, std::uint64_t file_bytes) {
+  if (header.size() < kHeaderBytes || file_bytes < kHeaderBytes + kChecksumBytes) {
+    return "it is truncated";
+  }
+  if (file_bytes > kMostManifestBytes) return "it is too long for a manifest";
+  Decoder from(header);
   if (from.take<std::uint32_t>() != kMagic) return "it is not a manifest";
   const auto version = from.take<std::uint16_t>();
   constexpr std::uint16_t kFormerVersionOfShare = 3;
@@ -286,13 +296,38 @@ std::string_view parse_manifest(ConstByteSpan bytes, Manifest& manifest) {
   if (version < kManifestVersion || version > kManifestVersionOfShare) {
     return "it has an unknown version";
   }
-  const auto flags = from.take<std::uint16_t>();
-  if (from.take<std::uint64_t>() != bytes.size()) return "it is truncated or too long";
+  (void)from.take<std::uint16_t>();  // flags: behind the checksum
+  if (from.take<std::uint64_t>() != file_bytes) return "it is truncated or too long";
+  const std::uint64_t job_bytes = Decoder(header.subspan(kJobBytesAt)).take<std::uint32_t>();
+  const std::uint64_t inputs = Decoder(header.subspan(kInputsAt)).take<std::uint32_t>();
+  const std::uint64_t runs = Decoder(header.subspan(kRunsAt)).take<std::uint32_t>();
+  const bool is_of_share = version == kManifestVersionOfShare;
+  const std::uint64_t run_bytes =
+      kRunBytes + (version == kManifestVersionWithPlaces ? kPlaceBytes : 0);
+  const std::uint64_t least = kHeaderBytes + job_bytes + inputs * kInputBytes + runs * run_bytes +
+                              (is_of_share ? kShareBytes : 0) + kChecksumBytes;
+  const std::uint64_t texts = inputs * kMostPathBytes + (is_of_share ? kMostTextBytes : 0);
+  const bool is_its_size =
+      job_bytes <= kMostTextBytes && least <= file_bytes && file_bytes - least <= texts;
+  return is_its_size ? std::string_view() : "its size does not match its contents";
+}
+
+std::string_view parse_manifest(ConstByteSpan bytes, Manifest& manifest) {
+  manifest = {};
+  const std::size_t header_bytes = std::min<std::size_t>(bytes.size(), kHeaderBytes);
+  const std::string_view problem = problem_of_header(bytes.first(header_bytes), bytes.size());
+  if (!problem.empty()) return problem;
+  const ConstByteSpan covered = bytes.first(bytes.size() - kChecksumBytes);
   const std::uint64_t checksum = XXH3_64bits(covered.data(), covered.size());
   if (Decoder(bytes.last(kChecksumBytes)).take<std::uint64_t>() != checksum) {
     return "its checksum does not match";
   }
+  Decoder from(covered);
+  (void)from.take<std::uint32_t>();  // the magic
+  const auto version = from.take<std::uint16_t>();
+  const auto flags = from.take<std::uint16_t>();
   if ((flags & ~flags_of_version(version)) != 0) return "it has unknown flags";
+  (void)from.take<std::uint64_t>();  // its size
   return parse_fields(from, version, flags, manifest);
 }
 

@@ -68,7 +68,7 @@
 //
 // A reader uses nothing of a manifest or an index before the checksum has matched, and then checks
 // that every number can be: both may have been written by anybody. Unknown versions and flags are
-// refused.
+// refused. Nothing but the header is read of a file whose header does not explain its size.
 #pragma once
 
 #include <cstdint>
@@ -78,6 +78,7 @@
 #include <string_view>
 #include <vector>
 
+#include "base/units.hpp"
 #include "element/fingerprint.hpp"
 #include "io/runs/block_entry.hpp"
 #include "io/system/bytes.hpp"
@@ -144,7 +145,14 @@ struct Manifest {
   friend bool operator==(const Manifest&, const Manifest&) = default;
 };
 
+inline constexpr std::uint64_t kManifestHeaderBytes = 64;
+inline constexpr std::uint64_t kMostManifestBytes = 256 * kMiB;
+
 [[nodiscard]] std::vector<std::byte> encode_manifest(const Manifest& manifest);
+
+// Whether a file of so many bytes that begins with `header` can be a manifest, so that the rest is
+// worth reading. Returns the reason for which it cannot, as parse_manifest().
+[[nodiscard]] std::string_view problem_of_header(ConstByteSpan header, std::uint64_t file_bytes);
 
 // Puts what `bytes` say into `manifest`. Returns the reason for which they are no manifest, for a
 // message, or an empty text. Never reads outside `bytes`.

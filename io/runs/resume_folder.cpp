@@ -22,7 +22,6 @@ constexpr const char* kRunsName = "gsort.runs";
 constexpr std::string_view kNotOurs = "gsort did not create this file; name another folder";
 constexpr mode_t kFolderOfTheOwner = 0700;
 constexpr mode_t kFileOfTheOwner = 0600;
-constexpr std::uint64_t kMostManifestBytes = kGiB;
 
 // Where the file of the runs ends, by a manifest.
 std::uint64_t end_of_runs(const Manifest& manifest) {
@@ -142,10 +141,14 @@ void ResumeFolder::read_manifest() {
     if (!file.is_open()) throw refusal(fmt::format("there is a {}, but no manifest", kRunsName));
   }
   const auto size = static_cast<std::uint64_t>(file.facts().st_size);
-  if (size > kMostManifestBytes) throw refusal("it is too long for a manifest");
-  std::vector<std::byte> bytes(size);
+  std::vector<std::byte> bytes(kManifestHeaderBytes);
   bytes.resize(file.read_full_at(bytes, 0));
-  const std::string_view problem = parse_manifest(bytes, found_.emplace());
+  std::string_view problem = problem_of_header(bytes, size);
+  if (problem.empty()) {
+    bytes.resize(size);
+    bytes.resize(file.read_full_at(bytes, 0));
+    problem = parse_manifest(bytes, found_.emplace());
+  }
   if (!problem.empty()) throw refusal(std::string(problem));
 }
 
@@ -184,8 +187,15 @@ void ResumeFolder::require_runs() const {
 }
 
 void ResumeFolder::save(const Manifest& manifest) {
-  LinkableFile file(folder_, kManifestName, path_of(kManifestName));
   const auto text = encode_manifest(manifest);
+  if (text.size() > kMostManifestBytes) {
+    throw Error(ErrorKind::kTemporary, "keeping runs in",
+                fmt::format("there are too many: {} inputs and {} runs", manifest.inputs.size(),
+                            manifest.runs.size()))
+        .path(path_)
+        .hint("give more memory with -S, which makes fewer runs, or leave out --resume");
+  }
+  LinkableFile file(folder_, kManifestName, path_of(kManifestName));
   file.file().write_full_at(text, 0);
   file.file().sync();
   file.put_in_place(true, text.size());

@@ -83,8 +83,9 @@ Frame::Frame(ConstByteSpan message) {
 
 void Frame::unpack(std::uint64_t element_bytes, ByteSpan out) const {
   if (check_of(checked_) != check_) throw_malformed();
+  if (place_.count > out.size() || out.size() != place_.count * element_bytes) throw_malformed();
   if (!is_packed_) {
-    if (payload_.size() != place_.count * element_bytes) throw_malformed();
+    if (payload_.size() != out.size()) throw_malformed();
     std::memcpy(out.data(), payload_.data(), payload_.size());
   } else if (element_bytes == 4) {
     unpack_payload<std::uint32_t>(payload_, place_.count, out);

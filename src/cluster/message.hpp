@@ -70,6 +70,11 @@ class MessageReader {
   template <class Value>
   requires std::is_trivially_copyable_v<Value>
   [[nodiscard]] Value take() {
+    if constexpr (std::is_same_v<Value, bool>) {
+      const auto byte = take<std::uint8_t>();
+      if (byte > 1) throw_malformed();
+      return byte == 1;
+    }
     Value value;
     std::memcpy(&value, take_bytes(sizeof value).data(), sizeof value);
     return value;

@@ -45,6 +45,7 @@ ProofSummary to_summary(const Message& message) {
   for (auto left = reader.take<std::uint64_t>(); left > 0; --left) {
     const auto begin = reader.take<std::uint64_t>();
     const auto end = reader.take<std::uint64_t>();
+    if (end < begin) throw_malformed();
     std::string first = reader.take_text();
     std::string last = reader.take_text();
     summary.stretches.emplace(

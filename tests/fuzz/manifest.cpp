@@ -1,6 +1,6 @@
-// Manifests of sorts that can be resumed, and indexes of runs. Any bytes are refused with a reason,
-// or are what encoding gives for what they say; also with the checksum made right, without which
-// hardly any bytes would come so far. Nothing outside the bytes is read.
+// Manifests of sorts that can be resumed and of shares, and indexes of runs. Any bytes are refused
+// with a reason, or are what encoding gives for what they say; also with the checksum made right,
+// without which hardly any bytes would come so far. Nothing outside the bytes is read.
 #include "io/runs/manifest.hpp"
 
 #include <algorithm>
@@ -10,7 +10,10 @@
 
 #include <xxhash.h>
 
+#include "base/error.hpp"
+#include "form/valid_format.hpp"
 #include "fuzz/require.hpp"
+#include "options/share_options.hpp"
 
 namespace {
 
@@ -19,10 +22,23 @@ using gsort::fuzz::require;
 using gsort::io::BlockEntry;
 using gsort::io::Manifest;
 
+// As --take reads them of a share: elements that can be, or an Error.
+void read_elements(const Manifest& manifest) {
+  if (!manifest.share) return;
+  try {
+    const gsort::ElementFormat element =
+        gsort::element_of_job(manifest.job, manifest.element_bytes);
+    require(gsort::is_valid(element) && element.bytes() == manifest.element_bytes);
+  } catch (const gsort::Error& error) {
+    require(!error.hint().empty());
+  }
+}
+
 void parse_and_write_again(const std::vector<std::byte>& bytes) {
   Manifest manifest;
   if (!gsort::io::parse_manifest(bytes, manifest).empty()) return;
   require(gsort::io::encode_manifest(manifest) == bytes);
+  read_elements(manifest);
 }
 
 // The size and the checksum are put right: what stands between them is the fuzzer's.

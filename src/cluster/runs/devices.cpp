@@ -111,8 +111,10 @@ std::vector<DealtDevice> dealt_to(Team& team, const std::vector<VisibleGpu>& own
   MessageReader reader(all);
   std::vector<DealtDevice> dealt;
   for (unsigned rank = 0; rank <= team.rank(); ++rank) {
-    dealt.resize(reader.take<std::uint64_t>());
-    for (DealtDevice& device : dealt) device = reader.take<DealtDevice>();
+    dealt.clear();
+    for (auto left = reader.take<std::uint64_t>(); left > 0; --left) {
+      dealt.push_back(reader.take<DealtDevice>());
+    }
   }
   return dealt;
 }

@@ -189,6 +189,7 @@ Message KeptRuns::tasks_of(const std::vector<Message>& views) const {
   for (unsigned rank = 0; rank < views.size(); ++rank) {
     MessageReader reader(views[rank]);
     inputs.push_back(reader.take<OutputRange>());
+    require_range(inputs.back());
     seen.push_back(to_seen_folders(reader.take_bytes(reader.take<std::uint64_t>())));
     for (const SeenFolder& folder : seen.back()) known.insert({folder.name, folder.store});
     for (auto left = reader.take<std::uint64_t>(); left > 0; --left) {

@@ -114,11 +114,16 @@ std::vector<Value> take_values(MessageReader& from) {
   std::vector<Value> values;
   for (auto left = from.take<std::uint64_t>(); left > 0; --left) {
     values.push_back(from.take<Value>());
+    if constexpr (std::is_same_v<Value, OutputRange>) require_range(values.back());
   }
   return values;
 }
 
 }  // namespace
+
+void require_range(const OutputRange& range) {
+  if (range.begin > range.end) throw_malformed();
+}
 
 std::vector<RunTask> share_out(const std::vector<OutputRange>& inputs, bool has_own_inputs,
                                const std::vector<std::vector<SeenFolder>>& seen) {

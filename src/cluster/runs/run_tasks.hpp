@@ -48,5 +48,7 @@ struct RunTask {
 
 void put_task(MessageWriter& to, const RunTask& task);
 [[nodiscard]] RunTask take_task(MessageReader& from);
+// Throws: Error(kCorrupt) for a range of a message that ends before it begins.
+void require_range(const OutputRange& range);
 
 }  // namespace gsort::cluster

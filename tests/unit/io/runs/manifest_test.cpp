@@ -8,6 +8,7 @@
 
 #include <xxhash.h>
 
+#include "element/record_format.hpp"
 #include "unit/io/support.hpp"
 
 namespace gsort::io {
@@ -111,7 +112,7 @@ Manifest any_manifest(std::mt19937_64& random) {
     ManifestShare share{
         static_cast<std::uint32_t>(below(shares)), shares, below(2) == 0, random() >> 1U, 0, {}};
     if (below(2) == 0) share.dtype_version = static_cast<std::uint32_t>(1 + below(3));
-    if (share.dtype_version > 0) share.dtype = text(50);
+    if (share.dtype_version > 0) share.dtype = "x" + text(50);
     manifest.share = share;
   }
   return manifest;
@@ -148,6 +149,38 @@ TEST(ManifestFormat, RefusesSharesThatCannotBe) {
   EXPECT_TRUE(refused([](ManifestShare& share) { share.number = share.shares = 0; }));
   EXPECT_TRUE(refused([](ManifestShare& share) { share.first_element = UINT64_MAX; }));
   EXPECT_TRUE(refused([](ManifestShare& share) { share.dtype_version = 0; }));
+  EXPECT_TRUE(refused([](ManifestShare& share) { share.dtype_version = 4; }));
+  EXPECT_TRUE(refused([](ManifestShare& share) { share.dtype.clear(); }));
+}
+
+TEST(ManifestFormat, RefusesElementsThatCannotBe) {
+  for (const std::uint32_t bytes : {0U, RecordFormat::kMostBytes + 1, UINT32_MAX}) {
+    Manifest manifest = example();
+    manifest.element_bytes = bytes;
+    manifest.block_elements = manifest.runs[0].index.blocks = manifest.runs[0].input.count = 1;
+    EXPECT_EQ(problem_of(encoded(manifest)), "its contents are inconsistent") << bytes;
+  }
+}
+
+// A file of holes may be of any size.
+TEST(ManifestFormat, HasAHeaderThatExplainsItsSize) {
+  const Bytes bytes = encoded(example_of_share());
+  const auto header = [&](std::size_t at, auto number) {
+    Bytes changed(bytes.begin(), bytes.begin() + kManifestHeaderBytes);
+    std::memcpy(changed.data() + at, &number, sizeof(number));
+    return changed;
+  };
+  const std::uint64_t size = bytes.size();
+  EXPECT_EQ(problem_of_header(header(8, size), size), "");
+  EXPECT_EQ(problem_of_header(header(8, size), size + 1), "it is truncated or too long");
+  constexpr std::uint64_t kLarge = 900'000'000;
+  EXPECT_EQ(problem_of_header(header(8, kLarge), kLarge), "it is too long for a manifest");
+  constexpr std::uint64_t kLess = 200'000'000;
+  constexpr std::string_view kUnlike = "its size does not match its contents";
+  EXPECT_EQ(problem_of_header(header(8, kLess), kLess), kUnlike);
+  for (const std::size_t field : {44U, 48U, 52U}) {  // the bytes of the text, inputs, runs
+    EXPECT_EQ(problem_of_header(header(field, std::uint32_t{100'000}), size), kUnlike) << field;
+  }
 }
 
 // The run of the header's comment, behind ten other elements.
