@@ -11,13 +11,19 @@ namespace gsort {
 namespace {
 
 constexpr std::array<std::string_view, std::size(kAllDistributions)> kNames = {
-    "uniform", "sorted",   "reversed",   "nearly-sorted", "equal",      "few-distinct",
-    "zipf",    "sawtooth", "organ-pipe", "all-maximum",   "worst-merge"};
+    "uniform",      "sorted", "reversed",   "nearly-sorted",   "equal",
+    "few-distinct", "zipf",   "sawtooth",   "organ-pipe",      "all-maximum",
+    "worst-merge",  "normal", "both-signs", "clustered-times", "random-width"};
 
 constexpr std::uint64_t kFewDistinct = 16;
 constexpr std::uint64_t kMostZipfKeys = std::uint64_t{1} << 24;
 constexpr std::uint64_t kLongestRamp = std::uint64_t{1} << 16;
 constexpr std::uint64_t kMisplacedOneIn = 100;
+constexpr std::uint64_t kFarOneIn = 1000;
+constexpr std::uint64_t kBursts = 300;
+constexpr std::uint64_t kFirstSecond = 1'400'000'000;
+constexpr std::uint64_t kSecondsOfTenYears = 315'360'000;
+constexpr std::uint64_t kNanoseconds = 1'000'000'000;
 
 // 0 <= result < bound, from the top bits of 64 random ones.
 constexpr std::uint64_t scale(std::uint64_t random, std::uint64_t bound) {
@@ -50,13 +56,13 @@ class Fractions {
  public:
   explicit Fractions(const GenSpec& spec)
       : count_(spec.count),
+        key_bits_(8 * static_cast<unsigned>(bytes_of(spec.format.type))),
         step_(~std::uint64_t{0} / std::max<std::uint64_t>(spec.count, 1)),
         ramp_(std::clamp<std::uint64_t>(spec.count / 8, 2, kLongestRamp)),
         values_(spec.seed, 1),
         choices_(spec.seed, 2) {
     // Octaves of ranks, 1 2-3 4-7 ..., up to as many keys as the input or the type can hold.
-    const auto key_bits = 8 * static_cast<unsigned>(bytes_of(spec.format.type));
-    const std::uint64_t type_keys = key_bits >= 24 ? kMostZipfKeys : std::uint64_t{1} << key_bits;
+    const std::uint64_t type_keys = key_bits_ >= 24 ? kMostZipfKeys : std::uint64_t{1} << key_bits_;
     const std::uint64_t keys =
         std::min({kMostZipfKeys, type_keys, std::max(count_, std::uint64_t{1})});
     zipf_octaves_ = static_cast<unsigned>(std::bit_width(keys));
@@ -92,9 +98,43 @@ class Fractions {
   [[nodiscard]] std::uint64_t worst_merge(std::uint64_t i) const {
     return sorted(worst_merge_.rank_of(i, count_));
   }
+  // Sums and powers of two alone, which are the same on every machine.
+  [[nodiscard]] std::uint64_t normal(std::uint64_t i) const {
+    std::int64_t sum = -(std::int64_t{6} << 32);
+    for (std::uint64_t term = 0; term < 6; ++term) {
+      const std::uint64_t two = values_.at(6 * i + term);
+      sum += static_cast<std::int64_t>((two >> 32) + (two & 0xffffffffU));
+    }
+    return floating(static_cast<double>(sum) * 0x1p-32);
+  }
+  [[nodiscard]] std::uint64_t both_signs(std::uint64_t i) const {
+    return floating(static_cast<double>(values_.at(i) >> 11) * 0x1p-52 - 1);
+  }
+  [[nodiscard]] std::uint64_t clustered_time(std::uint64_t i) const {
+    if (scale(choices_.at(i), kFarOneIn) == 0) return values_.at(i);
+    const std::uint64_t burst = values_.at(~scale(choices_.at(~i), kBursts));
+    const std::uint64_t second = kFirstSecond + scale(burst, kSecondsOfTenYears);
+    if (key_bits_ <= 32) return second << 32;
+    return second * kNanoseconds + scale(values_.at(i), kNanoseconds);
+  }
+  [[nodiscard]] std::uint64_t random_width(std::uint64_t i) const {
+    return values_.at(i) >> scale(choices_.at(i), std::min(key_bits_, 64U));
+  }
 
  private:
+  // The number's place in the order of floats, or of doubles.
+  [[nodiscard]] std::uint64_t floating(double number) const {
+    if (key_bits_ > 32) {
+      const auto map = KeyMap<std::uint64_t>::of({KeyType::kF64, false, false});
+      return map.to_ordered(std::bit_cast<std::uint64_t>(number));
+    }
+    const auto map = KeyMap<std::uint32_t>::of({KeyType::kF32, false, false});
+    return std::uint64_t{map.to_ordered(std::bit_cast<std::uint32_t>(static_cast<float>(number)))}
+           << 32;
+  }
+
   std::uint64_t count_;
+  unsigned key_bits_;
   std::uint64_t step_;
   std::uint64_t ramp_;
   unsigned zipf_octaves_ = 1;
@@ -154,6 +194,14 @@ void fill(const GenSpec& spec, std::uint64_t position, std::span<std::byte> out)
       return with([](std::uint64_t) { return ~std::uint64_t{0}; });
     case Distribution::kWorstMerge:
       return with([&](std::uint64_t i) { return make.worst_merge(i); });
+    case Distribution::kNormal:
+      return with([&](std::uint64_t i) { return make.normal(i); });
+    case Distribution::kBothSigns:
+      return with([&](std::uint64_t i) { return make.both_signs(i); });
+    case Distribution::kClusteredTimes:
+      return with([&](std::uint64_t i) { return make.clustered_time(i); });
+    case Distribution::kRandomWidth:
+      return with([&](std::uint64_t i) { return make.random_width(i); });
   }
 }
 

@@ -26,13 +26,20 @@ enum class Distribution : std::uint8_t {
   kOrganPipe,     // ascending to the middle, then descending
   kAllMaximum,    // the largest key of the type, which sorts pad with
   kWorstMerge,    // sorted by the inverse of a merge sort whose merges meet the most bank conflicts
+  // Few equal cells of the range have most keys. Keys of 4 bytes and less have the order of floats,
+  // longer ones that of doubles.
+  kNormal,          // numbers of floating point about 0, the sums of twelve that are equally likely
+  kBothSigns,       // equally likely numbers of floating point in [-1, 1)
+  kClusteredTimes,  // bursts of a second in ten years, as nanoseconds; one in a thousand anywhere
+  kRandomWidth,     // random bits, of which a random number is kept
 };
 
 inline constexpr Distribution kAllDistributions[] = {
-    Distribution::kUniform,      Distribution::kSorted,    Distribution::kReversed,
-    Distribution::kNearlySorted, Distribution::kEqual,     Distribution::kFewDistinct,
-    Distribution::kZipf,         Distribution::kSawtooth,  Distribution::kOrganPipe,
-    Distribution::kAllMaximum,   Distribution::kWorstMerge};
+    Distribution::kUniform,      Distribution::kSorted,         Distribution::kReversed,
+    Distribution::kNearlySorted, Distribution::kEqual,          Distribution::kFewDistinct,
+    Distribution::kZipf,         Distribution::kSawtooth,       Distribution::kOrganPipe,
+    Distribution::kAllMaximum,   Distribution::kWorstMerge,     Distribution::kNormal,
+    Distribution::kBothSigns,    Distribution::kClusteredTimes, Distribution::kRandomWidth};
 
 [[nodiscard]] std::string_view name_of(Distribution distribution);  // "few-distinct"
 [[nodiscard]] std::optional<Distribution> distribution_named(std::string_view name);

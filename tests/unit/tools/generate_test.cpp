@@ -3,6 +3,7 @@
 #include <algorithm>
 #include <cstring>
 #include <set>
+#include <span>
 #include <vector>
 
 #include <gtest/gtest.h>
@@ -171,6 +172,52 @@ TEST(WorstMerge, MakesThreadsOfAWarpMeetInOneBank) {
     turns += std::ranges::max(readers);
   }
   EXPECT_EQ(turns, std::uint64_t{12} * WorstMerge::kPerThread);
+}
+
+TEST(Generate, MakesNumbersThatCrowdFewCells) {
+  constexpr std::uint64_t kCount = 100'000;
+  const GenSpec normal{{KeyType::kF64, false, false}, Distribution::kNormal, 7, kCount};
+  std::vector<double> numbers(kCount);
+  generate(normal, 0, std::as_writable_bytes(std::span(numbers)));
+  double sum = 0;
+  double squares = 0;
+  for (const double number : numbers) {
+    sum += number;
+    squares += number * number;
+  }
+  EXPECT_NEAR(sum / kCount, 0, 0.02);
+  EXPECT_NEAR(squares / kCount, 1, 0.02);
+  const GenSpec signs{{KeyType::kF32, false, false}, Distribution::kBothSigns, 7, kCount};
+  std::vector<float> floats(kCount);
+  generate(signs, 0, std::as_writable_bytes(std::span(floats)));
+  EXPECT_TRUE(std::all_of(floats.begin(), floats.end(), [](float f) { return f >= -1 && f <= 1; }));
+  const auto negative = std::count_if(floats.begin(), floats.end(), [](float f) { return f < 0; });
+  EXPECT_NEAR(static_cast<double>(negative) / kCount, 0.5, 0.02);
+}
+
+TEST(Generate, MakesTimesInBurstsAndKeysOfEveryWidth) {
+  constexpr std::uint64_t kCount = 100'000;
+  const GenSpec times{{KeyType::kU64, false, false}, Distribution::kClusteredTimes, 7, kCount};
+  std::uint64_t far = 0;
+  std::set<std::uint64_t> seconds;
+  for (const std::uint64_t time : keys_for<std::uint64_t>(times)) {
+    const std::uint64_t second = time / 1'000'000'000;
+    const bool is_near = second >= 1'400'000'000 && second < 1'715'360'000;
+    if (is_near) seconds.insert(second);
+    far += is_near ? 0 : 1;
+  }
+  EXPECT_GT(far, 50U);
+  EXPECT_LT(far, 200U);
+  EXPECT_GT(seconds.size(), 250U);
+  EXPECT_LE(seconds.size(), 301U);
+  const GenSpec widths{{KeyType::kU32, false, false}, Distribution::kRandomWidth, 7, kCount};
+  std::vector<std::uint64_t> of_width(33);
+  for (const std::uint32_t key : keys_for<std::uint32_t>(widths)) {
+    unsigned width = 0;
+    while (width < 32 && key >> width != 0) ++width;
+    ++of_width[width];
+  }
+  for (unsigned width = 1; width <= 32; ++width) EXPECT_GT(of_width[width], kCount / 64) << width;
 }
 
 }  // namespace
