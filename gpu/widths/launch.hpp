@@ -1,5 +1,5 @@
-// The launches of key_words.cu. Each queues one kernel on `stream` and checks the launch. Throws:
-// Error(kDevice) naming the kernel.
+// The launches of key_words.cu and counted_keys.cu. Each queues one kernel on `stream` and checks
+// the launch. Throws: Error(kDevice) naming the kernel.
 #pragma once
 
 #include <cstdint>
@@ -8,6 +8,7 @@
 
 #include "base/host_device.hpp"
 #include "element/key.hpp"
+#include "gpu/sort/device_sort.hpp"
 
 namespace gsort::gpu {
 
@@ -22,6 +23,21 @@ struct TwoArrays {
     return i < first_count ? first[i] : second[i - first_count];
   }
 };
+
+// How many different keys there are.
+template <class Key>
+inline constexpr unsigned kNumbers = 1U << 8 * sizeof(Key);
+
+// Of the keys of a sort by counting, in device memory: of each number how many, and where it
+// begins; behind the last one, the count.
+struct NumberCounts {
+  std::uint64_t* counts = nullptr;
+  std::uint64_t* begins = nullptr;
+};
+
+// Does what sort_keys does, for a count > 0; the scratch memory of `sort` is not used.
+template <class Key>
+void launch_counted_sort(const KeySort<Key>& sort, const NumberCounts& places);
 
 // words[i] = the ordered number of key i.
 template <class Key>

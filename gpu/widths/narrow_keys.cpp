@@ -1,8 +1,10 @@
 // See any_width.hpp. Words are ordered numbers, so the calls on them have no maps.
+#include <algorithm>
 #include <array>
 
 #include "base/error.hpp"
 #include "gpu/cuda/call_memory.hpp"
+#include "gpu/merge/device_arrays.hpp"
 #include "gpu/merge/merge_shape.hpp"
 #include "gpu/segmented/pair_batch_memory.hpp"
 #include "gpu/widths/any_width.hpp"
@@ -41,6 +43,23 @@ struct WordScratch {
   }
 };
 
+// So many keys or more are counted; fewer are sorted as words.
+constexpr std::uint64_t kLeastCountedKeys = std::uint64_t{1} << 16;
+
+// The scratch memory of a sort by counting.
+template <class Key>
+struct CountScratch {
+  NumberCounts places;
+  std::size_t bytes;
+
+  explicit CountScratch(void* memory) {
+    ScratchCutter cutter(memory);
+    places.counts = cutter.take<std::uint64_t>(kNumbers<Key>);
+    places.begins = cutter.take<std::uint64_t>(kNumbers<Key> + 1);
+    bytes = cutter.used_bytes();
+  }
+};
+
 // For queries.
 std::size_t bytes_in_place(std::uint64_t count, std::size_t call_bytes) {
   return WordScratch(nullptr, count, false, call_bytes).bytes;
@@ -58,18 +77,25 @@ std::uint64_t count_of(const ArrayPlaces& arrays) {
 
 template <KeyOfTheseWidths Key>
 std::size_t sort_keys_by_distribution_scratch_bytes(std::uint64_t count) {
-  return bytes_in_place(count, gpu::sort_keys_by_distribution_scratch_bytes<Word>(count));
+  const std::uint64_t words = std::min(count, kLeastCountedKeys);  // more need no less
+  const std::size_t bytes =
+      bytes_in_place(words, gpu::sort_keys_by_distribution_scratch_bytes<Word>(words));
+  require_count(count, kSorting);
+  return count < kLeastCountedKeys ? bytes : std::max(bytes, CountScratch<Key>(nullptr).bytes);
 }
 
 template <KeyOfTheseWidths Key>
 void sort_keys_by_distribution(const KeySort<Key>& sort) {
   const auto& [input, output, count, load_map, store_map, scratch, stream] = sort;
   if (count == 0) return;
-  const std::size_t call_bytes = gpu::sort_keys_by_distribution_scratch_bytes<Word>(count);
   const std::array inputs{extent_of(input, count, "the input")};
   const std::array outputs{extent_of(output, count, "the output")};
-  require_call_memory(
-      {inputs, outputs, true, scratch, bytes_in_place(count, call_bytes), kSorting});
+  require_call_memory({inputs, outputs, true, scratch,
+                       narrow::sort_keys_by_distribution_scratch_bytes<Key>(count), kSorting});
+  if (count >= kLeastCountedKeys) {
+    return launch_counted_sort(sort, CountScratch<Key>(scratch.memory).places);
+  }
+  const std::size_t call_bytes = gpu::sort_keys_by_distribution_scratch_bytes<Word>(count);
   const WordScratch places(scratch.memory, count, false, call_bytes);
   launch_widen(input, count, load_map, places.words, stream);
   gpu::sort_keys_by_distribution<Word>({.input = places.words,

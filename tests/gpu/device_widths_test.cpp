@@ -387,5 +387,69 @@ TEST_F(RefusedWidths, AreThoseOfWrongMemoryAndSizes) {
   EXPECT_TRUE(keys.guards_hold() && out.guards_hold());
 }
 
+// Keys of 8 and 16 bits that are enough to be counted. Counters of 16 bits wrap around, alone and
+// beside one that does not.
+template <class Key>
+std::vector<Key> counted_keys(unsigned kind, std::size_t count) {
+  std::mt19937_64 random(kind + count);
+  std::vector<Key> keys(count);
+  for (std::size_t i = 0; i < count; ++i) {
+    const std::uint64_t bits = random();
+    const std::uint64_t kinds[] = {bits,
+                                   42,
+                                   43,
+                                   bits % 8 == 0 ? bits >> 8 : 6 + bits % 2,
+                                   i * (std::uint64_t{1} << 8 * sizeof(Key)) / count,
+                                   (bits >> 32) >> bits % 32};
+    keys[i] = static_cast<Key>(kinds[kind]);
+  }
+  return keys;
+}
+
+template <class Key>
+void expect_counted_sorts(KeyType type) {
+  for (const std::size_t count :
+       {std::size_t{65536}, std::size_t{65537}, std::size_t{200'003}, std::size_t{9} << 20}) {
+    if (count > 250'000 && gpu::are_too_many(count)) continue;
+    for (unsigned kind = 0; kind < 6; ++kind) {
+      const std::vector<Key> keys = counted_keys<Key>(kind, count);
+      for (const std::size_t misalign : {0U, 1U, 5U}) {
+        const auto load = KeyMap<Key>::of({type, misalign == 1, misalign == 5});
+        const auto store = misalign == 1 ? KeyMap<Key>{} : load;
+        std::vector<Key> expected = keys;
+        for (Key& key : expected) key = load.to_ordered(key);
+        std::sort(expected.begin(), expected.end());
+        for (Key& key : expected) key = store.to_raw(key);
+        const DeviceArray<Key> array(keys, misalign);
+        const DeviceArray<Key> apart(misalign == 5 ? 0 : count, misalign + 1);
+        const DeviceArray<Key>& output = misalign == 5 ? array : apart;
+        const std::size_t bytes =
+            gpu::any_width::sort_keys_by_distribution_scratch_bytes<Key>(count);
+        const DeviceArray<unsigned char> scratch(bytes, kScratchShift);
+        gpu::any_width::sort_keys_by_distribution<Key>(
+            gpu::KeySort<Key>{.input = array.get(),
+                              .output = output.get(),
+                              .count = count,
+                              .load_map = load,
+                              .store_map = store,
+                              .scratch = {scratch.get(), bytes}});
+        gpu::cases_of_test.run = 1;
+        ASSERT_TRUE(output.values() == expected) << count << " keys of kind " << kind;
+        ASSERT_TRUE(output.guards_hold() && scratch.guards_hold());
+      }
+    }
+  }
+}
+
+class CountedKeys : public gpu::GpuTest {};
+
+TEST_F(CountedKeys, OfEightBitsAreCounted) {
+  expect_counted_sorts<std::uint8_t>(KeyType::kI8);
+}
+
+TEST_F(CountedKeys, OfSixteenBitsAreCounted) {
+  expect_counted_sorts<std::uint16_t>(KeyType::kF16);
+}
+
 }  // namespace
 }  // namespace gsort
