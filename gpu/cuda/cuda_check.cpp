@@ -86,6 +86,7 @@ void check_cuda(cudaError_t result, CudaCall kind, std::string_view operation) {
 
 void check_cuda_result(cudaError_t result, std::string_view operation, std::optional<int> ordinal) {
   if (result == cudaSuccess) return;
+  static_cast<void>(cudaGetLastError());  // the caller's next check must not find it
   if (!ordinal) ordinal = current_ordinal();
   const auto error_kind =
       result == cudaErrorMemoryAllocation ? ErrorKind::kResource : ErrorKind::kDevice;

@@ -4,6 +4,7 @@
 #include <array>
 #include <atomic>
 #include <cstddef>
+#include <string_view>
 
 #include "gpu/cuda/architecture.hpp"
 #include "gpu/cuda/cuda_check.hpp"
@@ -35,16 +36,36 @@ void launch_table_copy(const std::uint64_t* values, std::uint64_t count, std::ui
   }
 }
 
-unsigned current_architecture() {
+namespace {
+
+unsigned attribute_of_current(cudaDeviceAttr attribute, std::string_view operation) {
   int device = 0;
-  int major = 0;
-  int minor = 0;
+  int value = 0;
   check_cuda(cudaGetDevice(&device), CudaCall::kQuery, "asking for the current GPU");
-  check_cuda(cudaDeviceGetAttribute(&major, cudaDevAttrComputeCapabilityMajor, device),
-             CudaCall::kQuery, "asking for the GPU's compute capability");
-  check_cuda(cudaDeviceGetAttribute(&minor, cudaDevAttrComputeCapabilityMinor, device),
-             CudaCall::kQuery, "asking for the GPU's compute capability");
-  return static_cast<unsigned>(10 * major + minor);
+  check_cuda(cudaDeviceGetAttribute(&value, attribute, device), CudaCall::kQuery, operation);
+  return static_cast<unsigned>(value);
+}
+
+}  // namespace
+
+unsigned current_architecture() {
+  constexpr const char* kOperation = "asking for the GPU's compute capability";
+  return 10 * attribute_of_current(cudaDevAttrComputeCapabilityMajor, kOperation) +
+         attribute_of_current(cudaDevAttrComputeCapabilityMinor, kOperation);
+}
+
+unsigned multiprocessors() {
+  return attribute_of_current(cudaDevAttrMultiProcessorCount, "asking for the GPU's size");
+}
+
+unsigned resident_threads() {
+  return multiprocessors() *
+         attribute_of_current(cudaDevAttrMaxThreadsPerMultiProcessor, "asking for the GPU's size");
+}
+
+unsigned shared_bytes_of_block() {
+  return attribute_of_current(cudaDevAttrMaxSharedMemoryPerBlockOptin,
+                              "asking for the GPU's shared memory");
 }
 
 unsigned compiled_architecture() {

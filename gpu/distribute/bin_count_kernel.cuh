@@ -1,7 +1,7 @@
-// bin_count_kernel: counts the keys of each bin, before the second distribution.
+// bin_count_kernel: counts the keys of each bin, before a distribution that needs no chunks.
 //
-// Threads: a block counts neighbouring tiles, by atomic additions in shared memory, and adds its
-// counts for each bucket to those in device memory. Shared memory: the table and one number per
+// Threads: a block counts piece by piece (tile_jobs.hpp), by atomic additions in shared memory, and
+// adds the counts of a piece to those in device memory. Shared memory: the table and one number per
 // bin. Device memory: each key is read once.
 #pragma once
 
@@ -59,51 +59,42 @@ __device__ void block_add_counts(const DistributionPass<Key>& pass, unsigned buc
   __syncthreads();  // the counts are clear
 }
 
-template <class Key>
-__global__ void __launch_bounds__(kSecondDistribution<Key>.threads)
+template <class Key, DistributionStep kStep>
+__global__ void __launch_bounds__(kDistribution<Key, kStep>.threads)
     bin_count_kernel(const __grid_constant__ DistributionPass<Key> pass) {
-  constexpr DistributionStep kStep = DistributionStep::kSecond;
-  constexpr unsigned kThreads = kSecondDistribution<Key>.threads;
-  constexpr unsigned kTileKeys = kSecondDistribution<Key>.tile_keys();
+  constexpr unsigned kThreads = kDistribution<Key, kStep>.threads;
+  constexpr unsigned kTileKeys = kDistribution<Key, kStep>.tile_keys();
   constexpr unsigned kKeys = 8;
   static_assert(kTileKeys % (kThreads * kKeys) == 0);
   __shared__ SharedBins<Key> shared_bins;
   __shared__ unsigned counts[kMostBins + 1];
   __shared__ BucketTile found;
   grid_begin();
-  const std::uint64_t all_tiles = pass.buckets[pass.bucket_count].first_tile;
-  const std::uint64_t a_block = (all_tiles + gridDim.x - 1) / gridDim.x;
-  std::uint64_t tile = blockIdx.x * a_block;
-  const std::uint64_t end = tile + a_block < all_tiles ? tile + a_block : all_tiles;
   for (unsigned bin = threadIdx.x; bin < kMostBins; bin += kThreads) counts[bin] = 0;
+  block_for_pieces<kTileKeys>(
+      pass, found,
+      [&](BucketTile place, std::uint64_t tiles, std::uint64_t /*piece*/, const auto& take_next) {
+        const BinHead<Key> head = pass.tables.heads[place.bucket];
+        if (!head.is_single()) {
+          std::uint64_t from = thread_find_keys<kStep>(pass, place.bucket, place.position);
+          const BinTable<Key> table = block_load_bins(pass.tables, place.bucket, head, shared_bins);
+          __syncthreads();  // the table is loaded
 #pragma unroll 1
-  while (tile < end) {
-    block_find_tile<kTileKeys>(pass, tile, found);
-    BucketTile place = found;
-    const std::uint64_t bucket_end = place.tiles_end < end ? place.tiles_end : end;
-    const BinHead<Key> head = pass.tables.heads[place.bucket];
-    if (!head.is_single()) {
-      std::uint64_t from = thread_find_keys<kStep>(pass, place.bucket, place.position);
-      const BinTable<Key> table = block_load_bins(pass.tables, place.bucket, head, shared_bins);
-      __syncthreads();  // the table is loaded
+          for (; tiles > 0; --tiles) {
+            const unsigned count = place.count<kTileKeys>();
+            const std::uint64_t begin = from;
+            place.position += kTileKeys;
+            if (tiles > 1) from = thread_find_keys<kStep>(pass, place.bucket, place.position);
 #pragma unroll 1
-      for (; tile < bucket_end; ++tile) {
-        const unsigned count = place.count<kTileKeys>();
-        const std::uint64_t begin = from;
-        place.position += kTileKeys;
-        if (tile + 1 < bucket_end) {
-          from = thread_find_keys<kStep>(pass, place.bucket, place.position);
+            for (unsigned first = 0; first < count; first += kThreads * kKeys) {
+              thread_count_keys<kThreads, kKeys>(pass, begin + first, count - first, head, table,
+                                                 counts);
+            }
+          }
         }
-#pragma unroll 1
-        for (unsigned first = 0; first < count; first += kThreads * kKeys) {
-          thread_count_keys<kThreads, kKeys>(pass, begin + first, count - first, head, table,
-                                             counts);
-        }
-      }
-    }
-    block_add_counts(pass, place.bucket, counts);
-    tile = bucket_end;
-  }
+        take_next();
+        block_add_counts(pass, place.bucket, counts);
+      });
 }
 
 }  // namespace gsort::gpu

@@ -3,19 +3,26 @@
 //
 // Problem. With 512 bins, a bisection takes nine dependent steps for each key.
 //
-// Idea. The range of the splitters is divided into equal cells, eight times as many as there are
-// bins, and each cell into 2^20 slots. A cell has an entry of 32 bits: the bin of its least key
+// Idea. The range of the splitters is divided into equal cells, four times as many as there are
+// bins, and each cell into 2^21 slots. A cell has an entry of 32 bits: the bin of its least key
 // and, if one splitter lies in the cell, the slot before that splitter. So a key takes one look-up
 // and one comparison, with no branch. A splitter that is alone in its cell is rounded down to the
 // beginning of its slot, unless it bounds a bin of one key. This moves few keys to another bin,
-// unless the keys are clustered: then a bin can become twice as long. If a cell has several
-// splitters, or one inside a slot, its entry gives the range of bins to search by bisection. If the
-// keys are distributed evenly, few of them need this.
+// unless the keys are clustered: then a bin can become twice as long. In a cell with two splitters,
+// or with one inside a slot, a key is compared with both. If the keys are distributed evenly, few
+// of them need this.
+//
+// Crowded cells. Normally distributed floats have most splitters in few cells, keys with far
+// outliers in one. A cell with more splitters has a node: equal cells again, of the range from its
+// first to its last splitter. A key takes a look-up more, and compares with two splitters. A cell
+// of a node can have a node, too, so keys whose widths vary take a look-up for every few widths. If
+// there is no room for a node, its splitters are bisected.
 //
 // Example: cells of 8 keys with slots of 2, from 0; splitters 0 5 20 22. Splitter 5 is alone in
 // cell 0 and becomes 4, where slot 2 begins; the entry has bin 0 and slot 1. Key 3 is in slot 1:
-// bin 0. Key 4 is in slot 2, after slot 1: bin 1. Cell 2 has two splitters, so its keys are
-// searched for from bin 1 on.
+// bin 0. Key 4 is in slot 2, after slot 1: bin 1. Cell 2 has two splitters: its keys are compared
+// with 20 and 22, and are in bin 1, 2 or 3. If it had 20 21 22 23, its node would have cells of one
+// key.
 //
 // Repeated keys. Bin i has the keys from splitter i to splitter i + 1, less one. If key v is so
 // frequent in the sample that it is chosen as a splitter twice, the second one becomes v + 1. Then
@@ -34,19 +41,68 @@ namespace gsort::gpu {
 
 inline constexpr unsigned kMostBinBits = 9;
 inline constexpr unsigned kMostBins = 1U << kMostBinBits;
-inline constexpr unsigned kCellBitsMore = 3;  // cells: eight times as many as bins
+inline constexpr unsigned kCellBitsMore = 2;  // cells: four times as many as bins
 inline constexpr unsigned kMostCells = kMostBins << kCellBitsMore;
+// Of all nodes of a table, for each eight bins, and of their cells, for each two bins.
+inline constexpr unsigned kNodesOfEightBins = 3;
+inline constexpr unsigned kNodeCellsOfTwoBins = 9;
+inline constexpr unsigned kMostNodes = kMostBins / 8 * kNodesOfEightBins;
+inline constexpr unsigned kMostNodeCells = kMostBins / 2 * kNodeCellsOfTwoBins;
+inline constexpr unsigned kMostNodeLevels = 8;
+// A node of more splitters has at most a cell for each, so that there is room for nodes in it: the
+// splitters may lie unevenly there, too.
+inline constexpr unsigned kFewSplitters = 64;
 
-// An entry of the table of cells. From the lowest bit: 11 bits for a bin, and one bit that is set
-// if the bin is searched by bisection. The rest is the slot of the cell's splitter, less one, or
-// the number of steps of the bisection. Without a splitter, it is the last slot, which no key
-// exceeds.
-inline constexpr unsigned kEntrySlotShift = 12;
-inline constexpr std::uint32_t kSearched = 1U << 11;
+// An entry of the table of cells. From the lowest bit: 10 bits for a bin, and one bit that is set
+// if the bin is searched for among others. The rest is the slot of the cell's splitter, less one;
+// or how to search: the number of steps of a bisection, 0 if two comparisons are enough, or a node,
+// from kFirstNode on. Without a splitter, it is the last slot, which no key exceeds.
+inline constexpr unsigned kEntrySlotShift = 11;
+inline constexpr std::uint32_t kSearched = 1U << 10;
 inline constexpr std::uint32_t kEntryBin = kSearched - 1;
 inline constexpr std::uint32_t kLastSlot = (1U << (32 - kEntrySlotShift)) - 1;
-static_assert(kMostBins <= kEntryBin);
+inline constexpr unsigned kFirstNode = 16;
+static_assert(kMostBins <= kEntryBin && kMostBinBits < kFirstNode);
 static_assert(kMostCells == 1U << kEntrySlotShift, "a position has the bits of a cell and a slot");
+
+// An entry of a cell of a node: a bin, and the steps of a bisection from kNodeStepShift on; or a
+// node, if this bit is set.
+inline constexpr unsigned kNodeStepShift = 10;
+inline constexpr unsigned kNodeInNode = 1U << 15;
+static_assert(kFirstNode << kNodeStepShift <= kNodeInNode && kMostNodes <= kNodeInNode);
+
+// Splitters low + 1 to high: those in a cell.
+struct BinRange {
+  std::uint16_t low;
+  std::uint16_t high;
+
+  [[nodiscard]] GSORT_HOST_DEVICE constexpr unsigned count() const { return high - low; }
+};
+
+// A crowded cell, divided again.
+template <class Key>
+struct alignas(2 * sizeof(Key)) CellNode {
+  static constexpr unsigned kCellBits = 12;  // enough for kMostNodeCells
+  static_assert(kMostNodeCells < 1U << kCellBits);
+
+  Key origin;             // its first splitter
+  std::uint32_t numbers;  // the first of its cells; its last one, counted from there; the shift
+
+  [[nodiscard]] static GSORT_HOST_DEVICE constexpr CellNode of(Key origin, unsigned begin,
+                                                               unsigned last, unsigned shift) {
+    return {origin, begin | last << kCellBits | shift << 2 * kCellBits};
+  }
+  [[nodiscard]] GSORT_HOST_DEVICE constexpr unsigned begin() const {
+    return numbers & ((1U << kCellBits) - 1);
+  }
+  // The cell of any key of the crowded cell.
+  [[nodiscard]] GSORT_HOST_DEVICE constexpr unsigned cell_of(Key key) const {
+    const Key from = key > origin ? key : origin;
+    const auto cell = static_cast<Key>((from - origin) >> (numbers >> 2 * kCellBits));
+    const unsigned last = numbers >> kCellBits & ((1U << kCellBits) - 1);
+    return begin() + (cell < last ? static_cast<unsigned>(cell) : last);
+  }
+};
 
 // The data of a table besides its splitters and cells. All keys lie in [least, most].
 template <class Key>
@@ -57,6 +113,8 @@ struct BinHead {
   Key last;        // splitter, before it is rounded; keys above it have its position
   unsigned shift;  // gives the range from origin to last all bits of a key
   unsigned bins;   // the number of splitters that are kept
+  std::uint16_t nodes;
+  std::uint16_t node_cells;
 
   // The keys are all the same.
   [[nodiscard]] GSORT_HOST_DEVICE constexpr bool is_single() const { return least == most; }
@@ -73,9 +131,11 @@ struct BinHead {
 // One table, wherever it lies.
 template <class Key>
 struct BinTable {
-  const Key* splitters;  // ascending; splitter 0 is head.least
-  const std::uint32_t* cells;
-  unsigned cell_bits;
+  const Key* splitters = nullptr;  // ascending; splitter 0 is head.least
+  const std::uint32_t* cells = nullptr;
+  unsigned cell_bits = 0;
+  const CellNode<Key>* nodes = nullptr;
+  const std::uint16_t* node_cells = nullptr;
 
   // From the lowest bit: the bin of a key, unless kSearched is set.
   [[nodiscard]] GSORT_HOST_DEVICE constexpr std::uint32_t find(const BinHead<Key>& head,
@@ -85,13 +145,26 @@ struct BinTable {
     const std::uint32_t slot = position << cell_bits & ~((1U << kEntrySlotShift) - 1);
     return (entry & (kSearched | kEntryBin)) + (slot > entry ? 1U : 0U);
   }
-  // The same, by bisection if needed.
+  // The bin of a key for which find() sets kSearched.
   [[nodiscard]] GSORT_HOST_DEVICE constexpr unsigned search(const BinHead<Key>& head,
                                                             Key key) const {
     const std::uint32_t entry = cells[head.position_of(key) >> (32 - cell_bits)];
     unsigned bin = entry & kEntryBin;
-    for (unsigned step = (1U << (entry >> kEntrySlotShift)) >> 1; step > 0; step >>= 1) {
-      if (bin + step < head.bins && splitters[bin + step] <= key) bin += step;
+    unsigned steps = entry >> kEntrySlotShift;
+    if (steps >= kFirstNode) {
+      unsigned found = steps - kFirstNode;
+      do {
+        found = node_cells[nodes[found & ~kNodeInNode].cell_of(key)];
+      } while ((found & kNodeInNode) != 0);
+      bin = found & kEntryBin;
+      steps = found >> kNodeStepShift;
+    }
+    const auto is_below = [&](unsigned other) {
+      return other < head.bins && splitters[other] <= key;
+    };
+    if (steps == 0) return bin + (is_below(bin + 1) ? 1U : 0U) + (is_below(bin + 2) ? 1U : 0U);
+    for (unsigned step = 1U << (steps - 1); step > 0; step >>= 1) {
+      if (is_below(bin + step)) bin += step;
     }
     return bin;
   }
@@ -181,31 +254,110 @@ template <class Key>
   return rounded > table.splitters[bin - 1] ? rounded : splitter;
 }
 
-// The entry of cell `cell`. `table` needs no cells for this. Requires: its splitters are rounded.
+// The last bin of the range that is its first one or whose splitter has a place before `end`;
+// place_of(bin) ascends.
+template <class PlaceOf>
+[[nodiscard]] GSORT_HOST_DEVICE constexpr std::uint16_t last_bin_before(BinRange range,
+                                                                        unsigned end,
+                                                                        const PlaceOf& place_of) {
+  unsigned low = range.low;
+  unsigned bin = range.high + 1U;
+  while (bin - low > 1) {
+    const unsigned middle = low + (bin - low) / 2;
+    (place_of(middle) < end ? low : bin) = middle;
+  }
+  return static_cast<std::uint16_t>(low);
+}
+
+// What is known while the nodes of a table are made: their splitters, and how many nodes and cells
+// were asked for. Each node is made by a call of take_node, its cells by node_entry.
 template <class Key>
+struct NodeMaker {
+  const Key* splitters;  // rounded
+  unsigned most_nodes;
+  unsigned most_cells;
+  CellNode<Key>* nodes;  // room for most_nodes
+  BinRange* ranges;      // the same
+
+  // Of the sum of what take_node has added.
+  [[nodiscard]] GSORT_HOST_DEVICE constexpr unsigned nodes_of(std::uint32_t sum) const {
+    return sum >> 16 < most_nodes ? sum >> 16 : most_nodes;
+  }
+  [[nodiscard]] GSORT_HOST_DEVICE constexpr unsigned cells_of(std::uint32_t sum) const {
+    return (sum & 0xffffU) < most_cells ? sum & 0xffffU : most_cells;
+  }
+};
+
+// Makes a node of the range, which has more than two splitters. Returns its number, or most_nodes
+// if there is no room. add(n) adds n to the sum, and returns what it was.
+template <class Key, class Add>
+GSORT_HOST_DEVICE constexpr unsigned take_node(const NodeMaker<Key>& maker, BinRange range,
+                                               const Add& add) {
+  const Key origin = maker.splitters[range.low + 1];
+  const Key span = maker.splitters[range.high] - origin;
+  const unsigned most = range.count() > kFewSplitters ? range.count() : 4 * range.count();  // cells
+  unsigned shift = 0;
+  if (bits_of(span) > bits_of(most)) shift = bits_of(span) - bits_of(most);
+  while (span >> shift >= most) ++shift;
+  const auto last = static_cast<unsigned>(span >> shift);
+  const std::uint32_t sum = add(1U << 16 | (last + 1));
+  const unsigned number = sum >> 16;
+  const unsigned begin = maker.cells_of(sum);
+  if (number >= maker.most_nodes) return maker.most_nodes;
+  const bool fits = begin + last < maker.most_cells;
+  maker.nodes[number] = CellNode<Key>::of(origin, begin, last, shift);
+  maker.ranges[number] = fits ? range : BinRange{0, 0};
+  return fits ? number : maker.most_nodes;
+}
+
+// The entry of cell `cell` of a table, which needs no cells for this. Requires: its splitters are
+// rounded.
+template <class Key, class Add>
 [[nodiscard]] GSORT_HOST_DEVICE constexpr std::uint32_t cell_entry(const BinTable<Key>& table,
                                                                    const BinHead<Key>& head,
-                                                                   unsigned cell) {
-  // The last bin that is 0 or whose splitter is in a cell before `end`.
-  const auto last_before = [&](unsigned end) {
-    unsigned low = 0;
-    unsigned bin = head.bins;
-    while (bin - low > 1) {
-      const unsigned middle = low + (bin - low) / 2;
-      const unsigned own = head.position_of(table.splitters[middle]) >> (32 - table.cell_bits);
-      (own < end ? low : bin) = middle;
-    }
-    return low;
+                                                                   unsigned cell,
+                                                                   const NodeMaker<Key>& maker,
+                                                                   const Add& add) {
+  const BinRange all{0, static_cast<std::uint16_t>(head.bins - 1)};
+  const auto place_of = [&](unsigned bin) {
+    return head.position_of(table.splitters[bin]) >> (32 - table.cell_bits);
   };
-  const unsigned low = last_before(cell);
-  const unsigned high = last_before(cell + 1);
+  const BinRange range{last_bin_before(all, cell, place_of),
+                       last_bin_before(all, cell + 1, place_of)};
   constexpr std::uint32_t kNoSplitter = kLastSlot << kEntrySlotShift;
-  if (high == low) return kNoSplitter | low;
-  const CellSlot slot = slot_of(head, table.cell_bits, table.splitters[high]);
-  if (high - low > 1 || !slot.is_begin) {
-    return bits_of(high - low) << kEntrySlotShift | kSearched | low;
+  if (range.count() == 0) return kNoSplitter | range.low;
+  const CellSlot slot = slot_of(head, table.cell_bits, table.splitters[range.high]);
+  if (range.count() == 1 && slot.is_begin) {
+    return slot.number == 0 ? kNoSplitter | range.high
+                            : (slot.number - 1) << kEntrySlotShift | range.low;
   }
-  return slot.number == 0 ? kNoSplitter | high : (slot.number - 1) << kEntrySlotShift | low;
+  unsigned how = 0;
+  if (range.count() > 2) {
+    const unsigned node = take_node(maker, range, add);
+    how = node < maker.most_nodes ? kFirstNode + node : bits_of(range.count());
+  }
+  return how << kEntrySlotShift | kSearched | range.low;
+}
+
+// The entry of cell `cell` of all nodes' cells, which node `number` has. Nodes on the last level
+// have none in their cells.
+template <class Key, class Add>
+[[nodiscard]] GSORT_HOST_DEVICE constexpr std::uint16_t node_entry(const NodeMaker<Key>& maker,
+                                                                   unsigned number, unsigned cell,
+                                                                   bool is_last_level,
+                                                                   const Add& add) {
+  const CellNode<Key> node = maker.nodes[number];
+  const auto place_of = [&](unsigned bin) { return node.cell_of(maker.splitters[bin]); };
+  const BinRange all = maker.ranges[number];
+  const BinRange range{last_bin_before(all, cell, place_of),
+                       last_bin_before(all, cell + 1, place_of)};
+  unsigned entry = range.low;
+  if (range.count() > 2) {
+    const unsigned child = is_last_level ? maker.most_nodes : take_node(maker, range, add);
+    entry = child < maker.most_nodes ? kNodeInNode | child
+                                     : entry | bits_of(range.count()) << kNodeStepShift;
+  }
+  return static_cast<std::uint16_t>(entry);
 }
 
 }  // namespace gsort::gpu

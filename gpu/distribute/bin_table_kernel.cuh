@@ -12,6 +12,7 @@
 #include "gpu/cuda/programmatic_launch.cuh"
 #include "gpu/distribute/block_sum.cuh"
 #include "gpu/distribute/launch.hpp"
+#include "gpu/merge/find_last.hpp"
 
 namespace gsort::gpu {
 
@@ -57,6 +58,52 @@ struct KeptSplitters {
   std::uint16_t numbers[kMostBins];  // of each, among all splitters
   unsigned warp_sums[kMostBins / 32];
 };
+
+// Their nodes.
+template <class Key>
+struct KeptNodes {
+  CellNode<Key> nodes[kMostNodes];
+  BinRange ranges[kMostNodes];
+  std::uint32_t sum;  // of what take_node adds
+};
+
+// Writes the cells and the nodes of bucket `bucket`, and completes its head. All threads of the
+// block call this.
+template <class Key>
+__device__ void block_write_cells(const BinTables<Key>& tables, unsigned bucket,
+                                  const Key* splitters, KeptNodes<Key>& kept, BinHead<Key>& head) {
+  if (threadIdx.x == 0) kept.sum = 0;
+  __syncthreads();  // no nodes are taken
+  const NodeMaker<Key> maker{splitters, tables.node_count(), tables.node_cell_count(), kept.nodes,
+                             kept.ranges};
+  const auto add = [&](std::uint32_t n) { return atomicAdd(&kept.sum, n); };
+  const BinTable<Key> table{splitters, nullptr, tables.cell_bits()};
+  const unsigned cells = tables.cell_count();
+  std::uint32_t* const entries = tables.cells + std::uint64_t{bucket} * cells;
+  for (unsigned cell = threadIdx.x; cell < cells; cell += blockDim.x) {
+    entries[cell] = cell_entry(table, head, cell, maker, add);
+  }
+  std::uint16_t* const node_cells =
+      tables.node_cells + std::uint64_t{bucket} * tables.node_cell_count();
+  unsigned done = 0;
+  for (unsigned level = 1; level <= kMostNodeLevels; ++level) {
+    __syncthreads();  // the nodes of this level are taken
+    const std::uint32_t sum = kept.sum;
+    const unsigned end = maker.cells_of(sum);
+    head.nodes = static_cast<std::uint16_t>(maker.nodes_of(sum));
+    head.node_cells = static_cast<std::uint16_t>(end);
+    __syncthreads();  // all have read the sum
+    if (end == done) break;
+    const auto begin_of = [&](std::uint64_t node) { return kept.nodes[node].begin(); };
+    for (unsigned cell = done + threadIdx.x; cell < end; cell += blockDim.x) {
+      const auto node = static_cast<unsigned>(find_last(head.nodes, cell, begin_of));
+      node_cells[cell] = node_entry(maker, node, cell, level == kMostNodeLevels, add);
+    }
+    done = end;
+  }
+  CellNode<Key>* const nodes = tables.nodes + std::uint64_t{bucket} * tables.node_count();
+  for (unsigned i = threadIdx.x; i < head.nodes; i += blockDim.x) nodes[i] = kept.nodes[i];
+}
 
 // Thread t has splitter t of `bins`. Keeps the last one of equal splitters. Returns how many are
 // kept. All threads of the block call this.
@@ -111,6 +158,7 @@ __global__ void __launch_bounds__(kMostBins)
     bin_table_kernel(const __grid_constant__ TablePass<Key> pass) {
   constexpr Key kGreatest = static_cast<Key>(~Key{0});
   __shared__ KeptSplitters<Key> kept;
+  __shared__ KeptNodes<Key> kept_nodes;
   grid_begin();
   const unsigned bin = threadIdx.x;
   const bool is_first = blockIdx.x == 0;
@@ -119,7 +167,8 @@ __global__ void __launch_bounds__(kMostBins)
   const unsigned first_bins = pass.first.bins();
   unsigned bins = block_keep_splitters(
       bin < first_bins ? thread_first_splitter(pass, bin) : kGreatest, first_bins, kept);
-  BinHead<Key> head{0, kGreatest, 0, 0, 0, 0};
+  BinHead<Key> head{};
+  head.most = kGreatest;
   block_round_splitters(bins, pass.first.cell_bits(), head, kept);
   if (!is_first) {
     if (bucket >= bins) {  // no keys go there
@@ -141,12 +190,7 @@ __global__ void __launch_bounds__(kMostBins)
     pass.whole[0] = {0, 0};
     pass.whole[1] = {pass.count, (pass.count + pass.tile_keys - 1) / pass.tile_keys};
   }
-  const unsigned cells = tables.cell_count();
-  const BinTable<Key> table{kept.splitters, nullptr, tables.cell_bits()};
-  std::uint32_t* const entries = tables.cells + std::uint64_t{bucket} * cells;
-  for (unsigned cell = threadIdx.x; cell < cells; cell += kMostBins) {
-    entries[cell] = cell_entry(table, head, cell);
-  }
+  block_write_cells(tables, bucket, kept.splitters, kept_nodes, head);
   if (bin == 0) tables.heads[bucket] = head;
 }
 

@@ -4,7 +4,9 @@
 
 #include <cstdint>
 
+#include "gpu/cuda/taken_jobs.cuh"
 #include "gpu/distribute/launch.hpp"
+#include "gpu/distribute/tile_jobs.hpp"
 #include "gpu/merge/merge_pass.hpp"
 
 namespace gsort::gpu {
@@ -12,8 +14,10 @@ namespace gsort::gpu {
 // The table of one bucket in shared memory.
 template <class Key>
 struct SharedBins {
+  CellNode<Key> nodes[kMostNodes];
   Key splitters[kMostBins];
   std::uint32_t cells[kMostCells];
+  std::uint16_t node_cells[kMostNodeCells];
 };
 
 // A tile of a bucket, as its block sees it. It has no initial values because it lies in shared
@@ -37,14 +41,13 @@ struct BucketTile {
 template <DistributionStep kStep, class Key>
 __device__ std::uint64_t thread_find_keys(const DistributionPass<Key>& pass, unsigned bucket,
                                           std::uint64_t position) {
-  if constexpr (kStep == DistributionStep::kFirst) return position;
+  if constexpr (kStep != DistributionStep::kSecond) return position;
   return pass.chunks.place_of(bucket, position);
 }
 
 // All threads of the block call this, after the last read of `found` from an earlier call.
-template <unsigned kTileKeys, class Key>
-__device__ void block_find_tile(const DistributionPass<Key>& pass, std::uint64_t tile,
-                                BucketTile& found) {
+template <unsigned kTileKeys, class Pass>
+__device__ void block_find_tile(const Pass& pass, std::uint64_t tile, BucketTile& found) {
   for (unsigned bucket = threadIdx.x; bucket < pass.bucket_count; bucket += blockDim.x) {
     const BucketPlace place = pass.buckets[bucket];
     const BucketPlace next = pass.buckets[bucket + 1];
@@ -55,25 +58,37 @@ __device__ void block_find_tile(const DistributionPass<Key>& pass, std::uint64_t
   __syncthreads();  // the tile is found
 }
 
-// Calls work(place, tiles, tile) for each piece of this block's stretches: with the place of its
-// first tile, its number of tiles and the index of the first one. All threads of the block call
-// this; work() ends with a barrier after the last read of `found`.
+// The jobs of the distribution. Requires: the buckets are known.
+template <class Key>
+__device__ TileJobs jobs_of(const DistributionPass<Key>& pass) {
+  return TileJobs::of(pass.buckets[pass.bucket_count].first_tile, pass.even_blocks);
+}
+
+// Calls work(place, tiles, piece, take_next) for each piece of the jobs that this block takes
+// (taken_jobs.cuh): with the place of its first tile, its number of tiles and its own number.
+// work() calls take_next() in its last tile: not earlier, so that blocks end together, and not at
+// its end, so as not to wait for the counter. All threads of the block call this; work() ends with
+// a barrier after the last read of `found`.
 template <unsigned kTileKeys, class Key, class Work>
 __device__ void block_for_pieces(const DistributionPass<Key>& pass, BucketTile& found,
                                  const Work& work) {
-  const std::uint64_t all = pass.buckets[pass.bucket_count].first_tile;
+  __shared__ std::uint64_t next;
+  const TileJobs jobs = jobs_of(pass);
+  std::uint64_t job = blockIdx.x;
 #pragma unroll 1
-  for (std::uint64_t stretch = blockIdx.x; stretch * pass.stretch_tiles < all;
-       stretch += gridDim.x) {
-    const std::uint64_t end = min(all, (stretch + 1) * pass.stretch_tiles);
+  while (job < jobs.count()) {
+    const std::uint64_t end = jobs.begin(job + 1);
 #pragma unroll 1
-    for (std::uint64_t tile = stretch * pass.stretch_tiles; tile < end;) {
+    for (std::uint64_t tile = jobs.begin(job); tile < end;) {
       block_find_tile<kTileKeys>(pass, tile, found);
       const BucketTile place = found;
       const std::uint64_t tiles = min(place.tiles_end, end) - tile;
-      work(place, tiles, tile);
       tile += tiles;
+      work(place, tiles, job + place.bucket, [&] {
+        if (threadIdx.x == 0 && tile == end) next = gridDim.x + thread_add(pass.taken, 1);
+      });
     }
+    job = next;
   }
 }
 
@@ -87,7 +102,14 @@ __device__ BinTable<Key> block_load_bins(const BinTables<Key>& tables, unsigned 
   for (unsigned i = threadIdx.x; i < tables.cell_count(); i += blockDim.x) {
     shared.cells[i] = cells[i];
   }
-  return {shared.splitters, shared.cells, tables.cell_bits()};
+  const CellNode<Key>* const nodes = tables.nodes + std::uint64_t{bucket} * tables.node_count();
+  for (unsigned i = threadIdx.x; i < head.nodes; i += blockDim.x) shared.nodes[i] = nodes[i];
+  const std::uint16_t* const node_cells =
+      tables.node_cells + std::uint64_t{bucket} * tables.node_cell_count();
+  for (unsigned i = threadIdx.x; i < head.node_cells; i += blockDim.x) {
+    shared.node_cells[i] = node_cells[i];
+  }
+  return {shared.splitters, shared.cells, tables.cell_bits(), shared.nodes, shared.node_cells};
 }
 
 // Sets bins[i] to the bin of keys[i], which is key i * kThreads + threadIdx.x of `count`. Keys past

@@ -306,16 +306,14 @@ __device__ void thread_store_ranked(const Key* tile, unsigned count,
   }
 }
 
-// Returns false, with nothing written, if a cell has too many different keys.
+// Sorts `count` keys, of a tile at most, from `from` to `to`, which may be the same. Returns false,
+// with nothing written, if a cell has too many different keys.
 template <unsigned kThreads, unsigned kKeys, unsigned kCells, class Key>
-__device__ bool block_sort_by_cells(const LongSortPass<Key>& pass, const LongArray& array,
-                                    CellScratch<Key, kThreads>& scratch) {
+__device__ bool block_sort_by_cells(const Key* from, Key* to, unsigned count,
+                                    const EndMaps<Key>& maps, CellScratch<Key, kThreads>& scratch) {
   extern __shared__ __align__(16) unsigned char shared_bytes[];
   auto* const tile = reinterpret_cast<Key*>(shared_bytes);
   auto* const counts = reinterpret_cast<unsigned*>(tile + kThreads * kKeys);
-  const auto count = static_cast<unsigned>(array.length);
-  const Key* const from = pass.input + array.begin;
-  Key* const to = pass.after_even_passes + array.begin;
   ThreadKeys<Key, kThreads, kKeys> keys;
   keys.load(from, count);
   thread_clear_cells<kThreads, kCells>(counts);
@@ -328,7 +326,12 @@ __device__ bool block_sort_by_cells(const LongSortPass<Key>& pass, const LongArr
   const bool is_ranked = __syncthreads_or(greatest.reach > kWindowWords ? 1 : 0) != 0;
   if (is_ranked && __syncthreads_or(greatest.keys > kMostOfCell ? 1 : 0) != 0) {
     const auto all = warp_join_ranges<Key>(scratch);
-    if (all.least == all.greatest && !pass.maps.stores_mapped) return true;  // all are in place
+    if (all.least == all.greatest) {
+      if (from == to && !maps.stores_mapped) return true;
+      const Key key = maps.stores_mapped ? maps.store_map.to_raw(all.least) : all.least;
+      for (unsigned i = threadIdx.x; i < count; i += kThreads) to[i] = key;
+      return true;
+    }
     if (!block_sort_crowded_cells<kThreads>(from, count, cells, tile, counts)) return false;
   } else {
     thread_fill_cells(keys, cells, counts,
@@ -338,14 +341,14 @@ __device__ bool block_sort_by_cells(const LongSortPass<Key>& pass, const LongArr
   }
   if (is_ranked) {
     thread_store_ranked<kThreads>(tile, count, cells, counts, [&](unsigned place, Key key) {
-      to[place] = pass.maps.stores_mapped ? pass.maps.store_map.to_raw(key) : key;
+      to[place] = maps.stores_mapped ? maps.store_map.to_raw(key) : key;
     });
   } else {
     block_sort_windows<kThreads>(tile, count);
     const auto left = static_cast<int>(count - threadIdx.x);
     Key* const own = to + threadIdx.x;
     thread_store_sorted<kThreads, kKeys>(tile, [&](unsigned first, auto& words) {
-      thread_store_keys<kThreads>(words, own + first, left - static_cast<int>(first), pass.maps);
+      thread_store_keys<kThreads>(words, own + first, left - static_cast<int>(first), maps);
     });
   }
   return true;
@@ -372,7 +375,8 @@ __global__ void __launch_bounds__(kCellSort<Key>.threads,
   grid_begin();
   block_sort_packed_tiles(pass, [&](const LongArray& array) {
     return block_sort_by_cells<kTuning.threads, kTuning.keys_per_thread, kTuning.cells()>(
-        pass.buckets, array, scratch);
+        pass.buckets.input + array.begin, pass.buckets.after_even_passes + array.begin,
+        static_cast<unsigned>(array.length), pass.buckets.maps, scratch);
   });
 }
 

@@ -19,8 +19,12 @@
 //   pack           neighbouring bins become tiles (pack_kernel.cuh)
 //   cell sort      in place; a tile's keys lie evenly in a narrow range (cell_sort_kernel.cuh)
 //   block sort     of tiles with many different keys in a cell (crowded_cells.cuh)
-//   merge          only bins longer than a tile, by the passes of long arrays (long_arrays.hpp)
-// More u32 keys than kMostDistributedKeys are sorted in pieces, which are merged (sort_pieces).
+//   merge          only bins longer than a tile, by the passes of long arrays, in one launch
+//                  (long_merges_kernel.cuh)
+// Fewer keys take one distribution: count, distribute to a buffer, and sort buckets of half a tile
+// to the output (bucket_sort_kernel.cuh). All keys then lie in the L2 cache, and launches take most
+// of the time. More u32 keys than kMostDistributedKeys are sorted in pieces, which are merged
+// (sort_pieces).
 //
 // Skew. Splitters are keys of the sample, so bins have about equally many keys in any distribution;
 // a frequent key has a bin of its own, which is not sorted, only moved. If the sample is not
@@ -42,8 +46,7 @@
 //   together                       2.5        4.1        5.0        6.9
 // The count and the cell sort take little longer than moving their bytes. A distribution has 54
 // warp instructions for 32 keys, and waits for the queue of its loads and stores: of 21 accesses to
-// shared memory for 32 keys, 9 are bank conflicts. The launches of the block sort and of the merge
-// passes take a few microseconds each.
+// shared memory for 32 keys, 9 are bank conflicts.
 //
 // Source. Sample sort: Frazer and McKellar, J. ACM 17 (1970), doi:10.1145/321592.321600; on GPUs
 // Leischner, Osipov and Sanders, IPDPS 2010, doi:10.1109/IPDPS.2010.5470444; buckets of equal keys:
@@ -80,17 +83,14 @@ bool are_distributed(std::uint64_t count, const DistributionChoice& choice) {
          DistributionShape::of(count, choice).suits(count, least);
 }
 
-// What lies behind the chunks of the first distribution. The merge passes have samples and cuts
-// there later, and in the chunks that are more than an array.
+// What lies behind the keys of the first distribution. The merge passes have samples and cuts there
+// later, and where chunks are more than an array.
 template <class Key>
 struct EarlyScratch {
   ScratchCutter cutter;
-  // The sample is not read any more when chunks are taken.
-  std::byte* sample_or_chunks;
+  std::byte* sample_or_chunks;  // the sample is not read any more when chunks are taken
   BinTables<Key> first;
   BinTables<Key> second;
-  std::uint64_t* first_rooms;
-  std::uint64_t* second_rooms;
   LongArray* packed_tiles;  // read by the cell sort, before there are samples and cuts
 
   EarlyScratch(void* memory, const DistributionShape& shape, std::uint64_t tiles)
@@ -98,9 +98,8 @@ struct EarlyScratch {
         sample_or_chunks(cutter.take<std::byte>(
             std::max(shape.sample_keys() * sizeof(Key), chunk_bytes(shape)))),
         first(take_tables<Key>(cutter, 1, shape.first_bits)),
-        second(take_tables<Key>(cutter, shape.first_bins(), shape.second_bits)),
-        first_rooms(cutter.take<std::uint64_t>(shape.first_bins())),
-        second_rooms(cutter.take<std::uint64_t>(shape.last_bins())),
+        second(shape.once ? BinTables<Key>{}
+                          : take_tables<Key>(cutter, shape.first_bins(), shape.second_bits)),
         packed_tiles(cutter.take<LongArray>(tiles)) {}
 
   [[nodiscard]] Key* sample() const { return reinterpret_cast<Key*>(sample_or_chunks); }
@@ -108,11 +107,7 @@ struct EarlyScratch {
     return reinterpret_cast<std::uint16_t*>(sample_or_chunks);
   }
   [[nodiscard]] static std::uint64_t chunk_bytes(const DistributionShape& shape) {
-    return shape.first_bins() * shape.chunks_of_bin * sizeof(std::uint16_t);
-  }
-  [[nodiscard]] static std::uint64_t room_bytes(const DistributionShape& shape) {
-    return round_up(shape.first_bins() * sizeof(std::uint64_t), kScratchAlignment) +
-           shape.last_bins() * sizeof(std::uint64_t);
+    return shape.once ? 0 : shape.first_bins() * shape.chunks_of_bin * sizeof(std::uint16_t);
   }
 };
 
@@ -139,7 +134,9 @@ struct DistributionSort {
 template <class Key>
 struct DistributionScratch {
   ScratchCutter cutter;
-  DistributionCounts* counts;
+  DistributionCounts* counts;  // from here to `whole` all is cleared before the sort
+  std::uint64_t* first_rooms;
+  std::uint64_t* second_rooms;
   BucketPlace* whole;
   BucketPlace* buckets;
   LongArray* long_arrays;
@@ -151,20 +148,37 @@ struct DistributionScratch {
   DistributionScratch(void* scratch, std::uint64_t count, const DistributionSort<Key>& sort)
       : cutter(scratch),
         counts(cutter.take<DistributionCounts>(1)),
+        first_rooms(cutter.take<std::uint64_t>(sort.shape.first_bins())),
+        second_rooms(cutter.take<std::uint64_t>(sort.shape.once ? 0 : sort.shape.last_bins())),
         whole(cutter.take<BucketPlace>(2)),
         buckets(cutter.take<BucketPlace>(sort.shape.first_bins() + 1)),
         long_arrays(cutter.take<LongArray>(sort.bounds.long_arrays)),
         tile_arrays(cutter.take<LongArray>(sort.bounds.tile_arrays)),
         before_merges(cutter.used_bytes()),
         merges(cutter, sort.needs(count), sort.tuning),
-        early(scratch == nullptr ? nullptr : merges.buffer + sort.shape.chunked_keys(), sort.shape,
-              sort.bounds.tile_arrays) {}
+        early(scratch == nullptr ? nullptr : merges.buffer + early_keys(sort.shape, count),
+              sort.shape, sort.bounds.tile_arrays) {}
 
-  [[nodiscard]] std::size_t bytes(const DistributionShape& shape) const {
-    const std::size_t chunks = shape.chunked_keys() * sizeof(Key);
-    return std::max(cutter.used_bytes(), before_merges + chunks + early.cutter.used_bytes());
+  [[nodiscard]] static std::uint64_t early_keys(const DistributionShape& shape,
+                                                std::uint64_t count) {
+    return shape.once ? round_up(count, kScratchAlignment) : shape.chunked_keys();
+  }
+  [[nodiscard]] std::size_t cleared_bytes() const {
+    return static_cast<std::size_t>(reinterpret_cast<std::byte*>(whole) -
+                                    reinterpret_cast<std::byte*>(counts));
+  }
+
+  [[nodiscard]] std::size_t bytes(const DistributionShape& shape, std::uint64_t count) const {
+    const std::size_t keys = early_keys(shape, count) * sizeof(Key);
+    return std::max(cutter.used_bytes(), before_merges + keys + early.cutter.used_bytes());
   }
 };
+
+template <class Key>
+unsigned first_tile_keys(const DistributionShape& shape) {
+  return shape.once ? kDistribution<Key, DistributionStep::kOnce>.tile_keys()
+                    : kFirstDistribution<Key>.tile_keys();
+}
 
 template <class Key>
 DistributionTables<Key> tables_of(const DistributionScratch<Key>& places) {
@@ -172,33 +186,64 @@ DistributionTables<Key> tables_of(const DistributionScratch<Key>& places) {
   return {early.sample(), early.first, early.second, places.whole};
 }
 
-// If there are few tiles, they are shared out one by one, so that all multiprocessors have some.
-std::uint64_t stretch_tiles_of(std::uint64_t tiles) {
-  return std::clamp<std::uint64_t>(tiles / kMostStretchBlocks, 1, kStretchTiles);
+// The first distribution, or the only one.
+template <class Key>
+DistributionPass<Key> first_pass(const KeySort<Key>& sort, const DistributionSort<Key>& plan,
+                                 const DistributionScratch<Key>& places) {
+  DistributionPass<Key> pass;
+  pass.input = sort.input;
+  pass.output = places.merges.buffer;
+  pass.maps = EndMaps<Key>::of(sort.load_map, {});
+  pass.tables = places.early.first;
+  pass.buckets = places.whole;
+  pass.bucket_count = 1;
+  pass.tile_count = div_up(sort.count, first_tile_keys<Key>(plan.shape));
+  pass.even_blocks = multiprocessors();
+  pass.taken = &places.counts->taken_jobs[0];
+  pass.rooms = places.first_rooms;
+  pass.counts = places.counts;
+  return pass;
+}
+
+template <class Key>
+void queue_once(const KeySort<Key>& sort, const DistributionSort<Key>& plan,
+                const DistributionScratch<Key>& places, unsigned architecture) {
+  constexpr unsigned kTileKeys = kBucketSort<Key>.tile_keys();
+  static_assert(kTileKeys == kOnceTileKeys);
+  DistributionPass<Key> pass = first_pass(sort, plan, places);
+  launch_once_counts(pass, architecture, sort.stream);
+  launch_bucket_places<Key>({pass.rooms, true, plan.shape.first_bins(), places.buckets, kTileKeys},
+                            architecture, sort.stream);
+  pass.taken = &places.counts->taken_jobs[1];
+  launch_once_distribution(pass, architecture, sort.stream);
+  BucketSortPass<Key> buckets;
+  buckets.input = places.merges.buffer;
+  buckets.output = sort.output;
+  buckets.maps = EndMaps<Key>::of({}, sort.store_map);
+  buckets.tables = pass.tables;
+  buckets.buckets = places.buckets;
+  buckets.bucket_count = plan.shape.first_bins();
+  buckets.tile_count = div_up(sort.count, kTileKeys) + buckets.bucket_count;
+  buckets.sort_tile_keys = plan.tuning.block_sort_keys();
+  buckets.long_arrays = places.long_arrays;
+  buckets.counts = places.counts;
+  buckets.taken = &places.counts->taken_jobs[2];
+  launch_bucket_sort(buckets, architecture, sort.stream);
 }
 
 template <class Key>
 void queue_distributions(const KeySort<Key>& sort, const DistributionSort<Key>& plan,
                          const DistributionScratch<Key>& places, unsigned architecture) {
   const EarlyScratch<Key>& early = places.early;
+  DistributionPass<Key> first = first_pass(sort, plan, places);
   check_cuda(cudaMemsetAsync(early.chunks(), 0, early.chunk_bytes(plan.shape), sort.stream),
              CudaCall::kMemory, "clearing the chunks of a distribution");
-  DistributionPass<Key> first;
-  first.input = sort.input;
-  first.output = places.merges.buffer;
-  first.maps = EndMaps<Key>::of(sort.load_map, {});
-  first.tables = early.first;
-  first.buckets = places.whole;
-  first.bucket_count = 1;
-  first.tile_count = div_up(sort.count, kFirstDistribution<Key>.tile_keys());
-  first.stretch_tiles = stretch_tiles_of(first.tile_count);
-  first.rooms = early.first_rooms;
   first.chunks = {early.chunks(), plan.shape.chunks_of_bin, plan.shape.chunk_shift};
-  first.counts = places.counts;
   launch_first_distribution(first, architecture, sort.stream);
   constexpr unsigned kTileKeys = kSecondDistribution<Key>.tile_keys();
-  launch_bucket_places<Key>({first.rooms, plan.shape.first_bins(), places.buckets, kTileKeys},
-                            architecture, sort.stream);
+  launch_bucket_places<Key>(
+      {first.rooms, false, plan.shape.first_bins(), places.buckets, kTileKeys}, architecture,
+      sort.stream);
 
   DistributionPass<Key> second = first;
   second.input = places.merges.buffer;
@@ -208,20 +253,21 @@ void queue_distributions(const KeySort<Key>& sort, const DistributionSort<Key>& 
   second.buckets = places.buckets;
   second.bucket_count = plan.shape.first_bins();
   second.tile_count = div_up(sort.count, kTileKeys) + second.bucket_count;
-  second.stretch_tiles = stretch_tiles_of(second.tile_count);
-  second.rooms = early.second_rooms;
+  second.taken = &places.counts->taken_jobs[1];
+  second.rooms = places.second_rooms;
   launch_bin_counts(second, architecture, sort.stream);
   PackPass<Key> pack;
   pack.tables = early.second;
   pack.buckets = places.buckets;
   pack.bucket_count = second.bucket_count;
-  pack.rooms = early.second_rooms;
+  pack.rooms = places.second_rooms;
   pack.sort_tile_keys = plan.tuning.block_sort_keys();
   pack.long_arrays = places.long_arrays;
   pack.packed_tiles = early.packed_tiles;
   pack.packed_count = &places.counts->packed_tiles;
   pack.counts = places.counts;
   launch_pack_bins(pack, architecture, sort.stream);
+  second.taken = &places.counts->taken_jobs[2];
   launch_second_distribution(second, architecture, sort.stream);
 }
 
@@ -242,12 +288,11 @@ void queue_tiles_and_merges(const KeySort<Key>& sort, const DistributionSort<Key
   tiles.tile_count = plan.bounds.tile_arrays + plan.bounds.long_tiles;
   const PackedSortPass<Key> pass{tiles, places.early.packed_tiles, places.tile_arrays,
                                  places.counts};
-  launch_cell_sort(pass, architecture, sort.stream);
+  if (!plan.shape.once) launch_cell_sort(pass, architecture, sort.stream);
   launch_packed_sort(pass, architecture, sort.stream);
   LongMergePass<Key> merges;
   merges.arrays = tiles.arrays;
-  queue_long_merges(merges, tiles, places.merges, architecture, sort.stream,
-                    [&](LongArrays&, unsigned, unsigned) { return plan.bounds.rows; });
+  launch_long_merges(long_merges_of(merges, tiles, places.merges), architecture, sort.stream);
 }
 
 // Of a distribution, on any architecture; 0 if there is none.
@@ -257,7 +302,7 @@ std::size_t scratch_bytes_of(std::uint64_t count, const DistributionChoice& choi
   std::size_t most = 0;
   for (const TuningRow& row : kTunings) {
     const DistributionSort<Key> plan(count, choice, row.architecture);
-    most = std::max(most, DistributionScratch<Key>(nullptr, count, plan).bytes(plan.shape));
+    most = std::max(most, DistributionScratch<Key>(nullptr, count, plan).bytes(plan.shape, count));
   }
   return most;
 }
@@ -373,23 +418,26 @@ void sort_keys_by_distribution(const KeySort<Key>& sort, const DistributionChoic
                        .scratch_needed = needed},
                       kOperation);
   const unsigned architecture = current_architecture();
-  if (!keys_fit_block<Key>(architecture)) return sort_keys(sort);
+  const unsigned shared_bytes = shared_bytes_of_block();
+  if (!keys_fit_block<Key>(shared_bytes)) return sort_keys(sort);
   if (pieces.count > 0) return sort_pieces(sort, pieces);
   const DistributionSort<Key> plan(sort.count, choice, architecture);
+  if (plan.shape.once && !buckets_fit_block<Key>(shared_bytes)) return sort_keys(sort);
   const DistributionScratch<Key> places(sort.scratch.memory, sort.count, plan);
-  check_cuda(cudaMemsetAsync(places.counts, 0, sizeof(DistributionCounts), sort.stream),
+  check_cuda(cudaMemsetAsync(places.counts, 0, places.cleared_bytes(), sort.stream),
              CudaCall::kMemory, "clearing the counts of a distribution");
-  check_cuda(cudaMemsetAsync(places.early.first_rooms, 0, EarlyScratch<Key>::room_bytes(plan.shape),
-                             sort.stream),
-             CudaCall::kMemory, "clearing the bins of a distribution");
   // The array that is not used yet is the scratch memory of the sample's sort.
   queue_tables<Key>({.input = sort.input,
                      .count = sort.count,
                      .load_map = sort.load_map,
                      .scratch = {places.merges.buffer, sort.count * sizeof(Key)},
-                     .tile_keys = kFirstDistribution<Key>.tile_keys()},
+                     .tile_keys = first_tile_keys<Key>(plan.shape)},
                     plan.shape, choice, tables_of(places), architecture, sort.stream);
-  queue_distributions(sort, plan, places, architecture);
+  if (plan.shape.once) {
+    queue_once(sort, plan, places, architecture);
+  } else {
+    queue_distributions(sort, plan, places, architecture);
+  }
   queue_tiles_and_merges(sort, plan, places, architecture);
 }
 

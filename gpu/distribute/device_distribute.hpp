@@ -11,14 +11,13 @@
 
 namespace gsort::gpu {
 
-// This many keys or more are distributed; sort_keys sorts fewer. On an H100, random u64: 2^22 keys
-// 0.24 ms instead of 0.27, 2^24 0.59 instead of 0.84, 2^28 6.9 instead of 13.4. Random u32: 2^22
-// keys 0.19 ms instead of 0.18, 2^23 0.26 instead of 0.30, 2^28 4.1 instead of 6.4. Of eleven
-// distributions of 2^23 keys, only few different u32 keys (1.05 times) and sawtooth (1.01) take
-// longer.
+// This many keys or more are distributed; sort_keys sorts fewer. On an H200, random keys, ms, by
+// sort_keys and distributed: 2^19 keys 0.052 and 0.051 (u32), 0.062 and 0.064 (u64); 2^20 u32 0.072
+// and 0.056; 2^21 0.116 and 0.078; 2^22 0.168 and 0.124 (u32), 0.255 and 0.160 (u64). Of 15 shapes
+// of 2^21 u32 keys, clustered times (1.96 times) and keys of random width (1.16) take longer.
 template <class Key>
-inline constexpr std::uint64_t kLeastDistributedKeys =
-    std::uint64_t{1} << (sizeof(Key) == 8 ? 22 : 23);
+inline constexpr std::uint64_t kLeastDistributedKeys = sizeof(Key) == 8 ? std::uint64_t{1} << 20
+                                                                        : std::uint64_t{3} << 18;
 // At most this many keys are distributed at once: with more u32 keys, bins would be longer than a
 // tile. Up to kMostPieces times as many are distributed in pieces, which are then merged; sort_keys
 // sorts more than that. 2^31 random u32 on an H100: at once 54 ms, in pieces 41, by sort_keys 57,
@@ -27,6 +26,9 @@ template <class Key>
 inline constexpr std::uint64_t kMostDistributedKeys = sizeof(Key) == 8 ? ~std::uint64_t{0}
                                                                        : std::uint64_t{1} << 30;
 inline constexpr std::uint64_t kMostPieces = 8;  // one pass merges so many
+// At most this many keys are distributed once. 2^22 random u32 keys on an H200: 0.124 ms, twice
+// 0.142; 6 * 2^20 keys: 0.239, twice 0.212.
+inline constexpr std::uint64_t kMostKeysDistributedOnce = std::uint64_t{1} << 22;
 
 // For tests and benchmarks; the defaults are for everything else.
 struct DistributionChoice {
@@ -37,13 +39,16 @@ struct DistributionChoice {
   std::optional<std::uint64_t> least_keys = std::nullopt;
   unsigned first_bits = 0;  // log2 of the bins of each distribution, 1 to 9; 0: by the count
   unsigned second_bits = 0;
+  // One distribution, then a sort of its buckets; none: for at most kMostKeysDistributedOnce, if no
+  // bits are chosen. Not for pairs.
+  std::optional<bool> once = std::nullopt;
   // More keys than this are distributed in pieces; none: the limit above, or no limit if
   // `least_keys` is set. Not for pairs.
   std::optional<std::uint64_t> most_keys = std::nullopt;
 };
 
 // Device memory that sort_keys_by_distribution needs for `count` keys and the same choice: one more
-// array of keys and, from 2^22 keys on, at most 6% of it. By default: never less for a larger
+// array of keys and, from 2^23 keys on, at most 6% of it. By default: never less for a larger
 // count. Throws: as sort_keys_scratch_bytes.
 template <class Key>
 [[nodiscard]] std::size_t sort_keys_by_distribution_scratch_bytes(
@@ -52,7 +57,8 @@ template <class Key>
 // Does what sort_keys does, with the same arguments, requirements and errors; scratch of
 // sort_keys_by_distribution_scratch_bytes. The output is the same bytes, whatever the seed. The
 // call may be captured in a CUDA graph; replays take the sample at the same places. Keys of 8 bytes
-// are sorted by sort_keys where a block cannot have 163 KB of shared memory.
+// are sorted by sort_keys where a block cannot have 163 KB of shared memory, and at most
+// kMostKeysDistributedOnce keys where it cannot have what bucket_sort_kernel takes.
 template <class Key>
 void sort_keys_by_distribution(const KeySort<Key>& sort, const DistributionChoice& choice = {});
 

@@ -33,6 +33,7 @@
 #include "gpu/distribute/distribute_shape.hpp"
 #include "gpu/distribute/distribution_tables.hpp"
 #include "gpu/distribute/pair_launch.hpp"
+#include "gpu/distribute/tile_jobs.hpp"
 #include "gpu/records/pair_memory.hpp"
 
 namespace gsort::gpu {
@@ -88,7 +89,7 @@ struct PairDistributionSort {
   // What both distributions need; the second one has no fewer.
   [[nodiscard]] std::uint64_t piece_numbers(std::uint64_t count) const {
     const std::uint64_t buckets = shape.first_bins();
-    const std::uint64_t pieces = piece_of(tiles(count, buckets), buckets);
+    const std::uint64_t pieces = TileJobs::most(tiles(count, buckets)) + buckets;
     return pieces << std::max(shape.first_bits, shape.second_bits);
   }
 };
@@ -164,6 +165,7 @@ PairDistributionPass<Key, Value> pass_of(ConstPairs<Key, Value> from, Pairs<Key,
   pass.values_in = from.values;
   pass.values_out = to.values;
   pass.pieces = places.early.pieces;
+  pass.keys.even_blocks = multiprocessors();
   return pass;
 }
 
@@ -180,10 +182,12 @@ void queue_first_distribution(const PairSort<Key, Value>& sort,
   pass.keys.tile_count = plan.tiles(sort.count, 1);
   pass.keys.rooms = places.early.first_rooms;
   pass.bin_places = places.buckets;
+  pass.keys.taken = &places.counts->taken_jobs[0];
   launch_pair_counts(pass, architecture, sort.stream);
   launch_bucket_places<Key>(
-      {pass.keys.rooms, plan.shape.first_bins(), places.buckets, plan.kTuning.tile_keys()},
+      {pass.keys.rooms, false, plan.shape.first_bins(), places.buckets, plan.kTuning.tile_keys()},
       architecture, sort.stream);
+  pass.keys.taken = &places.counts->taken_jobs[1];
   launch_pair_distribution(pass, architecture, sort.stream);
 }
 
@@ -199,6 +203,7 @@ void queue_second_distribution(const PairSort<Key, Value>& sort,
   pass.keys.bucket_count = plan.shape.first_bins();
   pass.keys.tile_count = plan.tiles(sort.count, pass.keys.bucket_count);
   pass.keys.rooms = places.early.second_rooms;
+  pass.keys.taken = &places.counts->taken_jobs[2];
   launch_pair_counts(pass, architecture, sort.stream);
   PackPass<Key> pack;
   pack.tables = pass.keys.tables;
@@ -211,6 +216,7 @@ void queue_second_distribution(const PairSort<Key, Value>& sort,
   pack.packed_count = &places.counts->packed_tiles;
   pack.counts = places.counts;
   launch_pack_bins(pack, architecture, sort.stream);
+  pass.keys.taken = &places.counts->taken_jobs[3];
   launch_pair_distribution(pass, architecture, sort.stream);
 }
 
@@ -318,7 +324,7 @@ void sort_pairs_by_distribution(const PairSort<Key, Value>& sort,
   require_arrays_to_sort(sort.input, sort.output, sort.count, sort.scratch.memory, needed,
                          kOperation);
   const unsigned architecture = current_architecture();
-  if (!pairs_fit_block<Key, Value>(architecture)) return sort_pairs(sort);
+  if (!pairs_fit_block<Key, Value>(shared_bytes_of_block())) return sort_pairs(sort);
   const PairDistributionSort<Key, Value> plan(sort.count, choice, architecture);
   // On cards with smaller tiles the limit is lower: bins longer than half a tile are mostly merged.
   const std::uint64_t most = plan.shape.last_bins() * (plan.tuning.block_sort_keys() / 2);

@@ -22,6 +22,11 @@ inline constexpr unsigned kLongTiles = 8;
 inline constexpr std::uint64_t kBinKeys = 2048;
 // The sample has 2^3 keys for each of these bins: few bins in a thousand exceed twice the mean.
 inline constexpr unsigned kSampleBitsOfBin = 3;
+// The same where keys are distributed once. A bucket of twice as many is still sorted as a whole;
+// of a million, about one is longer.
+inline constexpr std::uint64_t kOnceBinKeys = 8192;
+inline constexpr std::uint64_t kOnceTileKeys = 2 * kOnceBinKeys;
+inline constexpr unsigned kSampleBitsOfOnceBin = 5;
 // Bins of pairs have at most half a tile on average. They are not smaller, because distributions of
 // pairs take longer with more bins. The sample has 2^5 keys for each bin: few bins in a million
 // exceed a tile.
@@ -31,6 +36,7 @@ inline constexpr unsigned kSampleBitsOfPairBin = 5;
 inline constexpr std::uint64_t kChunkRoomShare = 32;
 
 struct DistributionShape {
+  bool once = false;
   unsigned first_bits = 1;  // log2 of the bins of the first distribution
   unsigned second_bits = 1;
   unsigned sample_bits = 2;
@@ -50,6 +56,18 @@ struct DistributionShape {
 
   [[nodiscard]] static constexpr DistributionShape of(std::uint64_t count,
                                                       const DistributionChoice& choice) {
+    const bool has_bits = choice.first_bits != 0 || choice.second_bits != 0;
+    if (choice.once.value_or(!has_bits && count <= kMostKeysDistributedOnce)) {
+      DistributionShape shape;
+      unsigned bits = 1;
+      while (bits < kMostBinBits && kOnceBinKeys << bits < count) ++bits;
+      shape.once = true;
+      shape.first_bits = choice.first_bits != 0 ? choice.first_bits : bits;
+      shape.second_bits = 0;
+      shape.sample_bits = shape.first_bits + kSampleBitsOfOnceBin;
+      shape.chunk_count = 0;
+      return shape;
+    }
     const unsigned bits = bits_for(count, kBinKeys);
     unsigned first_bits = (bits + 1) / 2;
     while (first_bits > 1 && bits - first_bits < kMostBinBits &&
@@ -109,12 +127,17 @@ struct DistributionBounds {
                                              const KernelTuning& tuning) {
     DistributionBounds bounds;
     const std::uint64_t buckets = shape.first_bins();
-    bounds.tile_arrays = div_up(2 * count, packed_keys) + buckets;
-    // Of long arrays, each but a bucket's last is followed by a long bin of equal keys, or makes
-    // kLongTiles tiles together with the next one or the one that follows.
-    bounds.long_arrays = count / (2 * packed_keys) + buckets + 1;
-    bounds.long_tiles = div_up(count, passes.run_length) +
-                        div_up(2 * count, kLongTiles * packed_keys) + buckets + 1;
+    if (shape.once) {  // only a bucket that is longer than a tile becomes a long array
+      bounds.long_arrays = count / kOnceTileKeys + 1;
+      bounds.long_tiles = div_up(count, passes.run_length) + bounds.long_arrays;
+    } else {
+      bounds.tile_arrays = div_up(2 * count, packed_keys) + buckets;
+      // Of long arrays, each but a bucket's last is followed by a long bin of equal keys, or makes
+      // kLongTiles tiles together with the next one or the one that follows.
+      bounds.long_arrays = count / (2 * packed_keys) + buckets + 1;
+      bounds.long_tiles = div_up(count, passes.run_length) +
+                          div_up(2 * count, kLongTiles * packed_keys) + buckets + 1;
+    }
     if (passes.fan_ins.empty()) return bounds;
     bounds.slots = RowSlots::of(passes.run_length, tuning.merge_tile_keys(tuning.max_fan_in),
                                 passes.fan_ins.front());

@@ -1,14 +1,14 @@
 // distribution_kernel: sends each key to its bin.
 //
-// Threads: a block distributes its stretches tile by tile. For each key it finds the bin, and the
-// key's rank among those of the same bin in the tile, by an atomic addition in shared memory. It
-// reserves space in each bin by one atomic addition in device memory. It writes the keys to shared
-// memory bin by bin, and from there to the bins: neighbouring lanes write neighbouring keys
-// (tile_groups.cuh). A tile's keys of a bin go to one place, or to two: bins of the first
-// distribution have chunks (bin_chunks.hpp). The order of the additions decides the order of keys
-// within a bin. Any order is allowed, since equal keys cannot be told apart.
-// Shared memory: the tile's keys and the table.
-// Device memory: each key is read and written once; a tile adds one number of 8 bytes per bin.
+// Threads: a block distributes the tiles of its jobs (tile_jobs.hpp) one by one. For each key it
+// finds the bin, and the key's rank among those of the same bin in the tile, by an atomic addition
+// in shared memory. It reserves space in each bin by one atomic addition in device memory. It
+// writes the keys to shared memory bin by bin, and from there to the bins: neighbouring lanes write
+// neighbouring keys (tile_groups.cuh). A tile's keys of a bin go to one place, or to two: bins of
+// the first distribution have chunks (bin_chunks.hpp). The order of the additions decides the order
+// of keys within a bin. Any order is allowed, since equal keys cannot be told apart. Shared memory:
+// the tile's keys and the table. Device memory: each key is read and written once; a tile adds one
+// number of 8 bytes per bin.
 #pragma once
 
 #include <cstdint>
@@ -233,10 +233,11 @@ __device__ void block_distribute_tile(const DistributionPass<Key>& pass, unsigne
   __syncthreads();  // the tile is written
 }
 
-// A block distributes its stretches (launch.hpp). The keys of the next tile are loaded to registers
+// A block distributes the tiles of its jobs. The keys of the next tile are loaded to registers
 // while those of this tile leave shared memory.
 template <class Key, DistributionStep kStep>
-__global__ void __launch_bounds__(kDistribution<Key, kStep>.threads)
+__global__ void __launch_bounds__(kDistribution<Key, kStep>.threads,
+                                  1024 / kDistribution<Key, kStep>.threads)
     distribution_kernel(const __grid_constant__ DistributionPass<Key> pass) {
   constexpr unsigned kThreads = kDistribution<Key, kStep>.threads;
   constexpr unsigned kKeys = kDistribution<Key, kStep>.keys_per_thread;
@@ -254,12 +255,14 @@ __global__ void __launch_bounds__(kDistribution<Key, kStep>.threads)
   BinTable<Key> table{};
   unsigned loaded = pass.bucket_count;  // whose table is in shared memory
   block_for_pieces<kTileKeys>(
-      pass, found, [&](BucketTile place, std::uint64_t tiles, std::uint64_t) {
+      pass, found,
+      [&](BucketTile place, std::uint64_t tiles, std::uint64_t /*piece*/, const auto& take_next) {
         const BinHead<Key> head = pass.tables.heads[place.bucket];
         const auto keys_at = [&] {
           return thread_find_keys<kStep>(pass, place.bucket, place.position);
         };
         if (head.is_single()) {
+          take_next();
           for (; tiles > 0; --tiles, place.position += kTileKeys) {
             block_copy_tile(pass, keys_at(), place.bucket_begin + place.position,
                             place.count<kTileKeys>());
@@ -283,7 +286,8 @@ __global__ void __launch_bounds__(kDistribution<Key, kStep>.threads)
           const unsigned next_count = tiles > 1 ? place.count<kTileKeys>() : 0;
           const std::uint64_t next = tiles > 1 ? keys_at() : 0;
           const auto load_next = [&] {
-            if (tiles > 1) thread_load_keys<Key, kThreads>(pass, next, next_count, keys);
+            if (tiles == 1) return take_next();
+            thread_load_keys<Key, kThreads>(pass, next, next_count, keys);
           };
           if (count == kTileKeys) {
             block_distribute_tile<true, kStep, kThreads>(pass, place.bucket, count, head, table,

@@ -2,8 +2,9 @@
 // Host code.
 #pragma once
 
+#include <atomic>
+#include <chrono>
 #include <cstdint>
-#include <random>
 
 #include <cuda_runtime_api.h>
 
@@ -20,6 +21,8 @@ template <class Key>
   taken.bin_bits = bin_bits;
   taken.splitters = cutter.take<Key>(tables * taken.bins());
   taken.cells = cutter.take<std::uint32_t>(tables * taken.cell_count());
+  taken.nodes = cutter.take<CellNode<Key>>(tables * taken.node_count());
+  taken.node_cells = cutter.take<std::uint16_t>(tables * taken.node_cell_count());
   taken.heads = cutter.take<BinHead<Key>>(tables);
   return taken;
 }
@@ -32,6 +35,14 @@ struct DistributionTables {
   BinTables<Key> second;
   BucketPlace* whole = nullptr;
 };
+
+// Another number in every call. Not from std::random_device, which takes a system call that can
+// fail.
+[[nodiscard]] inline std::uint64_t next_seed() {
+  static std::atomic<std::uint64_t> seed{
+      static_cast<std::uint64_t>(std::chrono::steady_clock::now().time_since_epoch().count())};
+  return seed.fetch_add(0x9e3779b97f4a7c15ULL, std::memory_order_relaxed);
+}
 
 template <class Key>
 struct SampledInput {
@@ -53,7 +64,7 @@ void queue_tables(const SampledInput<Key>& input, const DistributionShape& shape
   sample.maps = EndMaps<Key>::of(input.load_map, {});
   sample.sample = to.sample;
   sample.sample_bits = shape.sample_bits;
-  sample.seed = choice.seed ? *choice.seed : std::random_device{}();
+  sample.seed = choice.seed ? *choice.seed : next_seed();
   launch_sample_keys(sample, architecture, stream);
   sort_keys<Key>({.input = to.sample,
                   .output = to.sample,

@@ -19,7 +19,7 @@
 
 namespace gsort::gpu {
 
-enum class DistributionStep : std::uint8_t { kFirst, kSecond };
+enum class DistributionStep : std::uint8_t { kFirst, kSecond, kOnce };
 
 // A distribution's tile: what a block reads, sorts by bins in shared memory, and writes.
 struct DistributionTuning {
@@ -33,6 +33,9 @@ struct DistributionTuning {
 // (u64); with two blocks of 512 threads on a multiprocessor 2.68 and 2.52 (u64).
 template <class Key, DistributionStep kStep>
 inline constexpr DistributionTuning kDistribution{1024, 16};
+// Smaller tiles for all multiprocessors of fewer keys.
+template <class Key>
+inline constexpr DistributionTuning kDistribution<Key, DistributionStep::kOnce>{512, 16};
 template <class Key>
 inline constexpr DistributionTuning kFirstDistribution =
     kDistribution<Key, DistributionStep::kFirst>;
@@ -54,6 +57,9 @@ struct CellSortTuning {
 };
 template <class Key>
 inline constexpr CellSortTuning kCellSort{512, 16, 8, sizeof(Key) == 4 ? 1536U : 1024U};
+// bucket_sort_kernel's.
+template <class Key>
+inline constexpr CellSortTuning kBucketSort{1024, 16, 8, 1024};
 // cell_sort_kernel's tile holds a packed tile of any architecture.
 template <class Element>
 [[nodiscard]] constexpr bool holds_packed_tiles(const CellSortTuning& tuning) {
@@ -66,47 +72,26 @@ static_assert(holds_packed_tiles<std::uint64_t>(kCellSort<std::uint64_t>));
 // In a cell with more keys than this, keys are not ranked.
 inline constexpr unsigned kMostOfCell = 32;
 
-// The number of tiles in a stretch: consecutive tiles that a block takes together. The part of a
-// stretch that lies in one bucket is a piece.
-//
-// Blocks take stretches in turn: b, b + the number of blocks ... So the stretches of all blocks are
-// near each other in the input, and what blocks write to a bucket fills lines of the L2 cache
-// together. With one long stretch for each block, the second distribution of 2^28 keys took 1.31 ms
-// instead of 1.19 on an H100 (u32), that of pairs 4.07 instead of 3.85 (u32 with u32).
-inline constexpr std::uint64_t kStretchTiles = 4;
-
-// The number of the piece that the tile is in. Where a bucket ends within a stretch, the next one
-// begins a piece.
-[[nodiscard]] GSORT_HOST_DEVICE constexpr std::uint64_t piece_of(std::uint64_t tile,
-                                                                 std::uint64_t bucket) {
-  return tile / kStretchTiles + bucket;
-}
-
-// Blocks of a distribution or a count: one for two tiles, and at most two for each of an H200's 132
-// multiprocessors, each of which runs one block at a time. So all multiprocessors have the same
-// amount of work.
-inline constexpr std::uint64_t kMostStretchBlocks = 264;
-[[nodiscard]] constexpr unsigned stretch_blocks(std::uint64_t tiles) {
-  return static_cast<unsigned>(std::min<std::uint64_t>(div_up(tiles, 2), kMostStretchBlocks));
-}
-
-// How much shared memory a block can have.
-[[nodiscard]] constexpr unsigned most_shared_bytes(unsigned architecture) {
-  if (architecture >= 90 && architecture < 120) return 227U << 10;
-  return architecture < 86 || architecture == 87 ? 163U << 10 : 99U << 10;
-}
 // Of a kernel of a distribution, beside the tile: the table, and where bins go; at most.
 inline constexpr unsigned kBinsBytes = 35U << 10;
 
-// Can the device's blocks have the shared memory that a distribution of keys takes?
+// Is so much shared memory of a block enough for a distribution of keys?
 template <class Key>
-[[nodiscard]] constexpr bool keys_fit_block(unsigned architecture) {
+[[nodiscard]] constexpr bool keys_fit_block(unsigned shared_bytes) {
   const unsigned tile =
       std::max(kFirstDistribution<Key>.tile_keys(), kSecondDistribution<Key>.tile_keys());
-  return tile * sizeof(Key) + kBinsBytes <= most_shared_bytes(architecture);
+  return tile * sizeof(Key) + kBinsBytes <= shared_bytes;
 }
-static_assert(keys_fit_block<std::uint32_t>(86) && !keys_fit_block<std::uint64_t>(86));
-static_assert(keys_fit_block<std::uint64_t>(80) && keys_fit_block<std::uint64_t>(90));
+// And for sorts of whole buckets?
+template <class Key>
+inline constexpr unsigned kBucketSortBytes = kBucketSort<Key>.tile_keys() *
+                                                 static_cast<unsigned>(sizeof(Key)) +
+                                             kBucketSort<Key>.cell_bytes();
+template <class Key>
+[[nodiscard]] constexpr bool buckets_fit_block(unsigned shared_bytes) {
+  constexpr unsigned kStaticBytes = 6U << 10;
+  return kBucketSortBytes<Key> + kStaticBytes <= shared_bytes;
+}
 
 // A packed tile has so many keys at most: it is loaded as vectors that may begin before it.
 template <class Key>
@@ -120,6 +105,7 @@ struct DistributionCounts {
   std::uint64_t chunks = 0;  // that bins of the first distribution took
   std::uint64_t packed_tiles = 0;
   std::uint64_t taken_packed_tiles = 0;
+  std::uint64_t taken_jobs[4] = {};  // of each count and distribution, beyond the first ones
 };
 
 // Tables of the same size, one for each bucket.
@@ -127,6 +113,8 @@ template <class Key>
 struct BinTables {
   Key* splitters = nullptr;
   std::uint32_t* cells = nullptr;
+  CellNode<Key>* nodes = nullptr;
+  std::uint16_t* node_cells = nullptr;
   BinHead<Key>* heads = nullptr;
   unsigned bin_bits = 0;
 
@@ -136,6 +124,13 @@ struct BinTables {
   }
   [[nodiscard]] GSORT_HOST_DEVICE constexpr unsigned cell_count() const {
     return 1U << cell_bits();
+  }
+  // At most.
+  [[nodiscard]] GSORT_HOST_DEVICE constexpr unsigned node_count() const {
+    return (bins() * kNodesOfEightBins + 7) / 8;
+  }
+  [[nodiscard]] GSORT_HOST_DEVICE constexpr unsigned node_cell_count() const {
+    return bins() / 2 * kNodeCellsOfTwoBins;
   }
 };
 
@@ -175,8 +170,9 @@ struct DistributionPass {
   BinTables<Key> tables;
   const BucketPlace* buckets = nullptr;
   unsigned bucket_count = 0;
-  std::uint64_t tile_count = 0;  // at most
-  std::uint64_t stretch_tiles = kStretchTiles;
+  std::uint64_t tile_count = 0;    // at most
+  unsigned even_blocks = 1;        // TileJobs
+  std::uint64_t* taken = nullptr;  // jobs, of this launch
   // Of each bucket's bins. The first distribution: how many keys they have got. The second: how
   // many they have, then where the next key goes, and kFinalRoom.
   std::uint64_t* rooms = nullptr;
@@ -187,7 +183,8 @@ inline constexpr std::uint64_t kFinalRoom = std::uint64_t{1} << 63;  // its keys
 
 // After the first distribution: the bins become buckets.
 struct BucketPass {
-  const std::uint64_t* rooms = nullptr;
+  std::uint64_t* rooms = nullptr;
+  bool sets_rooms = false;  // to where the buckets begin
   unsigned bins = 0;
   BucketPlace* buckets = nullptr;
   unsigned tile_keys = 0;
@@ -216,6 +213,22 @@ struct PackedSortPass {
   DistributionCounts* counts = nullptr;
 };
 
+// The sort of the buckets of one distribution, which lie one after the other.
+template <class Key>
+struct BucketSortPass {
+  const Key* input = nullptr;
+  Key* output = nullptr;
+  EndMaps<Key> maps;
+  BinTables<Key> tables;
+  const BucketPlace* buckets = nullptr;  // in tiles of kBucketSort
+  unsigned bucket_count = 0;
+  std::uint64_t tile_count = 0;  // at most
+  unsigned sort_tile_keys = 0;
+  LongArray* long_arrays = nullptr;  // buckets that are copied, but not sorted
+  DistributionCounts* counts = nullptr;
+  std::uint64_t* taken = nullptr;
+};
+
 template <class Key>
 void launch_sample_keys(const SamplePass<Key>& pass, unsigned architecture, cudaStream_t stream);
 template <class Key>
@@ -231,6 +244,15 @@ void launch_first_distribution(const DistributionPass<Key>& pass, unsigned archi
 template <class Key>
 void launch_second_distribution(const DistributionPass<Key>& pass, unsigned architecture,
                                 cudaStream_t stream);
+template <class Key>
+void launch_once_counts(const DistributionPass<Key>& pass, unsigned architecture,
+                        cudaStream_t stream);
+template <class Key>
+void launch_once_distribution(const DistributionPass<Key>& pass, unsigned architecture,
+                              cudaStream_t stream);
+template <class Key>
+void launch_bucket_sort(const BucketSortPass<Key>& pass, unsigned architecture,
+                        cudaStream_t stream);
 template <class Key>
 void launch_pack_bins(const PackPass<Key>& pass, unsigned architecture, cudaStream_t stream);
 template <class Key>

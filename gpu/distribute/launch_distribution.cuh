@@ -2,6 +2,8 @@
 // for each key type.
 #pragma once
 
+#include <algorithm>
+
 #include "base/units.hpp"
 #include "gpu/cuda/programmatic_launch.cuh"
 #include "gpu/distribute/bin_count_kernel.cuh"
@@ -21,17 +23,29 @@ void launch_sample_keys(const SamplePass<Key>& pass, unsigned architecture, cuda
 
 template <class Key>
 void launch_bin_tables(const TablePass<Key>& pass, unsigned architecture, cudaStream_t stream) {
-  launch_kernel(bin_table_kernel<Key>, {pass.first.bins() + 1, kMostBins, 0, architecture, stream},
+  const unsigned blocks = pass.second.heads == nullptr ? 1 : pass.first.bins() + 1;
+  launch_kernel(bin_table_kernel<Key>, {blocks, kMostBins, 0, architecture, stream},
                 "launching bin_table_kernel", pass);
+}
+
+template <DistributionStep kStep, class Key>
+void launch_counts(const DistributionPass<Key>& pass, unsigned architecture, cudaStream_t stream) {
+  constexpr unsigned kThreads = kDistribution<Key, kStep>.threads;
+  launch_kernel(bin_count_kernel<Key, kStep>,
+                {taking_blocks(pass.tile_count, kThreads), kThreads, 0, architecture, stream},
+                "launching bin_count_kernel", pass);
 }
 
 template <class Key>
 void launch_bin_counts(const DistributionPass<Key>& pass, unsigned architecture,
                        cudaStream_t stream) {
-  constexpr unsigned kThreads = kSecondDistribution<Key>.threads;
-  launch_kernel(bin_count_kernel<Key>,
-                {stretch_blocks(pass.tile_count), kThreads, 0, architecture, stream},
-                "launching bin_count_kernel", pass);
+  launch_counts<DistributionStep::kSecond>(pass, architecture, stream);
+}
+
+template <class Key>
+void launch_once_counts(const DistributionPass<Key>& pass, unsigned architecture,
+                        cudaStream_t stream) {
+  launch_counts<DistributionStep::kOnce>(pass, architecture, stream);
 }
 
 template <class Key>
@@ -44,8 +58,10 @@ template <DistributionStep kStep, class Key>
 void launch_distribution(const DistributionPass<Key>& pass, unsigned architecture,
                          cudaStream_t stream) {
   constexpr DistributionTuning kTuning = kDistribution<Key, kStep>;
-  constexpr unsigned kBytes = kTuning.tile_keys() * sizeof(Key);
-  const unsigned blocks = stretch_blocks(pass.tile_count);
+  // Asked for in any case: the kernel has more static memory than others.
+  constexpr unsigned kBytes =
+      std::max(kTuning.tile_keys() * unsigned{sizeof(Key)}, kUnaskedSharedBytes + 16);
+  const unsigned blocks = taking_blocks(pass.tile_count, kTuning.threads);
   launch_kernel(distribution_kernel<Key, kStep>,
                 {blocks, kTuning.threads, kBytes, architecture, stream},
                 "launching distribution_kernel", pass);
@@ -61,6 +77,12 @@ template <class Key>
 void launch_second_distribution(const DistributionPass<Key>& pass, unsigned architecture,
                                 cudaStream_t stream) {
   launch_distribution<DistributionStep::kSecond>(pass, architecture, stream);
+}
+
+template <class Key>
+void launch_once_distribution(const DistributionPass<Key>& pass, unsigned architecture,
+                              cudaStream_t stream) {
+  launch_distribution<DistributionStep::kOnce>(pass, architecture, stream);
 }
 
 template <class Key>

@@ -3,6 +3,7 @@
 
 #include "gpu/cuda/programmatic_launch.cuh"
 #include "gpu/cuda/with_tuning.hpp"
+#include "gpu/distribute/bucket_sort_kernel.cuh"
 #include "gpu/distribute/cell_sort_kernel.cuh"
 #include "gpu/distribute/packed_sort_kernel.cuh"
 
@@ -15,6 +16,16 @@ void launch_cell_sort(const PackedSortPass<Key>& pass, unsigned architecture, cu
   const unsigned blocks = taking_blocks(pass.buckets.tile_count, kTuning.threads);
   launch_kernel(cell_sort_kernel<Key>, {blocks, kTuning.threads, kBytes, architecture, stream},
                 "launching cell_sort_kernel", pass);
+}
+
+template <class Key>
+void launch_bucket_sort(const BucketSortPass<Key>& pass, unsigned architecture,
+                        cudaStream_t stream) {
+  constexpr unsigned kThreads = kBucketSort<Key>.threads;
+  launch_kernel(bucket_sort_kernel<Key>,
+                {taking_blocks(pass.tile_count, kThreads), kThreads, kBucketSortBytes<Key>,
+                 architecture, stream},
+                "launching bucket_sort_kernel", pass);
 }
 
 template <class Key>

@@ -16,7 +16,7 @@ void launch_pair_counts(const PairDistributionPass<Key, Value>& pass, unsigned a
                         cudaStream_t stream) {
   constexpr unsigned kThreads = kPairDistribution<Key, Value>.threads;
   launch_kernel(pair_count_kernel<Key, Value>,
-                {stretch_blocks(pass.keys.tile_count), kThreads, 0, architecture, stream},
+                {taking_blocks(pass.keys.tile_count, kThreads), kThreads, 0, architecture, stream},
                 "launching pair_count_kernel", pass);
   // Few buckets have many pieces each, and so many threads for a bin.
   const unsigned bins = pass.keys.tables.bins();
@@ -32,10 +32,10 @@ void launch_pair_distribution(const PairDistributionPass<Key, Value>& pass, unsi
                               cudaStream_t stream) {
   constexpr DistributionTuning kTuning = kPairDistribution<Key, Value>;
   constexpr unsigned kBytes = kPairStageBytes<Key, Value>;
-  launch_kernel(
-      pair_distribution_kernel<Key, Value>,
-      {stretch_blocks(pass.keys.tile_count), kTuning.threads, kBytes, architecture, stream},
-      "launching pair_distribution_kernel", pass);
+  launch_kernel(pair_distribution_kernel<Key, Value>,
+                {taking_blocks(pass.keys.tile_count, kTuning.threads), kTuning.threads, kBytes,
+                 architecture, stream},
+                "launching pair_distribution_kernel", pass);
 }
 
 template <class Key, class Value>

@@ -47,6 +47,7 @@ __global__ void __launch_bounds__(kMostBins) bucket_place_kernel(const BucketPas
   const std::uint64_t first_tile = block_exclusive_sum<kMostBins>(
       (count + pass.tile_keys - 1) / pass.tile_keys, warp_sums, tiles);
   if (bin < pass.bins) pass.buckets[bin] = {begin, first_tile};
+  if (pass.sets_rooms && bin < pass.bins) pass.rooms[bin] = begin;
   if (bin == 0) pass.buckets[pass.bins] = {keys, tiles};
 }
 
@@ -130,7 +131,7 @@ __global__ void __launch_bounds__(kMostBins)
   if (bin == 0) packed.begins[kMostBins] = total;
   if (bin < bins) {
     const Key* const splitters = pass.tables.splitters + std::uint64_t{bucket} * bins;
-    const BinTable<Key> table{splitters, nullptr, 0};
+    const BinTable<Key> table{splitters};
     packed.is_final[bin] = count > most && table.is_single_bin(head, bin);
     rooms[bin] = (begin + before) | (packed.is_final[bin] ? kFinalRoom : 0);
   }

@@ -30,8 +30,9 @@ __global__ void __launch_bounds__(kPairDistribution<Key, Value>.threads)
   BinTable<Key> table{};
   unsigned loaded = pass.bucket_count;  // whose table is in shared memory
   block_for_pieces<kTileKeys>(
-      pass, found, [&](const BucketTile& place, std::uint64_t tiles, std::uint64_t tile) {
-        const std::uint64_t piece = piece_of(tile, place.bucket);
+      pass, found,
+      [&](const BucketTile& place, std::uint64_t tiles, std::uint64_t piece,
+          const auto& take_next) {
         const BinHead<Key> head = pass.tables.heads[place.bucket];
         if (!head.is_single()) {
           if (loaded != place.bucket) {
@@ -55,6 +56,7 @@ __global__ void __launch_bounds__(kPairDistribution<Key, Value>.threads)
             to[bin] = counts[bin];
           }
         }
+        take_next();
         __syncthreads();  // the counts are written
       });
 }
@@ -73,13 +75,15 @@ __global__ void __launch_bounds__(kPieceSumThreads)
   const std::uint64_t first_tile = pass.buckets[bucket].first_tile;
   const std::uint64_t end_tile = pass.buckets[bucket + 1].first_tile;
   if (first_tile == end_tile || pass.tables.heads[bucket].is_single()) return;
-  const std::uint64_t pieces = piece_of(end_tile - 1, bucket) + 1 - piece_of(first_tile, bucket);
+  const TileJobs jobs = jobs_of(pass);
+  const std::uint64_t first_piece = jobs.piece_of(first_tile, bucket);
+  const std::uint64_t pieces = jobs.piece_of(end_tile - 1, bucket) + 1 - first_piece;
   const unsigned bin = blockIdx.x % strips * strip_bins + threadIdx.x % strip_bins;
   const unsigned part = threadIdx.x / strip_bins;
   const unsigned parts = kPieceSumThreads / strip_bins;
   const std::uint64_t begin = pieces * part / parts;
   const std::uint64_t end = pieces * (part + 1) / parts;
-  std::uint64_t* const own = pairs.pieces + piece_of(first_tile, bucket) * bins + bin;
+  std::uint64_t* const own = pairs.pieces + first_piece * bins + bin;
   std::uint64_t sum = 0;
 #pragma unroll 8
   for (std::uint64_t piece = begin; piece < end; ++piece) sum += own[piece * bins];

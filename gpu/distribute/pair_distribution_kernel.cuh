@@ -295,9 +295,13 @@ __global__ void __launch_bounds__(kPairDistribution<Key, Value>.threads)
   BinTable<Key> table{};
   unsigned loaded = pass.bucket_count;  // whose table is in shared memory
   block_for_pieces<kTilePairs>(
-      pass, found, [&](BucketTile place, std::uint64_t tiles, std::uint64_t tile) {
+      pass, found,
+      [&](BucketTile place, std::uint64_t tiles, std::uint64_t piece, const auto& take_next) {
         const BinHead<Key> head = pass.tables.heads[place.bucket];
-        if (head.is_single()) return block_copy_piece<kTilePairs>(pairs, place, tiles);
+        if (head.is_single()) {
+          take_next();
+          return block_copy_piece<kTilePairs>(pairs, place, tiles);
+        }
         Key keys[kPairs];
         unsigned count = place.count<kTilePairs>();
         std::uint64_t begin = place.bucket_begin + place.position;
@@ -306,7 +310,7 @@ __global__ void __launch_bounds__(kPairDistribution<Key, Value>.threads)
           table = block_load_bins(pass.tables, place.bucket, head, shared_bins);
           loaded = place.bucket;
         }
-        thread_begin_piece(pairs, place.bucket, piece_of(tile, place.bucket), shared_tile.next);
+        thread_begin_piece(pairs, place.bucket, piece, shared_tile.next);
         __syncthreads();  // the table is loaded, the places are known
 #pragma unroll 1
         for (std::uint64_t left = tiles; left > 0; --left) {
@@ -314,9 +318,8 @@ __global__ void __launch_bounds__(kPairDistribution<Key, Value>.threads)
           place.position += kTilePairs;
           const unsigned next_count = left > 1 ? place.count<kTilePairs>() : 0;
           const auto load_next = [&] {
-            if (left > 1) {
-              thread_load_pair_keys<kTilePairs>(pass, begin + kTilePairs, next_count, keys);
-            }
+            if (left == 1) return take_next();
+            thread_load_pair_keys<kTilePairs>(pass, begin + kTilePairs, next_count, keys);
           };
           if (count == kTilePairs) {
             block_distribute_pairs<true, kThreads>(pairs, begin, count, head, table, stage,

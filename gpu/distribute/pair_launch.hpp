@@ -41,10 +41,10 @@ inline constexpr unsigned kPairStageBytes = kPairDistribution<Key, Value>.tile_k
                                             kPairDistribution<Key, Value>.threads / 32 * kMostBins *
                                                 4;
 
-// Can the device's blocks have so much shared memory?
+// Is so much shared memory of a block enough?
 template <class Key, class Value>
-[[nodiscard]] constexpr bool pairs_fit_block(unsigned architecture) {
-  return kPairStageBytes<Key, Value> + kBinsBytes <= most_shared_bytes(architecture);
+[[nodiscard]] constexpr bool pairs_fit_block(unsigned shared_bytes) {
+  return kPairStageBytes<Key, Value> + kBinsBytes <= shared_bytes;
 }
 
 inline constexpr unsigned kPieceSumThreads = 1024;

@@ -60,6 +60,37 @@ struct LongMergePass {
   unsigned pass = 0;
 };
 
+// Where tiles and runs lie between the passes.
+template <class Key>
+struct LongBuffers {
+  Key* after_even_passes = nullptr;
+  Key* after_odd_passes = nullptr;
+  bool stores_mapped = false;  // in the last pass
+};
+
+// Makes it pass `number` of its passes.
+template <class Key>
+GSORT_HOST_DEVICE constexpr void set_long_pass(LongMergePass<Key>& pass, unsigned number,
+                                               const LongBuffers<Key>& buffers) {
+  const unsigned passes_after = pass.passes.pass_count - 1 - number;
+  const bool to_output = passes_after % 2 == 0;
+  pass.pass = number;
+  pass.merge.input = to_output ? buffers.after_odd_passes : buffers.after_even_passes;
+  pass.merge.output = to_output ? buffers.after_even_passes : buffers.after_odd_passes;
+  pass.merge.fan_in = pass.passes.fan_in(number);
+  pass.merge.writes_samples = passes_after > 0;
+  pass.merge.maps = passes_after == 0 && buffers.stores_mapped;
+}
+
+// All merge passes of listed long arrays.
+template <class Key>
+struct LongMergesPass {
+  LongMergePass<Key> first;
+  LongBuffers<Key> buffers;
+};
+// Blocks of long_merges_kernel on a multiprocessor.
+inline constexpr unsigned kLongMergeBlocks = 4;
+
 // Arrays of any lengths.
 template <class Key>
 struct SegmentedPass {
@@ -102,6 +133,9 @@ void launch_long_partition(const LongMergePass<Key>& pass, unsigned architecture
 template <class Key>
 void launch_listed_merge(const LongMergePass<Key>& pass, unsigned architecture,
                          cudaStream_t stream);
+template <class Key>
+void launch_long_merges(const LongMergesPass<Key>& pass, unsigned architecture,
+                        cudaStream_t stream);
 
 // Sorts the tiny arrays and fills the pass's tables. Requires: first_arrays all kNoArray, counts
 // all zero; or longest <= tiny_keys, when it does not touch them.

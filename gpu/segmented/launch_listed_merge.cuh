@@ -1,9 +1,10 @@
-// The body of launch_listed_merge; included by one .cu file a key type.
+// The bodies of launch_listed_merge and launch_long_merges; included by one .cu file a key type.
 #pragma once
 
 #include "gpu/cuda/programmatic_launch.cuh"
 #include "gpu/cuda/with_tuning.hpp"
 #include "gpu/segmented/listed_merge_kernel.cuh"
+#include "gpu/segmented/long_merges_kernel.cuh"
 
 namespace gsort::gpu {
 
@@ -22,6 +23,22 @@ void launch_listed_merge(const LongMergePass<Key>& pass, unsigned architecture,
       launch_kernel(kKernel, {blocks, kTuning.merge_threads, kBytes, architecture, stream},
                     "launching listed_merge_kernel", pass);
     });
+  });
+}
+
+template <class Key>
+void launch_long_merges(const LongMergesPass<Key>& pass, unsigned architecture,
+                        cudaStream_t stream) {
+  if (pass.first.passes.pass_count == 0) return;
+  with_tuning<Key>(architecture, [&](auto constant) {
+    constexpr KernelTuning kTuning = decltype(constant)::kTuning;
+    constexpr unsigned kBytes =
+        TileWords<Key, kTuning.keys_per_thread>::bytes(kTuning.merge_threads);
+    static_assert(kBytes <= kUnaskedSharedBytes);
+    launch_cooperatively(
+        long_merges_kernel<Key, kTuning.merge_threads, kTuning.keys_per_thread>,
+        {kLongMergeBlocks * multiprocessors(), kTuning.merge_threads, kBytes, stream},
+        "launching long_merges_kernel", pass);
   });
 }
 

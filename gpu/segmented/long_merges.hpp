@@ -33,28 +33,29 @@ struct LongScratch {
         rows(cutter.take<std::uint64_t>(needs.row_numbers)) {}
 };
 
-// The merge passes over long arrays: queue_pass(pass, to_output) queues each. rows_of_pass(arrays,
-// i, fan_in) sets what pass i needs in its arrays and returns its rows of cuts.
-template <class Key, class RowsOfPass, class QueuePass>
-void for_each_long_pass(LongMergePass<Key> pass, const LongSortPass<Key>& tiles,
-                        const LongScratch<Key>& arrays, const RowsOfPass& rows_of_pass,
-                        const QueuePass& queue_pass) {
+template <class Key>
+[[nodiscard]] LongMergesPass<Key> long_merges_of(LongMergePass<Key> pass,
+                                                 const LongSortPass<Key>& tiles,
+                                                 const LongScratch<Key>& arrays) {
   pass.passes = tiles.passes;
   pass.merge.samples = arrays.samples;
   pass.merge.sample_shift = kWrittenSampleShift<Key>;
   pass.merge.rows = arrays.rows;
   pass.merge.store_map = tiles.maps.store_map;
+  return {pass, {tiles.after_even_passes, tiles.after_odd_passes, tiles.maps.stores_mapped}};
+}
+
+// The merge passes over long arrays: queue_pass(pass, to_output) queues each. rows_of_pass(arrays,
+// i, fan_in) sets what pass i needs in its arrays and returns its rows of cuts.
+template <class Key, class RowsOfPass, class QueuePass>
+void for_each_long_pass(const LongMergePass<Key>& first, const LongSortPass<Key>& tiles,
+                        const LongScratch<Key>& arrays, const RowsOfPass& rows_of_pass,
+                        const QueuePass& queue_pass) {
+  auto [pass, buffers] = long_merges_of(first, tiles, arrays);
   for (unsigned i = 0; i < pass.passes.pass_count; ++i) {
-    const unsigned passes_after = pass.passes.pass_count - 1 - i;
-    const bool to_output = passes_after % 2 == 0;
-    pass.pass = i;
-    pass.merge.input = to_output ? tiles.after_odd_passes : tiles.after_even_passes;
-    pass.merge.output = to_output ? tiles.after_even_passes : tiles.after_odd_passes;
-    pass.merge.fan_in = pass.passes.fan_in(i);
-    pass.merge.writes_samples = passes_after > 0;
-    pass.merge.maps = passes_after == 0 && tiles.maps.stores_mapped;
+    set_long_pass(pass, i, buffers);
     pass.merge.row_count = rows_of_pass(pass.arrays, i, pass.merge.fan_in);
-    queue_pass(pass, to_output);
+    queue_pass(pass, pass.merge.output == buffers.after_even_passes);
   }
 }
 

@@ -117,18 +117,24 @@ __device__ void team_cut_row(const LongMergePass<Key>& pass, std::uint64_t row,
   }
 }
 
-template <class Key, std::uint32_t kTileKeys, unsigned kFanIn>
-__global__ void __launch_bounds__(kPartitionThreads, 12)
-    long_partition_kernel(const __grid_constant__ LongMergePass<Key> pass) {
-  constexpr unsigned kTeams = kPartitionThreads / kFanIn;
-  grid_begin();
-  const std::uint64_t rows =
-      pass.arrays.counts == nullptr ? pass.merge.row_count : pass.arrays.listed_rows();
+// The rows of cuts that fall to this block.
+template <unsigned kThreads, std::uint32_t kTileKeys, unsigned kFanIn, class Key>
+__device__ void block_cut_rows(const LongMergePass<Key>& pass, std::uint64_t rows) {
+  constexpr unsigned kTeams = kThreads / kFanIn;
 #pragma unroll 1
   for (std::uint64_t first = std::uint64_t{blockIdx.x} * kTeams; first < rows;
        first += std::uint64_t{gridDim.x} * kTeams) {
     team_cut_row<kTileKeys, kFanIn>(pass, first + threadIdx.x / kFanIn, rows);
   }
+}
+
+template <class Key, std::uint32_t kTileKeys, unsigned kFanIn>
+__global__ void __launch_bounds__(kPartitionThreads, 12)
+    long_partition_kernel(const __grid_constant__ LongMergePass<Key> pass) {
+  grid_begin();
+  const std::uint64_t rows =
+      pass.arrays.counts == nullptr ? pass.merge.row_count : pass.arrays.listed_rows();
+  block_cut_rows<kPartitionThreads, kTileKeys, kFanIn>(pass, rows);
 }
 
 }  // namespace gsort::gpu

@@ -171,6 +171,7 @@ struct SegmentedCounts {
   std::uint64_t taken_middle_windows = 0;
   std::uint64_t taken_tiles = 0;
   std::uint64_t taken_rows[LongPasses::kMost] = {};
+  std::uint64_t met_blocks = 0;  // cooperative_launch.cuh
 };
 
 // An array, and which of its tiles or rows is meant.

@@ -29,6 +29,7 @@ namespace {
 constexpr std::size_t kAlignment = 256;  // of cudaMalloc
 
 thread_local int current = 0;
+thread_local cudaError_t last_error = cudaSuccess;
 std::atomic<bool> has_peers{true};
 std::atomic<bool> is_late{false};
 std::function<void(int, void*, const void*, std::size_t)> copy_hook;
@@ -200,6 +201,9 @@ void restart_counts() {
 void count_launch() {
   objects().count_launch();
 }
+cudaError_t fail(cudaError_t error) {
+  return last_error = error;
+}
 void require_own(const void* memory, const char* call) {
   objects().require_own(memory, call);
 }
@@ -225,9 +229,9 @@ const char* cudaGetErrorString(cudaError_t error) {
   }
 }
 
-// Calls report what went wrong by their result alone.
+// Only failed launches and allocations are remembered.
 cudaError_t cudaGetLastError() {
-  return cudaSuccess;
+  return std::exchange(last_error, cudaSuccess);
 }
 
 cudaError_t cudaGetDeviceCount(int* count) {
@@ -296,11 +300,6 @@ cudaError_t cudaRuntimeGetVersion(int* version) {
 
 cudaError_t cudaPointerGetAttributes(cudaPointerAttributes* attributes, const void* pointer) {
   *attributes = {cudaMemoryTypeDevice, objects().device_of(pointer)};
-  return cudaSuccess;
-}
-
-cudaError_t cudaDeviceGetAttribute(int* value, cudaDeviceAttr attribute, int /*device*/) {
-  *value = attribute == cudaDevAttrComputeCapabilityMajor ? 9 : 0;
   return cudaSuccess;
 }
 
@@ -397,7 +396,7 @@ cudaError_t cudaMalloc(void** memory, std::size_t bytes) {
   if (bytes == 0) return cudaSuccess;
   const std::size_t whole = (bytes + kAlignment - 1) / kAlignment * kAlignment;
   if (whole > bytes_of(current) - emulator::use_of(current).bytes) {
-    return cudaErrorMemoryAllocation;
+    return emulator::fail(cudaErrorMemoryAllocation);
   }
   *memory = std::aligned_alloc(kAlignment, whole);
   if (*memory == nullptr) return cudaErrorMemoryAllocation;

@@ -18,6 +18,7 @@ namespace emulator {
 
 inline constexpr unsigned kMostThreads = 1024;
 inline constexpr unsigned kMostSharedBytes = 227U << 10;  // dynamic, of a block
+inline constexpr int kMultiprocessors = 3;
 
 struct Extent {
   unsigned x = 1;

@@ -7,11 +7,8 @@
 #include <vector>
 
 #include "base/error.hpp"
-#include "device_memory.hpp"
-#include "distributions.hpp"
+#include "distribute_cases.hpp"
 #include "element/record_text.hpp"
-#include "gpu/cuda/tuning.hpp"
-#include "gpu/distribute/launch.hpp"
 #include "support/tuples.hpp"
 
 namespace gsort::gpu {
@@ -22,61 +19,6 @@ class DeviceDistribute : public GpuTest {};
 
 using KeyTypes = ::testing::Types<std::uint32_t, std::uint64_t>;
 TYPED_TEST_SUITE(DeviceDistribute, KeyTypes);
-
-// Distributes as few keys as there are.
-DistributionChoice choice_of(unsigned first_bits, unsigned second_bits, std::uint64_t seed = 1) {
-  return {seed, 0, first_bits, second_bits};
-}
-
-template <class Key>
-struct Case {
-  DistributionChoice choice;
-  KeyMap<Key> load_map{};
-  KeyMap<Key> store_map{};
-  std::size_t misalign = 0;
-  bool in_place = false;
-};
-
-template <class Key>
-void sort_and_compare(const std::vector<Key>& keys, const Case<Key>& how, const std::string& what) {
-  if (are_too_many(keys.size())) return;
-  std::vector<Key> expected = keys;
-  for (Key& key : expected) key = how.load_map.to_ordered(key);
-  std::sort(expected.begin(), expected.end());
-  for (Key& key : expected) key = how.store_map.to_raw(key);
-
-  const DeviceArray<Key> input(keys, how.misalign);
-  const DeviceArray<Key> apart(how.in_place ? 0 : keys.size(), how.misalign);
-  const DeviceArray<Key>& output = how.in_place ? input : apart;
-  const std::size_t bytes = sort_keys_by_distribution_scratch_bytes<Key>(keys.size(), how.choice);
-  const DeviceArray<unsigned char> scratch(bytes, 256 - DeviceArray<char>::kGuard);
-  sort_keys_by_distribution<Key>({.input = input.get(),
-                                  .output = output.get(),
-                                  .count = keys.size(),
-                                  .load_map = how.load_map,
-                                  .store_map = how.store_map,
-                                  .scratch = {scratch.get(), bytes}},
-                                 how.choice);
-  ASSERT_TRUE(output.values() == expected) << what << ", " << keys.size() << " keys";
-  ASSERT_TRUE(output.guards_hold() && scratch.guards_hold()) << what;
-  ASSERT_TRUE(how.in_place || input.values() == keys) << what << ": the input changed";
-}
-
-// Around a tile of the distribution, a tile of the block sort, and several of each.
-template <class Key>
-std::vector<std::size_t> border_sizes() {
-  std::vector<std::size_t> sizes{128, 129, 255, 257, 1000, 2047, 2049, 1234567};
-  const std::size_t sort_tile = tuning_for<Key>(90).block_sort_keys();
-  for (const std::size_t tile : {std::size_t{kFirstDistribution<Key>.tile_keys()}, sort_tile,
-                                 std::size_t{packed_tile_keys<Key>(sort_tile)}}) {
-    for (const std::size_t times : {1U, 2U, 3U, 8U, 9U, 33U}) {
-      for (const std::size_t near : {tile * times - 1, tile * times, tile * times + 1}) {
-        sizes.push_back(near);
-      }
-    }
-  }
-  return sizes;
-}
 
 TYPED_TEST(DeviceDistribute, SortsEverySizeAtABorder) {
   for (const std::size_t size : border_sizes<TypeParam>()) {
@@ -259,12 +201,14 @@ TYPED_TEST(DeviceDistribute, MergesTilesWhoseKeysCrowdAFewCells) {
   EXPECT_GE(counts.packed_tiles, 12U);
   EXPECT_EQ(counts.lists.tile_arrays, counts.packed_tiles);
   sort_and_compare<TypeParam>(keys, {.choice = choice_of(3, 2)}, "crowded");
+  sort_and_compare<TypeParam>(keys, {.choice = once()}, "crowded, once");
   auto some = make_keys<TypeParam>(Shape::kUniform, 99000, 5);
   for (std::size_t i = 0; i < some.size(); i += 2) some[i] = some[i] % 2000 + 12345;
   const DistributionCounts mixed = counts_of_sort(some, choice_of(3, 3));
   EXPECT_GE(mixed.lists.tile_arrays, 1U);
   EXPECT_LT(mixed.lists.tile_arrays, mixed.packed_tiles);
   sort_and_compare<TypeParam>(some, {.choice = choice_of(3, 3)}, "half of them crowded");
+  sort_and_compare<TypeParam>(some, {.choice = once()}, "half of them crowded, once");
 }
 
 template <class Key>
@@ -384,7 +328,7 @@ TYPED_TEST(DeviceDistribute, SortsByDefaultWhateverTheCount) {
 }
 
 TYPED_TEST(DeviceDistribute, NeedsLittleMoreThanASecondArray) {
-  constexpr std::uint64_t kLeast = std::uint64_t{1} << 22;
+  constexpr std::uint64_t kLeast = std::uint64_t{1} << 23;
   for (std::uint64_t count = kLeast; count < kMaxSortedKeys; count += count / 9) {
     const std::size_t bytes =
         sort_keys_by_distribution_scratch_bytes<TypeParam>(count, {.least_keys = kLeast});

@@ -1,7 +1,8 @@
-// Inputs for the tests on the card: ten shapes of keys, all from a seed.
+// Inputs for the tests on the card: shapes of keys, all from a seed.
 #pragma once
 
 #include <algorithm>
+#include <bit>
 #include <cmath>
 #include <cstdint>
 #include <random>
@@ -23,6 +24,11 @@ enum class Shape : std::uint8_t {
   kMaximum,
   kZipf,
   kInterleaved,  // every merge of halves alternates between them: the bit-reversed order
+  kNormal,       // floats or doubles, as keys that are ordered as these
+  kExponential,
+  kBothSigns,
+  kClusteredTimes,  // one in a thousand lies far away
+  kRandomWidth,
 };
 
 struct NamedShape {
@@ -39,7 +45,24 @@ inline constexpr NamedShape kShapes[] = {{Shape::kUniform, "uniform"},
                                          {Shape::kOrganPipe, "organ pipe"},
                                          {Shape::kMaximum, "all maximum"},
                                          {Shape::kZipf, "zipf"},
-                                         {Shape::kInterleaved, "interleaved"}};
+                                         {Shape::kInterleaved, "interleaved"},
+                                         {Shape::kNormal, "normal"},
+                                         {Shape::kExponential, "exponential"},
+                                         {Shape::kBothSigns, "both signs"},
+                                         {Shape::kClusteredTimes, "clustered times"},
+                                         {Shape::kRandomWidth, "random width"}};
+
+// The number as a float or a double of the key's width, ordered.
+template <class Key>
+[[nodiscard]] Key ordered_float(double number) {
+  if constexpr (sizeof(Key) == 4) {
+    const auto map = KeyMap<Key>::of({KeyType::kF32, false, false});
+    return map.to_ordered(std::bit_cast<std::uint32_t>(static_cast<float>(number)));
+  } else {
+    const auto map = KeyMap<std::uint64_t>::of({KeyType::kF64, false, false});
+    return static_cast<Key>(map.to_ordered(std::bit_cast<std::uint64_t>(number)));
+  }
+}
 
 [[nodiscard]] inline std::uint64_t reverse_bits(std::uint64_t value, unsigned bits) {
   std::uint64_t reversed = 0;
@@ -100,6 +123,24 @@ template <class Key>
       }
       case Shape::kInterleaved:
         keys[i] = static_cast<Key>(reverse_bits(i, bits));
+        break;
+      case Shape::kNormal:
+        keys[i] = ordered_float<Key>(std::normal_distribution<>()(random));
+        break;
+      case Shape::kExponential:
+        keys[i] = ordered_float<Key>(std::exponential_distribution<>()(random));
+        break;
+      case Shape::kBothSigns:
+        keys[i] = ordered_float<Key>(std::uniform_real_distribution<>(-1, 1)(random));
+        break;
+      case Shape::kClusteredTimes:
+        keys[i] =
+            random() % 1000 == 0
+                ? uniform_key<Key>(random)
+                : static_cast<Key>((random() % 300 << 20) + random() % 60'000 + 1'400'000'000);
+        break;
+      case Shape::kRandomWidth:
+        keys[i] = static_cast<Key>(uniform_key<Key>(random) >> random() % (8 * sizeof(Key)));
         break;
     }
   }

@@ -41,8 +41,10 @@ float median_ms(int repeats, const std::function<void()>& queue_work) {
 }
 
 const char* name_of(KeyShape shape) {
-  constexpr const char* kNames[] = {"uniform",  "sorted",     "reversed", "equal", "few distinct",
-                                    "sawtooth", "organ pipe", "maximum",  "zipf",  "interleaved"};
+  constexpr const char* kNames[] = {"uniform",      "sorted",          "reversed",    "equal",
+                                    "few distinct", "sawtooth",        "organ pipe",  "maximum",
+                                    "zipf",         "interleaved",     "normal",      "exponential",
+                                    "both signs",   "clustered times", "random width"};
   return kNames[static_cast<int>(shape)];
 }
 
@@ -54,6 +56,37 @@ __device__ std::uint64_t random_bits(std::uint64_t x) {
   x = (x ^ (x >> 30)) * 0xbf58476d1ce4e5b9ULL;
   x = (x ^ (x >> 27)) * 0x94d049bb133111ebULL;
   return x ^ (x >> 31);
+}
+
+// The float or double as a key that is ordered as it is.
+template <class Key>
+__device__ Key ordered_float(double number) {
+  Key bits;
+  if constexpr (sizeof(Key) == 4) {
+    bits = __float_as_uint(static_cast<float>(number));
+  } else {
+    bits = static_cast<Key>(__double_as_longlong(number));
+  }
+  constexpr Key kSign = Key{1} << (8 * sizeof(Key) - 1);
+  return (bits & kSign) != 0 ? static_cast<Key>(~bits) : bits | kSign;
+}
+
+// In (0, 1].
+__device__ double uniform_double(std::uint64_t random) {
+  return static_cast<double>((random >> 11) + 1) * 0x1p-53;
+}
+
+// Bursts of a second around a few hundred moments of ten years; one in a thousand lies anywhere. In
+// seconds of 32 bits, bursts of ten minutes.
+template <class Key>
+__device__ Key clustered_time(std::uint64_t random, std::uint64_t more) {
+  if (more % 1000 == 0) return static_cast<Key>(random);
+  const std::uint64_t moment = random_bits(more / 1000 % 300) % 315'360'000;
+  if constexpr (sizeof(Key) == 4) {
+    return static_cast<Key>(1'400'000'000 + moment + random % 600);
+  } else {
+    return (1'400'000'000 + moment) * 1'000'000'000 + random % 1'000'000'000;
+  }
 }
 
 template <class Key>
@@ -78,6 +111,17 @@ __device__ Key make_key(KeyShape shape, std::uint64_t random, std::uint64_t i,
       return static_cast<Key>(~Key{0});
     case KeyShape::kZipf:
       return static_cast<Key>(powf(((random >> 40) + 1) * 0x1p-24F, -1.25F));
+    case KeyShape::kNormal:
+      return ordered_float<Key>(sqrt(-2 * log(uniform_double(random))) *
+                                cospi(2 * uniform_double(random_bits(random))));
+    case KeyShape::kExponential:
+      return ordered_float<Key>(-log(uniform_double(random)));
+    case KeyShape::kBothSigns:
+      return ordered_float<Key>(2 * uniform_double(random) - 1);
+    case KeyShape::kClusteredTimes:
+      return clustered_time<Key>(random, random_bits(random));
+    case KeyShape::kRandomWidth:
+      return static_cast<Key>(random) >> random_bits(random) % (8 * sizeof(Key));
     default:
       return static_cast<Key>(__brevll(i) >> __clzll(count - 1));
   }

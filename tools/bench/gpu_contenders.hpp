@@ -41,9 +41,15 @@ enum class KeyShape : std::uint8_t {
   kOrganPipe,
   kMaximum,
   kZipf,
-  kInterleaved
+  kInterleaved,
+  // Numbers of floating point, as keys that are ordered as these, and times.
+  kNormal,
+  kExponential,
+  kBothSigns,  // in [-1, 1), all equally likely
+  kClusteredTimes,
+  kRandomWidth
 };
-inline constexpr int kKeyShapes = 10;
+inline constexpr int kKeyShapes = 15;
 [[nodiscard]] const char* name_of(KeyShape shape);
 
 // Fills keys[0, count) with a shape. Queued on the default stream.

@@ -60,9 +60,18 @@ enum cudaMemcpyKind {
   cudaMemcpyDeviceToDevice,
   cudaMemcpyDefault
 };
-enum cudaDeviceAttr { cudaDevAttrComputeCapabilityMajor, cudaDevAttrComputeCapabilityMinor };
+enum cudaDeviceAttr {
+  cudaDevAttrComputeCapabilityMajor,
+  cudaDevAttrComputeCapabilityMinor,
+  cudaDevAttrMultiProcessorCount,
+  cudaDevAttrMaxThreadsPerMultiProcessor,
+  cudaDevAttrMaxSharedMemoryPerBlockOptin
+};
 enum cudaFuncAttribute { cudaFuncAttributeMaxDynamicSharedMemorySize };
-enum cudaLaunchAttributeID { cudaLaunchAttributeProgrammaticStreamSerialization };
+enum cudaLaunchAttributeID {
+  cudaLaunchAttributeProgrammaticStreamSerialization,
+  cudaLaunchAttributeCooperative
+};
 enum cudaStreamCaptureMode { cudaStreamCaptureModeThreadLocal };
 enum cudaDriverEntryPointQueryResult {
   cudaDriverEntryPointSuccess = 0,
@@ -91,6 +100,7 @@ struct cudaLaunchAttribute {
   cudaLaunchAttributeID id;
   struct {
     int programmaticStreamSerializationAllowed;
+    int cooperative;
   } val;
 };
 struct cudaLaunchConfig_t {
@@ -121,7 +131,12 @@ cudaError_t cudaGetDeviceProperties(cudaDeviceProp* properties, int device);
 cudaError_t cudaDeviceGetPCIBusId(char* address, int bytes, int device);
 cudaError_t cudaDriverGetVersion(int* version);
 cudaError_t cudaRuntimeGetVersion(int* version);
-cudaError_t cudaDeviceGetAttribute(int* value, cudaDeviceAttr attribute, int device);
+inline cudaError_t cudaDeviceGetAttribute(int* value, cudaDeviceAttr attribute, int /*device*/) {
+  static constexpr int kValues[] = {9, 0, emulator::kMultiprocessors, 2048,
+                                    static_cast<int>(emulator::kMostSharedBytes)};
+  *value = kValues[attribute];
+  return cudaSuccess;
+}
 cudaError_t cudaDeviceSynchronize();
 cudaError_t cudaStreamCreateWithFlags(cudaStream_t* stream, unsigned flags);
 cudaError_t cudaStreamSynchronize(cudaStream_t stream);
@@ -157,6 +172,11 @@ cudaError_t cudaMemcpyPeerAsync(void* to, int to_device, const void* from, int f
 cudaError_t cudaDeviceCanAccessPeer(int* can, int device, int peer);
 cudaError_t cudaDeviceEnablePeerAccess(int peer, unsigned flags);
 
+namespace emulator {
+// What cudaGetLastError() returns next. Returns: the same.
+cudaError_t fail(cudaError_t error);
+}  // namespace emulator
+
 template <class Kernel>
 cudaError_t cudaFuncSetAttribute(Kernel* /*kernel*/, cudaFuncAttribute /*attribute*/, int value) {
   return value >= 0 && static_cast<unsigned>(value) <= emulator::kMostSharedBytes
@@ -178,12 +198,15 @@ cudaError_t cudaLaunchKernelEx(const cudaLaunchConfig_t* config, void (*kernel)(
                                Arguments&&... arguments) {
   if (config->blockDim.x == 0 || config->blockDim.x > emulator::kMostThreads ||
       config->dynamicSmemBytes > emulator::kMostSharedBytes || config->gridDim.x == 0) {
-    return cudaErrorInvalidConfiguration;
+    return emulator::fail(cudaErrorInvalidConfiguration);
   }
   emulator::require_own(config->stream, "launching a kernel");
   (emulator::require_own_argument(arguments), ...);
   emulator::count_launch();
-  const emulator::GridShape shape{config->gridDim, config->blockDim, config->dynamicSmemBytes};
+  // Blocks run one after the other, so only one can wait for all.
+  const bool together = config->numAttrs > 0 && config->attrs->id == cudaLaunchAttributeCooperative;
+  const emulator::GridShape shape{together ? dim3(1) : config->gridDim, config->blockDim,
+                                  config->dynamicSmemBytes};
   emulator::queue(config->stream, [=, ... values = static_cast<Parameters>(arguments)] {
     emulator::run_grid(shape, [&] { kernel(values...); });
   });
@@ -202,6 +225,8 @@ inline int __syncthreads_or(int predicate) {
 inline int __syncthreads_and(int predicate) {
   return emulator::wait_for_block(predicate == 0) == 0;
 }
+inline void __threadfence() {}
+inline void __nanosleep(unsigned /*ns*/) {}
 inline void __syncwarp(unsigned mask = ~0U) {
   emulator::exchange(mask, 0);
 }

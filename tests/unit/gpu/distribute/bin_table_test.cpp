@@ -2,12 +2,16 @@
 #include "gpu/distribute/bin_table.hpp"
 
 #include <algorithm>
+#include <bit>
 #include <cstdint>
 #include <functional>
 #include <random>
+#include <utility>
 #include <vector>
 
 #include <gtest/gtest.h>
+
+#include "gpu/merge/find_last.hpp"
 
 namespace gsort::gpu {
 namespace {
@@ -23,6 +27,8 @@ template <class Key>
 struct MadeTable {
   std::vector<Key> splitters;
   std::vector<std::uint32_t> cells;
+  std::vector<CellNode<Key>> nodes;
+  std::vector<std::uint16_t> node_cells;
   unsigned cell_bits = 0;
   BinHead<Key> head{};
 
@@ -39,18 +45,70 @@ struct MadeTable {
     std::vector<Key> rounded = splitters;
     for (unsigned bin = 1; bin < bins; ++bin) rounded[bin] = rounded_splitter(table(), head, bin);
     splitters = rounded;
-    cells.resize(cell_count);
-    const BinTable<Key> bare = table();
-    for (unsigned cell = 0; cell < cell_count; ++cell) cells[cell] = cell_entry(bare, head, cell);
+    make_cells(cell_count, cell_count / 4);
   }
 
-  [[nodiscard]] BinTable<Key> table() const { return {splitters.data(), cells.data(), cell_bits}; }
+  // As block_write_cells does.
+  void make_cells(unsigned cell_count, unsigned most_bins) {
+    cells.resize(cell_count);
+    nodes.resize((most_bins * kNodesOfEightBins + 7) / 8);
+    node_cells.assign(most_bins / 2 * kNodeCellsOfTwoBins, 0xffff);
+    std::vector<BinRange> ranges(nodes.size());
+    std::uint32_t sum = 0;
+    const auto add = [&](std::uint32_t n) { return std::exchange(sum, sum + n); };
+    const NodeMaker<Key> maker{splitters.data(), static_cast<unsigned>(nodes.size()),
+                               static_cast<unsigned>(node_cells.size()), nodes.data(),
+                               ranges.data()};
+    const BinTable<Key> bare = table();
+    for (unsigned cell = 0; cell < cell_count; ++cell) {
+      cells[cell] = cell_entry(bare, head, cell, maker, add);
+    }
+    unsigned done = 0;
+    for (unsigned level = 1; level <= kMostNodeLevels; ++level) {
+      const unsigned end = maker.cells_of(sum);
+      const unsigned made = maker.nodes_of(sum);
+      for (; done < end; ++done) {
+        const auto begin_of = [&](std::uint64_t node) { return nodes[node].begin(); };
+        const auto node = static_cast<unsigned>(find_last(made, done, begin_of));
+        node_cells[done] = node_entry(maker, node, done, level == kMostNodeLevels, add);
+      }
+    }
+  }
+
+  [[nodiscard]] BinTable<Key> table() const {
+    return {splitters.data(), cells.data(), cell_bits, nodes.data(), node_cells.data()};
+  }
 };
+
+// How a key is found.
+struct Search {
+  bool is_searched = false;
+  unsigned nodes = 0;  // on the way
+  bool bisects = false;
+};
+
+template <class Key>
+Search search_of(const MadeTable<Key>& made, Key key) {
+  Search search;
+  const std::uint32_t entry = made.cells[made.head.position_of(key) >> (32 - made.cell_bits)];
+  search.is_searched = (entry & kSearched) != 0;
+  if (!search.is_searched) return search;
+  unsigned how = entry >> kEntrySlotShift;
+  search.bisects = how != 0 && how < kFirstNode;
+  if (how < kFirstNode) return search;
+  unsigned found = kNodeInNode | (how - kFirstNode);
+  while ((found & kNodeInNode) != 0) {
+    found = made.node_cells[made.nodes[found & ~kNodeInNode].cell_of(key)];
+    ++search.nodes;
+  }
+  search.bisects = found >> kNodeStepShift != 0;
+  return search;
+}
 
 template <class Key>
 void expect_right_bins(std::vector<Key> chosen, Key most, const std::vector<Key>& more_keys) {
   std::sort(chosen.begin() + 1, chosen.end());
-  const MadeTable<Key> made(chosen, most, static_cast<unsigned>(8 * chosen.size()));
+  const MadeTable<Key> made(chosen, most, static_cast<unsigned>(4 * chosen.size()));
   // Strictly: rounding leaves no two equal.
   ASSERT_EQ(
       std::adjacent_find(made.splitters.begin(), made.splitters.end(), std::greater_equal<>()),
@@ -66,7 +124,7 @@ void expect_right_bins(std::vector<Key> chosen, Key most, const std::vector<Key>
   for (const Key splitter : made.splitters) {
     for (const int step : {-2, -1, 0, 1, 2}) expect_bin(splitter + static_cast<Key>(step));
   }
-  for (unsigned cell = 0; cell <= 8 * chosen.size(); ++cell) {
+  for (unsigned cell = 0; cell <= 4 * chosen.size(); ++cell) {
     // Where the cell begins: as many keys from the origin as it has positions before it.
     const unsigned above = made.cell_bits + made.head.shift;
     const unsigned bits = 8 * sizeof(Key);
@@ -137,6 +195,92 @@ TYPED_TEST(BinTables, SearchFewKeysOfAnEvenDistribution) {
   // Random splitters are further from even than those of a sample. Without rounding, all keys of
   // 8 bytes in cells with a splitter are searched: more than a tenth.
   EXPECT_LT(searched, 500U);
+}
+
+// Keys of distributions that leave most equal cells of their range empty.
+template <class Key>
+struct UnevenKeys {
+  static constexpr unsigned kBits = 8 * sizeof(Key);
+  std::mt19937_64 random{7};
+
+  // As a float or a double of its width, ordered.
+  Key ordered(double number) {
+    Key bits = 0;
+    if constexpr (sizeof(Key) == 4) {
+      bits = std::bit_cast<std::uint32_t>(static_cast<float>(number));
+    } else {
+      bits = std::bit_cast<std::uint64_t>(number);
+    }
+    const Key sign = Key{1} << (kBits - 1);
+    return (bits & sign) != 0 ? static_cast<Key>(~bits) : static_cast<Key>(bits | sign);
+  }
+  Key make(unsigned kind) {
+    switch (kind) {
+      case 0:
+        return ordered(std::normal_distribution<>()(random));
+      case 1:
+        return ordered(std::exponential_distribution<>()(random));
+      case 2:
+        return ordered(std::uniform_real_distribution<>(-1, 1)(random));
+      case 3:  // times of a burst, and one in a hundred far from them
+        return random() % 100 == 0 ? static_cast<Key>(random())
+                                   : static_cast<Key>(Key{1} << (kBits - 2)) +
+                                         static_cast<Key>(random() % 1'000'000);
+      default:
+        return static_cast<Key>(random()) >> random() % kBits;
+    }
+  }
+};
+
+TYPED_TEST(BinTables, BisectFewKeysOfAnUnevenDistribution) {
+  for (unsigned kind = 0; kind < 5; ++kind) {
+    UnevenKeys<TypeParam> uneven;
+    // A splitter is a quantile of a sample, as in the first distribution.
+    std::vector<TypeParam> sample(64 * kMostBins);
+    for (TypeParam& key : sample) key = uneven.make(kind);
+    std::sort(sample.begin(), sample.end());
+    std::vector<TypeParam> chosen(kMostBins);
+    for (std::size_t i = 1; i < kMostBins; ++i) chosen[i] = sample[64 * i];
+    const auto most = static_cast<TypeParam>(~TypeParam{0});
+    const MadeTable<TypeParam> made(chosen, most, kMostCells);
+    unsigned bisected = 0;
+    unsigned nodes = 0;
+    unsigned visits = 0;
+    for (unsigned i = 0; i < 10'000; ++i) {
+      const TypeParam key = uneven.make(kind);
+      const Search search = search_of(made, key);
+      bisected += search.bisects ? 1 : 0;
+      nodes = std::max(nodes, search.nodes);
+      visits += search.nodes;
+      const auto above = std::upper_bound(made.splitters.begin(), made.splitters.end(), key);
+      ASSERT_EQ(made.table().bin_of(made.head, key),
+                static_cast<unsigned>(above - made.splitters.begin()) - 1U);
+    }
+    EXPECT_LT(bisected, 300U) << kind;
+    if (kind != 1) {
+      EXPECT_GE(nodes, 1U) << kind;  // or it would show nothing
+    }
+    EXPECT_LE(nodes, kMostNodeLevels) << kind;
+    EXPECT_LT(visits, kind == 4 ? 40'000U : 20'000U) << kind;
+  }
+}
+
+TYPED_TEST(BinTables, FindTheBinWhereThereIsNoRoomForNodes) {
+  UnevenKeys<TypeParam> uneven;
+  std::vector<TypeParam> chosen(kMostBins);
+  for (TypeParam& key : chosen) key = uneven.make(4);
+  chosen[0] = 0;
+  std::sort(chosen.begin(), chosen.end());
+  MadeTable<TypeParam> made(chosen, static_cast<TypeParam>(~TypeParam{0}), kMostCells);
+  for (const unsigned bins : {4U, 32U, 100U}) {
+    made.make_cells(kMostCells, bins);
+    for (unsigned i = 0; i < 10'000; ++i) {
+      const TypeParam key = uneven.make(4);
+      const auto above = std::upper_bound(made.splitters.begin(), made.splitters.end(), key);
+      ASSERT_EQ(made.table().bin_of(made.head, key),
+                static_cast<unsigned>(above - made.splitters.begin()) - 1U);
+    }
+  }
 }
 
 TYPED_TEST(BinTables, GiveAKeyThatIsChosenTwiceABinOfItsOwn) {
