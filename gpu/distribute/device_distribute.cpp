@@ -89,6 +89,7 @@ template <class Key>
 struct EarlyScratch {
   ScratchCutter cutter;
   std::byte* sample_or_chunks;  // the sample is not read any more when chunks are taken
+  std::uint64_t* second_rooms;
   BinTables<Key> first;
   BinTables<Key> second;
   LongArray* packed_tiles;  // read by the cell sort, before there are samples and cuts
@@ -97,6 +98,7 @@ struct EarlyScratch {
       : cutter(memory),
         sample_or_chunks(cutter.take<std::byte>(
             std::max(shape.sample_keys() * sizeof(Key), chunk_bytes(shape)))),
+        second_rooms(cutter.take<std::uint64_t>(shape.once ? 0 : shape.last_bins())),
         first(take_tables<Key>(cutter, 1, shape.first_bits)),
         second(shape.once ? BinTables<Key>{}
                           : take_tables<Key>(cutter, shape.first_bins(), shape.second_bits)),
@@ -136,7 +138,6 @@ struct DistributionScratch {
   ScratchCutter cutter;
   DistributionCounts* counts;  // from here to `whole` all is cleared before the sort
   std::uint64_t* first_rooms;
-  std::uint64_t* second_rooms;
   BucketPlace* whole;
   BucketPlace* buckets;
   LongArray* long_arrays;
@@ -149,7 +150,6 @@ struct DistributionScratch {
       : cutter(scratch),
         counts(cutter.take<DistributionCounts>(1)),
         first_rooms(cutter.take<std::uint64_t>(sort.shape.first_bins())),
-        second_rooms(cutter.take<std::uint64_t>(sort.shape.once ? 0 : sort.shape.last_bins())),
         whole(cutter.take<BucketPlace>(2)),
         buckets(cutter.take<BucketPlace>(sort.shape.first_bins() + 1)),
         long_arrays(cutter.take<LongArray>(sort.bounds.long_arrays)),
@@ -236,8 +236,11 @@ void queue_distributions(const KeySort<Key>& sort, const DistributionSort<Key>& 
                          const DistributionScratch<Key>& places, unsigned architecture) {
   const EarlyScratch<Key>& early = places.early;
   DistributionPass<Key> first = first_pass(sort, plan, places);
-  check_cuda(cudaMemsetAsync(early.chunks(), 0, early.chunk_bytes(plan.shape), sort.stream),
-             CudaCall::kMemory, "clearing the chunks of a distribution");
+  const auto cleared = static_cast<std::size_t>(
+      reinterpret_cast<std::byte*>(early.second_rooms + plan.shape.last_bins()) -
+      early.sample_or_chunks);
+  check_cuda(cudaMemsetAsync(early.sample_or_chunks, 0, cleared, sort.stream), CudaCall::kMemory,
+             "clearing the chunks and bins of a distribution");
   first.chunks = {early.chunks(), plan.shape.chunks_of_bin, plan.shape.chunk_shift};
   launch_first_distribution(first, architecture, sort.stream);
   constexpr unsigned kTileKeys = kSecondDistribution<Key>.tile_keys();
@@ -254,13 +257,13 @@ void queue_distributions(const KeySort<Key>& sort, const DistributionSort<Key>& 
   second.bucket_count = plan.shape.first_bins();
   second.tile_count = div_up(sort.count, kTileKeys) + second.bucket_count;
   second.taken = &places.counts->taken_jobs[1];
-  second.rooms = places.second_rooms;
+  second.rooms = early.second_rooms;
   launch_bin_counts(second, architecture, sort.stream);
   PackPass<Key> pack;
   pack.tables = early.second;
   pack.buckets = places.buckets;
   pack.bucket_count = second.bucket_count;
-  pack.rooms = places.second_rooms;
+  pack.rooms = early.second_rooms;
   pack.sort_tile_keys = plan.tuning.block_sort_keys();
   pack.long_arrays = places.long_arrays;
   pack.packed_tiles = early.packed_tiles;
