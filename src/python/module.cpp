@@ -17,12 +17,14 @@
 
 #include "base/current_error.hpp"
 #include "base/error.hpp"
+#include "base/units.hpp"
 #include "element/fingerprint.hpp"
 #include "form/npy.hpp"
 #include "io/input/input.hpp"
 #include "io/input/numpy_order.hpp"
 #include "io/system/interruption.hpp"
 #include "options/option_values.hpp"
+#include "python/array_sort.hpp"
 #include "python/call.hpp"
 #include "python/device_arrays.hpp"
 #include "python/watched.hpp"
@@ -35,6 +37,24 @@ namespace {
 
 using Bytes = nb::ndarray<const std::uint8_t, nb::ndim<1>, nb::c_contig, nb::device::cpu>;
 using Room = nb::ndarray<std::uint8_t, nb::ndim<1>, nb::c_contig, nb::device::cpu>;
+
+// The memory of an array of Python, which stays where it is meanwhile.
+class Held {
+ public:
+  Held(const nb::handle& array, int flags) {
+    if (PyObject_GetBuffer(array.ptr(), &view_, flags) != 0) throw nb::python_error();
+  }
+  ~Held() { PyBuffer_Release(&view_); }
+  Held(const Held&) = delete;
+  Held& operator=(const Held&) = delete;
+
+  [[nodiscard]] ByteSpan bytes() const {
+    return {static_cast<std::byte*>(view_.buf), static_cast<std::size_t>(view_.len)};
+  }
+
+ private:
+  Py_buffer view_{};
+};
 
 ByteSpan span_of(const Room& room) {
   return std::as_writable_bytes(std::span(room.data(), room.size()));
@@ -144,6 +164,22 @@ Report sort_into(Call& call, int descriptor, const nb::bytes& place, const nb::o
     report = call.sort_into(descriptor, folder, meter);
   });
   return report;
+}
+
+// Of numbers in the machine's byte order, from one array to another or in place.
+void sort_numbers(const nb::handle& source, const nb::handle& result, const char* type,
+                  bool descending, unsigned threads) {
+  constexpr std::size_t kWorthReleasing = 16 * kKiB;
+  KeyFormat format;
+  format.type = key_type_named(type).value();
+  format.descending = descending;
+  const Held from(source, PyBUF_C_CONTIGUOUS);
+  const Held to(result, PyBUF_C_CONTIGUOUS | PyBUF_WRITABLE);
+  if (from.bytes().size() < kWorthReleasing) {
+    return sort_array(from.bytes(), to.bytes(), format, threads);
+  }
+  const nb::gil_scoped_release released;
+  sort_array(from.bytes(), to.bytes(), format, threads);
 }
 
 CheckOutcome check(Call& call, const nb::object& watch) {
@@ -284,6 +320,8 @@ NB_MODULE(_native, module) {
       .def("sort", sort, "room"_a.none(), "watch"_a.none())
       .def("sort_into", sort_into, "descriptor"_a, "place"_a, "watch"_a.none())
       .def("check", check, "watch"_a.none());
+  module.def("sort_numbers", sort_numbers, "source"_a, "result"_a, "type"_a, "descending"_a,
+             "threads"_a);
   module.def("sort_on_device", sort_device_array, "address"_a, "rows"_a, "row_keys"_a, "type"_a,
              "big_endian"_a, "descending"_a, "offsets"_a, "output"_a, "stream"_a);
   module.def("argsort_on_device", argsort_device_array, "address"_a, "rows"_a, "row_keys"_a,

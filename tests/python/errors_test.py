@@ -261,7 +261,7 @@ def test_only_too_little_memory_is_said_to_be_that(monkeypatch):
 
     monkeypatch.setattr(numpy, "ascontiguousarray", fail)
     with pytest.raises(ValueError, match="^why$"):
-        gsort.sort(NUMBERS)
+        gsort.sort(NUMBERS[::-1])
     with pytest.raises(gsort.ResourceError):
         new_array(1 << 62, NUMBERS.dtype)
 

@@ -1,8 +1,11 @@
-"""An output array that is also a source is an error, and the source stays as it was."""
+"""An output array that shares memory with a source is an error, and the source stays as it was, except that an array is
+sorted in place."""
+
+import time
 
 import numpy
 import pytest
-from support import assert_same, random_array
+from support import NUMBERS, assert_same, random_array, sorted_by_numpy
 
 import gsort
 
@@ -51,9 +54,38 @@ def test_other_parts_of_a_file_and_private_maps_are_no_overlap(tmp_path):
 
 def test_views_of_the_output():
     array = KEYS.copy()
-    for source in array, array[::-1], array[1:], [KEYS, array[:5]]:
+    for source in array[:], array[::-1], array[1:], [KEYS, array[:5]]:
         refused(lambda: gsort.sort(source, array))
     assert (array == KEYS).all()
+
+
+@pytest.mark.parametrize("dtype", [dtype for dtype in NUMBERS if dtype.isnative], ids=str)
+@pytest.mark.parametrize("count", [0, 1, 10, 1_000, 100_000, 600_001])
+def test_an_array_is_sorted_in_place(dtype, count):
+    for descending in False, True:
+        array = random_array(dtype, count).copy()
+        expected = sorted_by_numpy(array, descending)
+        assert gsort.sort(array, array, descending=descending, threads=3) is array
+        assert_same(array, expected)
+
+
+def test_in_place_is_for_plain_arrays_that_can_be_written():
+    array = KEYS.copy()
+    refused(lambda: gsort.sort(array, array, unique=True))
+    array.flags.writeable = False
+    with pytest.raises(gsort.UsageError, match="read-only"):
+        gsort.sort(array, array)
+    rows = KEYS.copy().reshape(100, 200)
+    refused(lambda: gsort.sort(rows, rows))
+
+
+def test_few_keys_take_microseconds():
+    array, least = KEYS[:10].copy(), 1.0
+    for _ in range(1000):
+        begin = time.perf_counter()
+        gsort.sort(array)
+        least = min(least, time.perf_counter() - begin)
+    assert least < 50e-6
 
 
 @pytest.mark.parametrize("function", [gsort.intersect1d, gsort.setdiff1d])

@@ -28,6 +28,7 @@ from . import _device, _native
 from ._device import segmented_argsort, segmented_sort, sort_pairs
 from ._errors import (CorruptError, DataError, DeniedFileError, DeviceError, Error, FileError, MissingFileError,
                       ResourceError, UsageError, file_errors, has_type, usage)
+from ._in_memory import sorted_in_memory
 from ._outputs import new_array, refuse_overlap, require_room, require_usable
 from ._progress import Progress, Watch, Watching
 from ._sources import (Inputs, Path, Source, Sources, as_bool, bytes_of, contiguous, dtype_of, folders_of, is_big_endian,
@@ -195,7 +196,8 @@ def sort(source: Sources, output: Output = None, *, dtype: Any = None, order: Un
             __cuda_array_interface__ or __dlpack__) of keys of 8 to 64 bits is sorted there, into output or a new
             array of that library; of the other arguments, only descending and stream are used.
         output: a path (the file appears whole or not at all, and may be a source); an array, also a writable memmap,
-            that receives the result; None for a new array.
+            that receives the result; None for a new array. If it is the source, an array of numbers of one dimension,
+            that is sorted in place.
         dtype: the NumPy dtype of the elements of raw files. Without it, the suffix gives the type (dump.u64), and files
             whose suffixes name different types are an error. If the suffix of a source differs from dtype, or that of
             output from the type of the result, a UserWarning says so.
@@ -220,6 +222,11 @@ def sort(source: Sources, output: Output = None, *, dtype: Any = None, order: Un
         ValueError: an argument or an input is wrong. OSError: a file cannot be read or written. MemoryError: there is
         too little memory. RuntimeError: a GPU failed, or the verification. All are of the class Error, with a hint.
     """
+    if type(source) is numpy.ndarray and unique is False and dtype is order is top is None \
+            and memory is gpu_memory is temporary is stream is None:
+        result = sorted_in_memory(source, output, descending, threads, engine, progress)
+        if result is not None:
+            return result
     if _device.is_on_device(source):
         if (dtype, order, top, unique) != (None, None, None, False):
             raise usage("sort", "in device memory there is no dtype, order, top and unique", "leave them out")

@@ -1,0 +1,95 @@
+#include "python/array_sort.hpp"
+
+#include <algorithm>
+#include <cstring>
+#include <mutex>
+#include <optional>
+
+#include "base/current_error.hpp"
+#include "base/error.hpp"
+#include "base/tasks.hpp"
+#include "base/units.hpp"
+#include "element/fingerprint.hpp"
+#include "element/key_loops.hpp"
+#include "engine/cpu/in_place/in_place_sort.hpp"
+#include "pipeline/survey.hpp"
+
+namespace gsort::python {
+namespace {
+
+constexpr std::size_t kStretchBytes = 256 * kKiB;
+
+// Adds up f(begin, end) over stretches of so many bytes.
+template <class F>
+Fingerprint sum_of_stretches(std::size_t bytes, TaskArena& tasks, const F& f) {
+  if (bytes <= kStretchBytes) return f(0, bytes);
+  Fingerprint all;
+  std::mutex mutex;
+  tasks.for_each(div_up(bytes, kStretchBytes), [&](std::size_t number) {
+    const std::size_t begin = number * kStretchBytes;
+    const Fingerprint some = f(begin, std::min(bytes, begin + kStretchBytes));
+    const std::scoped_lock lock(mutex);
+    all += some;
+  });
+  return all;
+}
+
+Error defect(const char* reason) {
+  return Error(ErrorKind::kCorrupt, "verifying the result", reason)
+      .hint(
+          "was the array changed meanwhile? if not, the machine's memory may be faulty, or this "
+          "is a defect of gsort");
+}
+
+template <class Key>
+void sort_keys_in(ConstByteSpan source, ByteSpan result, const KeyMap<Key>& map, unsigned threads) {
+  TaskArena tasks(threads);
+  const Fingerprint read =
+      sum_of_stretches(source.size(), tasks, [&](std::size_t begin, std::size_t end) {
+        const ConstByteSpan from = source.subspan(begin, end - begin);
+        if (result.data() != source.data()) {
+          std::memcpy(result.data() + begin, from.data(), from.size());
+        }
+        return fingerprint_of(from, sizeof(Key));
+      });
+  const std::span<Key> keys(reinterpret_cast<Key*>(result.data()), result.size() / sizeof(Key));
+  cpu::sort_in_place(keys, map, threads);
+  const Fingerprint written =
+      sum_of_stretches(result.size(), tasks, [&](std::size_t begin, std::size_t end) {
+        const std::size_t first = begin / sizeof(Key);
+        const std::size_t last = end / sizeof(Key);
+        // With the key in front of them.
+        const auto some = std::span<const Key>(keys).subspan(first == 0 ? 0 : first - 1,
+                                                             last - (first == 0 ? 0 : first - 1));
+        if (first_disorder<Key>(some, map) != some.size())
+          throw defect("the result is not in order");
+        return fingerprint_of(result.subspan(begin, end - begin), sizeof(Key));
+      });
+  if (!(read == written)) throw defect("the result does not have the elements of the source");
+}
+
+}  // namespace
+
+void sort_array(ConstByteSpan source, ByteSpan result, const KeyFormat& format, unsigned threads) {
+  if (source.empty()) return;
+  try {
+    // Few keys are sorted in less time than it takes to ask the host for its cores.
+    const bool is_shared = source.size() >= cpu::kLeastSharedBytes;
+    const unsigned cores =
+        is_shared ? cores_for(threads == 0 ? std::nullopt : std::optional(threads)) : 1;
+    switch (bytes_of(format.type)) {
+      case 1:
+        return sort_keys_in(source, result, KeyMap<std::uint8_t>::of(format), cores);
+      case 2:
+        return sort_keys_in(source, result, KeyMap<std::uint16_t>::of(format), cores);
+      case 4:
+        return sort_keys_in(source, result, KeyMap<std::uint32_t>::of(format), cores);
+      default:
+        return sort_keys_in(source, result, KeyMap<std::uint64_t>::of(format), cores);
+    }
+  } catch (...) {
+    throw current_error();
+  }
+}
+
+}  // namespace gsort::python

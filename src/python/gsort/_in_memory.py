@@ -1,0 +1,48 @@
+"""Arrays of numbers that are sorted from memory to memory without a plan: few of them take microseconds."""
+
+from __future__ import annotations
+
+from typing import Any, Optional
+
+import numpy
+
+from . import _native
+from ._outputs import new_array, require_usable
+from ._sources import key_type
+
+_NUMBERS = {dtype: str(key_type(dtype)) for dtype in map(numpy.dtype, "? u1 i1 u2 i2 u4 i4 u8 i8 f2 f4 f8".split())}
+_MOST_THREADS = 1024
+_MOST_WITHOUT_PLAN = 1 << 28  # bytes, sorted in less time than a GPU takes to start
+
+
+def sorted_in_memory(source: numpy.ndarray, output: Any, descending: Any, threads: Any, engine: Any,
+                      progress: Any) -> Optional[numpy.ndarray]:
+    """One array of numbers, into an array, without a plan; None where this does not apply."""
+    number = _NUMBERS.get(source.dtype)
+    if number is None or source.ndim != 1 or not source.flags.c_contiguous or type(descending) is not bool \
+            or engine not in ("auto", "cpu") or progress \
+            or not (threads is None or type(threads) is int and 0 < threads <= _MOST_THREADS):
+        return None
+    if output is source:
+        if not source.flags.writeable:
+            return None
+    elif source.nbytes > _MOST_WITHOUT_PLAN or _is_of_file(source):
+        return None
+    elif output is None:
+        output = new_array(source.size, source.dtype)
+    elif type(output) is numpy.ndarray and output.shape == source.shape:
+        require_usable(output, source.dtype, [source])
+    else:
+        return None
+    _native.sort_numbers(source, output, number, descending, threads or 0)
+    return output
+
+
+def _is_of_file(array: numpy.ndarray) -> bool:
+    """Whether it is a view of a memmap, which is read as a file."""
+    base = array.base
+    while isinstance(base, numpy.ndarray):
+        if isinstance(base, numpy.memmap):
+            return True
+        base = base.base
+    return False
