@@ -24,6 +24,7 @@
 #include "element/fingerprint.hpp"
 #include "io/input/name_list.hpp"
 #include "io/system/standard_descriptors.hpp"
+#include "io/system/sys.hpp"
 #include "io/system/temporary_file.hpp"
 #include "options/exclusive_options.hpp"
 #include "options/pages/help.hpp"
@@ -178,11 +179,19 @@ int run_each(const Options& options) {
   return worst;
 }
 
+// At a terminal it would wait for keys that nobody types.
+void refuse_a_bare_call(int argc) {
+  if (argc != 1 || !io::sys::is_terminal(STDIN_FILENO)) return;
+  throw Error(ErrorKind::kUsage, "reading standard input", "it is a terminal, and no FILE is named")
+      .hint("gsort -h shows how to call gsort: gsort FILE -o OUTPUT sorts a file");
+}
+
 // `color` becomes what was asked for, as soon as that is known.
 int run(int argc, const char* const* argv, ColorMode& color) {
   io::occupy_standard_descriptors();
   std::signal(SIGXFSZ, SIG_IGN);  // a write beyond the limit is an Error that can be reported
   io::remove_names_on_signals();
+  refuse_a_bare_call(argc);
   const Options options = parse_options(argc, argv, environment, io::read_name_list);
   color = options.color;
   if (options.show != Show::kNone) {

@@ -29,19 +29,22 @@ std::uint64_t FileSource::file_offset(std::uint64_t at) const {
 
 void FileSource::begin(const ElementForm& form) {
   element_bytes_ = form.bytes;
-  if (form.type_is_assumed) refuse_foreign_form(form);
+  look_at_beginning(form);
   if (promised_elements_) {
     const std::uint64_t promised = promised_bytes(path(), *promised_elements_, form.bytes);
-    if (size_ != promised) throw wrong_array_size(path(), promised, size_);
+    if (size_ != promised) throw wrong_array_size(path(), promised, size_, stored().has_value());
   }
   if (size_ % form.bytes != 0) throw odd_tail(path(), file_offset(0), size_, form.bytes);
 }
 
-void FileSource::refuse_foreign_form(const ElementForm& form) {
+void FileSource::look_at_beginning(const ElementForm& form) {
   refuse_foreign_name(path(), form, true);
+  const bool is_raw_from_the_start = !promised_elements_ && first_ == 0;
+  if (!form.type_is_assumed && !is_raw_from_the_start) return;
   alignas(kDirectAlignment) std::array<std::byte, kForeignFormBytes> room;
   const std::size_t bytes = std::min<std::uint64_t>(size_, room.size());
   input().read_at(room, bytes, first_);
+  if (is_raw_from_the_start) refuse_npy_header(path(), ConstByteSpan(room).first(bytes));
   refuse_foreign_bytes(path(), form, ConstByteSpan(room).first(bytes));
 }
 

@@ -35,7 +35,7 @@ class FileSource final : public Source {
   [[nodiscard]] ConstByteSpan header() const override { return header_; }
 
  private:
-  void refuse_foreign_form(const ElementForm& form);
+  void look_at_beginning(const ElementForm& form);
   [[nodiscard]] std::uint64_t file_offset(std::uint64_t at) const;
 
   std::uint64_t first_ = 0;  // byte of the input

@@ -6,6 +6,7 @@
 #include "form/npy.hpp"
 #include "io/input/content_stream.hpp"
 #include "io/input/file_source.hpp"
+#include "io/input/foreign_form.hpp"
 #include "io/input/stream_source.hpp"
 #include "io/input/text_source.hpp"
 
@@ -61,12 +62,13 @@ std::unique_ptr<Source> open_raw(std::unique_ptr<Input> input,
 std::unique_ptr<Source> open_source(const std::string& path, const InputForm& form,
                                     const WayToRead& way, bool keep_header) {
   auto input = std::make_unique<Input>(path);
+  refuse_foreign_codec(path, form.codec);
   const FileFormat format = format_of_input(form, path);
   if (has_header(format) && form.skip_bytes > 0) {
     throw Error(ErrorKind::kUsage, "--skip with " + path,
                 format == FileFormat::kNpy ? "a .npy file has a header of its own"
                                            : "a SOSD file has a header of its own")
-        .hint("leave out --skip; --format=bin reads it as raw keys");
+        .hint("leave out --skip: its header is known");
   }
   auto content = std::make_unique<ContentStream>(*input, form.codec, form.skip_bytes);
   switch (format) {

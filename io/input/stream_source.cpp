@@ -25,10 +25,12 @@ void StreamSource::begin(const ElementForm& form) {
 // A pipe is waited for when its first elements are wanted, not before.
 void StreamSource::look_at_beginning() {
   beginning_is_read_ = true;
-  if (!form_.type_is_assumed) return;
+  const bool is_raw_from_the_start = !promised_elements_ && content_->header().empty();
+  if (!form_.type_is_assumed && !is_raw_from_the_start) return;
   beginning_.resize(kForeignFormBytes);
   beginning_.resize(content_->read(beginning_));
   beginning_is_all_ = beginning_.size() < kForeignFormBytes;
+  if (is_raw_from_the_start) refuse_npy_header(path(), beginning_);
   refuse_foreign_bytes(path(), form_, beginning_);
 }
 
@@ -67,7 +69,7 @@ void StreamSource::check_end() {
   std::byte more{};
   const std::size_t behind = taken_ < *promised_bytes_ ? 0 : read(ByteSpan(&more, 1));
   if (taken_ + behind != *promised_bytes_) {
-    throw wrong_array_size(path(), *promised_bytes_, taken_ + behind);
+    throw wrong_array_size(path(), *promised_bytes_, taken_ + behind, stored().has_value());
   }
 }
 

@@ -1,6 +1,7 @@
 #include "io/input/text_source.hpp"
 
 #include <algorithm>
+#include <cstring>
 #include <string_view>
 #include <utility>
 
@@ -58,16 +59,22 @@ Claim TextSource::claim(ByteSpan room, std::size_t wanted_bytes) {
   return {std::exchange(lines_, lines_ + lines), lines * key_bytes, text_at, taken};
 }
 
-// What was left over, then more from the stream. A last line without a newline gets one.
+// What was left over, then more from the stream, without the byte order mark that it may begin
+// with. A last line without a newline gets one.
 std::size_t TextSource::read_text(char* text, std::size_t text_bytes) {
   std::size_t bytes = std::min(rest_.size(), text_bytes);
   std::copy_n(rest_.begin(), bytes, text);
   rest_.erase(rest_.begin(), rest_.begin() + static_cast<std::ptrdiff_t>(bytes));
   if (bytes == text_bytes || stream_ended_) return bytes;
   const std::size_t wanted = text_bytes - bytes;
-  const std::size_t more = content_->read(std::as_writable_bytes(std::span(text + bytes, wanted)));
-  bytes += more;
+  constexpr std::string_view kMark = "\xef\xbb\xbf";
+  std::size_t more = content_->read(std::as_writable_bytes(std::span(text + bytes, wanted)));
   stream_ended_ = more < wanted;
+  if (!std::exchange(has_begun_, true) && std::string_view(text, more).starts_with(kMark)) {
+    more -= kMark.size();
+    std::memmove(text, text + kMark.size(), more);
+  }
+  bytes += more;
   if (stream_ended_ && bytes > 0 && text[bytes - 1] != '\n') text[bytes++] = '\n';
   return bytes;
 }

@@ -47,6 +47,7 @@ class TextSource final : public Source {
   std::unique_ptr<ContentStream> content_;
   KeyFormat key_;
   std::vector<char> rest_;  // read, but not claimed yet
+  bool has_begun_ = false;
   bool stream_ended_ = false;
   std::uint64_t lines_ = 0;
   std::size_t line_bytes_ = 8;  // of late, on average

@@ -1,5 +1,7 @@
 #include "app/files.hpp"
 
+#include <fmt/format.h>
+
 #include "io/system/host_facts.hpp"
 #include "options/assumed_type.hpp"
 #include "options/suffix_warning.hpp"
@@ -23,7 +25,34 @@ io::ReaderOptions reader_options(const Options& options) {
   return wanted;
 }
 
+namespace {
+
+// Rows of an array of keys can be sorted as records behind the array's header, which the output
+// then begins with, too.
+void refuse_records_of_rows(const Options& options, const io::Reader& reader) {
+  const bool is_asked = options.record_bytes || !options.record_keys.empty();
+  if (reader.row_elements() == 0 || reader.stored_records() || !is_asked) return;
+  const std::uint64_t row_bytes = reader.row_elements() * bytes_of(reader.key().type);
+  const auto file = reader.state_of(0);
+  const auto elements_bytes = reader.known_size();
+  const bool is_one_plain_file =
+      reader.inputs() == 1 && file && elements_bytes && *elements_bytes < file->bytes;
+  throw Error(ErrorKind::kUsage,
+              fmt::format("{} with {}", options.record_bytes ? "--record" : "--key",
+                          options.inputs.front()),
+              fmt::format("the array holds keys, in rows of {} bytes", row_bytes))
+      .hint(
+          is_one_plain_file
+              ? fmt::format("to sort its rows as records, and keep its header, add --format=bin "
+                            "--skip={} --record={}",
+                            file->bytes - *elements_bytes, row_bytes)
+              : "to sort its rows as records, save it as an uncompressed .npy file, and sort that");
+}
+
+}  // namespace
+
 Job job_of(const Options& options, const io::Reader& reader) {
+  refuse_records_of_rows(options, reader);
   StoredArray stored;
   if (reader.key_is_stored()) stored.key = reader.key();
   stored.records = reader.stored_records();

@@ -51,4 +51,15 @@ std::string printable(std::string_view text, std::size_t most_bytes) {
   return out + (at < text.size() ? "..." : "");
 }
 
+std::string shell_word(std::string_view text) {
+  constexpr std::string_view kPlain =
+      "abcdefghijklmnopqrstuvwxyzABCDEFGHIJKLMNOPQRSTUVWXYZ0123456789_./:,=+@%-";
+  if (!text.empty() && text.find_first_not_of(kPlain) == std::string_view::npos) {
+    return std::string(text.front() == '-' ? "./" : "").append(text);
+  }
+  std::string word = "'";
+  for (const char letter : text) word += letter == '\'' ? "'\\''" : std::string(1, letter);
+  return word + "'";
+}
+
 }  // namespace gsort

@@ -1,5 +1,6 @@
 #include "element/record_text.hpp"
 
+#include <algorithm>
 #include <bit>
 #include <cstring>
 #include <vector>
@@ -67,6 +68,17 @@ std::string disorder_words(const ElementFormat& format, bool unique, std::uint64
   return fmt::format("element {} is out of order: {} after {} (wanted: {}{})",
                      format_count(element), value, value_before, order_words(format),
                      unique ? ", one of each key" : "");
+}
+
+std::string order_of_floats(const ElementFormat& format) {
+  const auto is_of_float = [](const KeyField& key) { return key.type && is_float(*key.type); };
+  const auto records = format.shown_records();
+  const bool descending = !records && format.key.descending;
+  if (records ? std::ranges::none_of(records->keys, is_of_float) : !is_float(format.key.type)) {
+    return {};
+  }
+  return descending ? "NaN, inf, ..., 0, -0, ..., -inf, -NaN"
+                    : "-NaN, -inf, ..., -0, 0, ..., inf, NaN";
 }
 
 }  // namespace gsort

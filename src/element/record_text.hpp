@@ -26,4 +26,8 @@ namespace gsort {
                                          std::uint64_t element, std::string_view value,
                                          std::string_view value_before);
 
+// Which order floating-point keys have, "-NaN, -inf, ..., -0, 0, ..., inf, NaN": other programs
+// order zeros and NaN otherwise. Empty where no key is one.
+[[nodiscard]] std::string order_of_floats(const ElementFormat& format);
+
 }  // namespace gsort

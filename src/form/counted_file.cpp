@@ -14,7 +14,7 @@ std::uint64_t read_sosd_header(ByteStream& from, const std::string& path) {
     throw Error(ErrorKind::kInput, "reading the SOSD header of",
                 fmt::format("the file has {} of its {} bytes", read, bytes.size()))
         .path(path)
-        .hint("is it a whole SOSD file? --format=bin reads raw keys");
+        .hint("is the file complete? a SOSD file begins with the number of its keys, in 64 bits");
   }
   std::uint64_t elements = 0;
   for (std::size_t i = 0; i < bytes.size(); ++i) {
@@ -35,17 +35,21 @@ std::uint64_t promised_bytes(const std::string& path, std::uint64_t elements,
   throw Error(ErrorKind::kInput, "reading",
               fmt::format("the header promises {} elements, more than any file holds", elements))
       .path(path)
-      .hint("is --format right? --format=bin reads raw keys");
+      .hint("is it a SOSD file? it begins with the number of its keys, in 64 bits");
 }
 
 Error wrong_array_size(const std::string& path, std::uint64_t promised_bytes,
-                       std::uint64_t found_bytes) {
+                       std::uint64_t found_bytes, bool type_is_stored) {
   const bool more = found_bytes > promised_bytes;
   return Error(ErrorKind::kInput, "reading",
                fmt::format("the header promises {} bytes of elements, {} follow", promised_bytes,
                            more ? "more" : std::to_string(found_bytes)))
       .path(path)
-      .hint(more ? "a file holds one array; --format=bin reads raw keys" : "is the file complete?");
+      .hint(type_is_stored ? more ? "a file holds one array; save each in a file of its own"
+                                  : "is the file complete?"
+            : more ? "likely -t is wrong, and the keys have more bytes; a file holds one array"
+                   : "likely -t is wrong, and the keys have fewer bytes; else the file is not "
+                     "complete");
 }
 
 }  // namespace gsort::io

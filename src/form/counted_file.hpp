@@ -29,8 +29,9 @@ inline constexpr std::size_t kSosdHeaderBytes = 8;
 [[nodiscard]] std::uint64_t promised_bytes(const std::string& path, std::uint64_t elements,
                                            std::size_t element_bytes);
 
-// The Error for a file that holds more or less than its header says.
+// The Error for a file that holds more or less than its header says; the header of a .npy file says
+// the type, too.
 [[nodiscard]] Error wrong_array_size(const std::string& path, std::uint64_t promised_bytes,
-                                     std::uint64_t found_bytes);
+                                     std::uint64_t found_bytes, bool type_is_stored);
 
 }  // namespace gsort::io

@@ -2,25 +2,51 @@
 
 #include <fmt/format.h>
 
+#include "base/quoted.hpp"
+#include "form/foreign_form.hpp"
+
 namespace gsort {
+namespace {
+
+std::string command_of(Codec codec) {
+  return fmt::format("{} -dc{}", name_of(codec), facts_of(codec).command_options);
+}
+
+std::string with_file(std::string_view command, std::string_view path) {
+  return path == "standard input" ? std::string(command)
+                                  : fmt::format("{} {}", command, shell_word(path));
+}
+
+}  // namespace
 
 std::string_view memory_word(Codec codec) {
   return facts_of(codec).memory_word;
 }
 
 std::string decompress_command(Codec codec, std::string_view path) {
-  return fmt::format("{} -dc{}{}{}", name_of(codec), facts_of(codec).command_options,
-                     path == "standard input" ? "" : " ", path == "standard input" ? "" : path);
+  return with_file(command_of(codec), path);
 }
 
 // A pipe has no name that says its format: an array's header would be taken for keys. Which other
 // options were given is not known here.
+std::string decompress_pipe(std::string_view command, std::string_view path) {
+  constexpr bool kIsPlain = true;
+  const auto foreign = foreign_form_of_path(path, kIsPlain);
+  const bool is_named = foreign && !foreign->command.empty();
+  const std::string_view inner =
+      is_named ? path.substr(0, path.size() - suffix_of(path).size() - 1) : path;
+  const auto format = format_of_path(inner);
+  const auto type = key_type_of_path(inner);
+  const std::string_view type_word = type ? name_of(*type) : "TYPE";
+  return fmt::format("{} | gsort {}", with_file(command, path),
+                     format == FileFormat::kNpy ? "--format=npy"
+                     : format == FileFormat::kText
+                         ? fmt::format("--format=text -t {}", type_word)
+                         : fmt::format("-t {}, with the other options", type_word));
+}
+
 std::string decompress_pipe(Codec codec, std::string_view path) {
-  const auto format = format_of_path(path);
-  return fmt::format("{} | gsort {}", decompress_command(codec, path),
-                     format == FileFormat::kNpy    ? "--format=npy"
-                     : format == FileFormat::kText ? "--format=text -t TYPE"
-                                                   : "-t TYPE (and the other options)");
+  return decompress_pipe(command_of(codec), path);
 }
 
 }  // namespace gsort

@@ -1,6 +1,9 @@
 #include "form/file_form.hpp"
 
 #include <array>
+#include <string>
+
+#include "form/type_name.hpp"
 
 namespace gsort {
 namespace {
@@ -28,7 +31,7 @@ std::string_view name_of(FileFormat format) {
 }
 
 std::optional<Codec> codec_of_path(std::string_view path) {
-  const std::string_view suffix = suffix_of(path);
+  const std::string suffix = lower_case(suffix_of(path));
   for (const Codec codec : kAllCodecs) {
     if (suffix == suffix_of(codec)) return codec;
   }
@@ -41,10 +44,10 @@ std::optional<std::string_view> once_decompressed(std::string_view path) {
 }
 
 std::optional<FileFormat> format_of_path(std::string_view path) {
-  const std::string_view suffix = suffix_of(without_codec_suffix(path));
+  const std::string suffix = lower_case(suffix_of(without_codec_suffix(path)));
   if (suffix == "txt") return FileFormat::kText;
   if (suffix == "npy") return FileFormat::kNpy;
-  if (suffix == "bin" || suffix == "raw" || key_type_named(suffix)) return FileFormat::kBinary;
+  if (suffix == "bin" || suffix == "raw" || key_type_of_path(path)) return FileFormat::kBinary;
   return std::nullopt;
 }
 
@@ -54,12 +57,13 @@ FileFormat format_of_input(const InputForm& form, std::string_view path) {
 
 std::string_view without_form_suffixes(std::string_view path) {
   path = without_codec_suffix(path);
-  const std::string_view suffix = suffix_of(path);
+  const std::string suffix = lower_case(suffix_of(path));
   return suffix == "txt" || suffix == "npy" ? without_suffix(path) : path;
 }
 
 std::optional<KeyType> key_type_of_path(std::string_view path) {
-  return key_type_named(suffix_of(without_form_suffixes(path)));
+  const auto named = type_named(suffix_of(without_form_suffixes(path)));
+  return named && !named->big_endian ? std::optional(named->type) : std::nullopt;
 }
 
 }  // namespace gsort

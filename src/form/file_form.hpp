@@ -1,6 +1,6 @@
 // How elements stand in files: as raw bytes, behind a count (SOSD), as decimal text or a NumPy
-// array, and compressed by what. A name's suffixes say it from the end: "x.u64.txt.gz" is gzip over
-// text over u64.
+// array, and compressed by what. A name's suffixes, in any case, say it from the end:
+// "x.u64.txt.gz" is gzip over text over u64.
 #pragma once
 
 #include <cstdint>
@@ -59,7 +59,8 @@ struct OutputForm {
 // The name without the suffixes of compression and format: "x.u64.txt.gz" -> "x.u64".
 [[nodiscard]] std::string_view without_form_suffixes(std::string_view path);
 
-// The type that the name says: "dump.f32" -> f32; also under suffixes of form: "dump.f32.txt.gz".
+// The type that the name says: "dump.f32", "dump.FLOAT32" -> f32; also under suffixes of form:
+// "dump.f32.txt.gz".
 [[nodiscard]] std::optional<KeyType> key_type_of_path(std::string_view path);
 
 }  // namespace gsort

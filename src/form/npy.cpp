@@ -120,7 +120,7 @@ Error bad_array(const std::string& path, std::string reason, std::string_view hi
 }
 
 Error bad_header(const std::string& path, std::string reason) {
-  return bad_array(path, std::move(reason), "is it a whole .npy file? --format=bin reads raw keys");
+  return bad_array(path, std::move(reason), "is it a whole .npy file? numpy.save writes one");
 }
 
 NpyHeader parse_npy_dictionary(std::string_view text, const std::string& path, int version) {
@@ -152,8 +152,14 @@ NpyHeader read_npy_header(ByteStream& from, const std::string& path) {
   std::array<char, 12> start{};
   const auto start_bytes = std::as_writable_bytes(std::span(start));
   read_exactly(from, start_bytes.first(kStartBytes), path);
-  if (std::string_view(start.data(), kMagic.size()) != kMagic) {
-    throw bad_header(path, "the file does not begin as one");
+  const std::string_view begin(start.data(), start.size());
+  if (begin.starts_with("PK\x03\x04")) {
+    throw bad_array(path, "the file is a zip archive, as .npz files are",
+                    "unpack it; .npy files are sorted");
+  }
+  if (!begin.starts_with(kMagic)) {
+    throw bad_array(path, "the file does not begin as one",
+                    "is it a .npy file? --format=bin reads raw keys");
   }
   const int version = static_cast<unsigned char>(start[6]);
   if (version < 1 || version > 3) {

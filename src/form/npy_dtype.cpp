@@ -1,9 +1,13 @@
 #include "form/npy_dtype.hpp"
 
+#include <algorithm>
+#include <array>
 #include <limits>
 #include <utility>
 
 #include <fmt/format.h>
+
+#include "base/quoted.hpp"
 
 namespace gsort::io {
 namespace {
@@ -48,6 +52,18 @@ std::vector<KeyField> keys_of(char kind, bool big_endian, std::uint32_t bytes) {
   return keys;
 }
 
+// "[ns]", "[25s]".
+bool is_unit_of_time(std::string_view text) {
+  constexpr std::array<std::string_view, 14> kUnits = {
+      "Y", "M", "W", "D", "h", "m", "s", "ms", "us", "ns", "ps", "fs", "as", "generic"};
+  if (!text.starts_with('[') || !text.ends_with(']')) return false;
+  text.remove_prefix(1);
+  text.remove_suffix(1);
+  const std::size_t digits = std::min(text.find_first_not_of("0123456789"), text.size());
+  const bool is_count = digits == 0 || (digits < 10 && text.front() != '0');
+  return is_count && std::ranges::find(kUnits, text.substr(digits)) != kUnits.end();
+}
+
 SimpleDtype read_simple(LiteralReader& from) {
   const std::string_view word = from.quoted();
   LiteralReader reader(word, from.path());
@@ -62,7 +78,12 @@ SimpleDtype read_simple(LiteralReader& from) {
   dtype.bytes = static_cast<std::uint32_t>(dtype.kind == 'U' ? 4 * units : units);
   const std::string_view unit = reader.rest();  // of times
   const bool is_time = dtype.kind == 'm' || dtype.kind == 'M';
-  if (!unit.empty() && !(is_time && unit.starts_with('['))) return {};
+  if (!unit.empty() && !is_time) return {};
+  if (!unit.empty() && !is_unit_of_time(unit)) {
+    throw bad_array(from.path(),
+                    fmt::format("its dtype is {}, without a unit of time", quoted(word)),
+                    "NumPy's units are Y, M, W, D, h, m, s, ms, us, ns, ps, fs and as");
+  }
   // What is too long to be sorted may be longer than memory has room for its keys.
   const bool can_be_sorted = dtype.bytes <= RecordFormat::kMostBytes;
   if (can_be_sorted && (ordered || dtype.bytes == 1 || dtype.kind == 'S')) {

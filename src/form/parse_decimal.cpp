@@ -63,8 +63,10 @@ Digits read_long_digits(const char* at) {
 
 // The line [begin, end) by the library: every case there is, and the last word on each.
 template <class Value>
-bool read_any(const char* begin, const char* end, Value& value) {
-  const auto [stop, problem] = read_value(begin, end, value);
+bool read_any(std::string_view line, Value& value) {
+  const std::string_view number = without_blanks(line);
+  const char* const end = number.data() + number.size();
+  const auto [stop, problem] = read_value(number.data(), end, value);
   return problem == std::errc() && stop == end;
 }
 
@@ -84,7 +86,7 @@ const char* read_line(const char* at, const char* end_of_text, Value& value) {
   }
   const auto* const end =
       static_cast<const char*>(std::memchr(at, '\n', static_cast<std::size_t>(end_of_text - at)));
-  return read_any(at, end, value) ? end + 1 : nullptr;
+  return read_any({at, end}, value) ? end + 1 : nullptr;
 }
 
 template <class Value>
@@ -107,6 +109,14 @@ std::optional<BadLine> read_lines(std::string_view text, bool swaps_bytes,
 }
 
 }  // namespace
+
+std::string_view without_blanks(std::string_view line) {
+  if (line.ends_with('\r')) line.remove_suffix(1);
+  const auto is_blank = [](char letter) { return letter == ' ' || letter == '\t'; };
+  while (!line.empty() && is_blank(line.front())) line.remove_prefix(1);
+  while (!line.empty() && is_blank(line.back())) line.remove_suffix(1);
+  return line;
+}
 
 std::size_t count_newlines(std::string_view text) {
   // A byte of `found` counts the newlines at its place in the words, and is emptied before it is

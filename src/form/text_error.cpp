@@ -9,6 +9,7 @@
 
 #include "base/quoted.hpp"
 #include "element/value.hpp"
+#include "form/decimal.hpp"
 
 namespace gsort::io {
 namespace {
@@ -95,30 +96,39 @@ std::string next_to_zero(KeyType type) {
 
 }  // namespace
 
-Error bad_line(const std::string& path, std::uint64_t number, std::string_view line, KeyType type) {
+Error bad_line(const std::string& path, std::uint64_t number, std::string_view whole_line,
+               KeyType type) {
   constexpr std::string_view kForm = "each line holds one number, and nothing else";
+  const std::string_view line = without_blanks(whole_line);
   if (line.empty()) return wrong(path, number, 1, "the line is empty", kForm);
-  if (line.ends_with('\r')) {
-    return wrong(path, number, line.size(), "the line ends with CR LF",
-                 "remove the CRs: tr -d '\\r' < FILE");
+  const auto indent = static_cast<std::size_t>(line.data() - whole_line.data());
+  if (whole_line.starts_with("\xff\xfe") || whole_line.starts_with("\xfe\xff")) {
+    return wrong(path, number, 1, "the text is in UTF-16",
+                 "convert it: iconv -f UTF-16 -t UTF-8 < FILE");
+  }
+  if (const auto end = line.find('\r'); end != std::string_view::npos) {
+    return wrong(path, number, indent + end + 1, "the lines end with CR alone",
+                 "turn the CRs into ends of lines: tr '\\r' '\\n' < FILE");
   }
   if (line.starts_with('+')) {
-    return wrong(path, number, 1, fmt::format("{} begins with a plus sign", quoted(line)),
+    return wrong(path, number, indent + 1, fmt::format("{} begins with a plus sign", quoted(line)),
                  "remove the plus signs: tr -d + < FILE");
   }
   if (is_only_out_of_range(line, type)) {
     if (is_float(type) && is_near_zero(line)) {
-      return wrong(path, number, 1,
+      return wrong(path, number, indent + 1,
                    fmt::format("{} is too close to 0 for {}", quoted(line), name_of(type)),
                    next_to_zero(type) + "; -t takes another type");
     }
-    return wrong(path, number, 1, fmt::format("{} does not fit {}", quoted(line), name_of(type)),
+    return wrong(path, number, indent + 1,
+                 fmt::format("{} does not fit {}", quoted(line), name_of(type)),
                  range_of(type) + "; -t takes another type");
   }
   const std::size_t at = is_float(type) ? std::min(line.find_first_of(" \t"), line.size())
                                         : first_wrong_byte(line, is_signed_integer(type));
-  const std::size_t column = is_float(type) && at == line.size() ? 1 : at + 1;
-  const std::string_view word = word_around(line, column - 1);
+  const std::size_t wrong_at = is_float(type) && at == line.size() ? 0 : at;
+  const std::size_t column = indent + wrong_at + 1;
+  const std::string_view word = word_around(line, wrong_at);
   if (!is_float(type) && is_of_float(line)) {
     return wrong(
         path, number, column, fmt::format("{} is not a whole number", quoted(line)),

@@ -7,6 +7,7 @@
 #include "io/input/reader.hpp"
 #include "library/run_sort.hpp"
 #include "options/assumed_type.hpp"
+#include "options/form_options.hpp"
 
 namespace gsort {
 namespace {
@@ -36,6 +37,7 @@ void require_known_type(const Options& options, const Job& job) {
 
 Outcome run_sort(const Options& options, AssumedType assumed) {
   require_a_sort(options);
+  refuse_output_name(options);
   refuse_streams_in_place(options);
   io::Reader reader(options.inputs, reader_options(options));
   const Job job = job_of(options, reader);

@@ -5,9 +5,11 @@
 #include <limits>
 
 #include <fmt/format.h>
+#include <fmt/ranges.h>
 
 #include "base/error.hpp"
 #include "base/units.hpp"
+#include "form/foreign_form.hpp"
 #include "options/option_values.hpp"
 
 namespace gsort {
@@ -39,6 +41,12 @@ int parse_level(Codec codec, std::string_view text, std::string_view option_valu
                                                   levels.least, levels.most, levels.usual));
   }
   return level;
+}
+
+std::vector<std::string> written_suffixes() {
+  std::vector<std::string> suffixes;
+  for (const Codec codec : kAllCodecs) suffixes.push_back(fmt::format(".{}", suffix_of(codec)));
+  return suffixes;
 }
 
 }  // namespace
@@ -74,14 +82,27 @@ void set_compress(Options& options, std::string_view value) {
                                : parse_level(codec, value.substr(colon + 1), value);
 }
 
-void refuse_two_codecs(const Options& options) {
+void refuse_output_name(const Options& options) {
   const std::string path = options.output.value_or("");
-  if (options.compress || !once_decompressed(path)) return;
+  const std::string what = fmt::format("--output '{}'", path);
   if (options.each && path == options.inputs.front()) return;  // keeps its name
-  throw Error(ErrorKind::kUsage, fmt::format("--output '{}'", path),
-              "has two compression suffixes, but the output is compressed once")
-      .hint(fmt::format("name it with one of them, or add --compress={}",
-                        name_of(*codec_of_path(path))));
+  if (!options.compress && once_decompressed(path)) {
+    throw Error(ErrorKind::kUsage, what,
+                "has two compression suffixes, but the output is compressed once")
+        .hint(fmt::format("name it with one of them, or add --compress={}",
+                          name_of(*codec_of_path(path))));
+  }
+  constexpr bool kIsPlain = true;
+  const auto foreign = foreign_form_of_path(path, kIsPlain);
+  const bool is_replaced = std::ranges::find(options.inputs, path) != options.inputs.end();
+  const bool is_asked =
+      options.output_format || (options.compress && foreign && !foreign->command.empty());
+  if (!foreign || is_replaced || is_asked) return;
+  throw Error(ErrorKind::kUsage, what,
+              fmt::format("its suffix is that of {}, which gsort does not write", foreign->name))
+      .hint(fmt::format("gsort writes .txt, .npy, {} and raw keys under other names; --format=bin "
+                        "writes raw keys under this name",
+                        fmt::join(written_suffixes(), ", ")));
 }
 
 OutputForm output_form(const Options& options) {

@@ -89,17 +89,20 @@ constexpr auto kFurtherRows = std::to_array<OptionSpec>({
      .choices = "bin|text|npy|sosd",
      .group = kFiles,
      .help = "file formats: bin|text|npy|sosd (by suffix)",
-     .more = "Raw keys, decimal numbers one a line, NumPy arrays (of records, too) of one "
-             "dimension, or of two, whose rows are each sorted on their own, or SOSD files, which "
-             "are raw keys behind their number in 64 bits, little endian. Without it, suffixes "
-             "decide (.txt, .npy, else raw), for each FILE and for the output; an output without "
-             "such a suffix gets the format of the first FILE. One value is for input and output; "
-             "--format=text:bin reads text and writes raw keys. An array's header gives type and "
-             "byte order; -t gives the type of a SOSD file. A .npy or SOSD output whose length is "
-             "not known in advance (-u; -m and --batch-elements of pipes, text and compressed "
-             "inputs) must be a file and not compressed, because its header is written last. In "
-             "text, every NaN is nan or -nan, without its payload; -v prints how many payloads "
-             "were lost.",
+     .more =
+         "Raw keys, decimal numbers one a line (blanks around them and CR LF are read), NumPy "
+         "arrays (of records, too) of one "
+         "dimension, or of two, whose rows are each sorted on their own, or SOSD files, which "
+         "are raw keys behind their number in 64 bits, little endian. Without it, suffixes "
+         "decide (.txt, .npy, else raw), for each FILE and for the output; an output without "
+         "such a suffix gets the format of the first FILE. One value is for input and output; "
+         "--format=text:bin reads text and writes raw keys. An array's header gives type and "
+         "byte order; a SOSD file needs a type (-t). An output with a suffix that gsort does not "
+         "write, as .csv or .lz4, needs --format. A .npy or SOSD output whose length is "
+         "not known in advance (-u; -m and --batch-elements of pipes, text and compressed "
+         "inputs) must be a file and not compressed, because its header is written last. In "
+         "text, every NaN is nan or -nan, without its payload; -v prints how many payloads "
+         "were lost.",
      .apply = set_format},
     {.name = "decompress",
      .value_kind = kRequired,

@@ -29,10 +29,17 @@ void throw_bad_choice(std::string_view text, std::span<const std::string_view> a
       .hint(fmt::format("the values are {}", fmt::join(allowed, ", ")));
 }
 
-KeyType parse_key_type(std::string_view text, std::string_view option) {
-  if (const auto type = key_type_named(text)) return *type;
-  throw bad_value(text, option, "is not a key type")
-      .hint(fmt::format("the types are {}", kKeyTypeNames));
+NamedType parse_key_type(std::string_view text, std::string_view option) {
+  if (const auto type = type_named(text)) return *type;
+  throw bad_value(text, option, "is not a key type").hint(hint_for_type(text));
+}
+
+void set_type(Options& options, std::string_view text, std::string_view option) {
+  const NamedType named = parse_key_type(text, option);
+  options.key.type = named.type;
+  if (!named.big_endian) return;
+  options.key.big_endian = *named.big_endian;
+  options.byte_order_is_asked = true;
 }
 
 unsigned parse_count(std::string_view text, unsigned least, unsigned most,
@@ -92,10 +99,7 @@ std::string checked_size(std::string_view text, std::string_view option) {
 }
 
 std::string checked_fingerprint(std::string_view text, std::string_view option) {
-  std::string small(text);  // other programs may print capitals
-  std::ranges::transform(small, small.begin(), [](char letter) {
-    return letter >= 'A' && letter <= 'F' ? static_cast<char>(letter - 'A' + 'a') : letter;
-  });
+  std::string small = lower_case(text);  // other programs may print capitals
   if (parse_fingerprint(small)) return small;
   throw bad_value(text, option, "is not a fingerprint")
       .hint(

@@ -11,11 +11,15 @@
 #include <vector>
 
 #include "element/key.hpp"
+#include "form/type_name.hpp"
 #include "options/options.hpp"
 
 namespace gsort {
 
-[[nodiscard]] KeyType parse_key_type(std::string_view text, std::string_view option);
+[[nodiscard]] NamedType parse_key_type(std::string_view text, std::string_view option);
+
+// Sets the type, and the byte order if the name says it.
+void set_type(Options& options, std::string_view text, std::string_view option);
 
 // A whole number from `least` to `most`.
 [[nodiscard]] unsigned parse_count(std::string_view text, unsigned least, unsigned most,

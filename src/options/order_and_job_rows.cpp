@@ -40,12 +40,14 @@ constexpr auto kRows = std::to_array<OptionSpec>({
              "else i32; a warning names the first FILE whose suffix says another type. If i32 is "
              "only assumed, a line on standard error says so, the output cannot replace a FILE, "
              "and a FILE that is plainly something else is an error (see NOTES in gsort(1)). "
-             "Floating-point numbers sort by IEEE total order: -NaN, -inf, ..., -0, +0, "
+             "uint64, uint64_t, float64, double and NumPy's codes with a byte order ('<u8', '>f8') "
+             "are names of types, too, and none depends on case. Floating-point numbers sort by "
+             "IEEE total order: -NaN, -inf, ..., -0, +0, "
              "..., +inf, +NaN. time64 is i64 with its least number, NumPy's NaT, last. -v "
              "and --explain show the type and where it comes from.",
      .apply =
          [](Options& o, Text v) {
-           o.key.type = parse_key_type(v, "--type");
+           set_type(o, v, "--type");
            o.type_source = TypeSource::kOption;
          }},
     {.name = "endian",

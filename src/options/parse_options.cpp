@@ -84,7 +84,7 @@ Error unknown_long_option(std::string_view typed, Program program) {
   const bool gsort_has_it =
       std::ranges::find(option_table(), typed.substr(2), &OptionSpec::name) != option_table().end();
   if (program == Program::kCluster && gsort_has_it) return only_on_one_machine(typed);
-  const auto nearest = nearest_name(typed.substr(2), names);
+  const auto nearest = nearest_option(typed.substr(2), names);
   return Error(ErrorKind::kUsage, fmt::format("option '{}'", typed), "is unknown")
       .hint(nearest ? fmt::format("did you mean --{}?", *nearest) : see_help(program));
 }
@@ -97,8 +97,9 @@ Error unknown_letter(std::string_view typed, Program program) {
   for (const char letter : typed.substr(1)) {
     if (!has(option_table(program), letter)) {
       if (has(option_table(), letter)) return only_on_one_machine(fmt::format("-{}", letter));
+      const auto meant = name_elsewhere(std::string_view(&letter, 1));
       return Error(ErrorKind::kUsage, fmt::format("option '-{}'", letter), "is unknown")
-          .hint(see_help(program));
+          .hint(meant ? fmt::format("did you mean --{}?", *meant) : see_help(program));
     }
   }
   return Error(ErrorKind::kUsage, fmt::format("option '{}'", typed), "takes no value")
@@ -225,7 +226,10 @@ void resolve_type(Options& options, const Environment& environment) {
     options.key.type = *type;
     options.type_source = TypeSource::kSuffix;
   } else if (const char* const name = environment("GSORT_TYPE"); name != nullptr && *name != 0) {
-    options.key.type = parse_key_type(name, "GSORT_TYPE");
+    const bool big_endian = options.key.big_endian;
+    const bool order_is_asked = options.byte_order_is_asked;
+    set_type(options, name, "GSORT_TYPE");
+    if (order_is_asked) options.key.big_endian = big_endian;
     options.type_source = TypeSource::kEnvironment;
   } else {
     options.type_source = TypeSource::kDefault;
@@ -269,9 +273,19 @@ void refuse_beside_writing(const Options& options) {
   throw exclude_each_other(options, "--replace=write", other, "leave out one of them");
 }
 
+// SOSD files do not say which type their keys have, and it decides how many bytes there must be.
+void refuse_untyped_sosd(const Options& options) {
+  const bool is_untyped = options.type_source == TypeSource::kDefault;
+  if (!is_untyped || options.input_form.format != FileFormat::kSosd) return;
+  if (options.take || options.join) return;  // the type is that of the shares
+  throw Error(ErrorKind::kUsage, "--format=sosd", "no type was given")
+      .hint("SOSD files hold u64 or u32: give -t u64 or -t u32");
+}
+
 void refuse_contradictions(const Options& options, Program program) {
+  refuse_untyped_sosd(options);
   refuse_report_contradictions(options);
-  refuse_two_codecs(options);
+  refuse_output_name(options);
   refuse_result_contradictions(options);
   refuse_beside_resume(options);
   program == Program::kCluster ? refuse_wrong_parts(options) : refuse_beside_shares(options);
@@ -291,7 +305,7 @@ void refuse_contradictions(const Options& options, Program program) {
   if (options.check != CheckMode::kNone && options.inputs.size() > 1) {
     throw Error(ErrorKind::kUsage, fmt::format("operand '{}'", options.inputs[1]),
                 "cannot be given: --check takes one file")
-        .hint("check one file at a time");
+        .hint("--each checks each file separately");
   }
   if (std::ranges::count(options.inputs, "-") > 1) {
     throw Error(ErrorKind::kUsage, "operand '-'", "is given twice").hint("stdin is read once");

@@ -6,6 +6,7 @@
 
 #include <fmt/format.h>
 
+#include "form/type_name.hpp"
 #include "form/valid_format.hpp"
 
 namespace gsort {
@@ -24,10 +25,10 @@ std::uint32_t bytes_named(std::string_view name, std::string_view key) {
   return *bytes;
 }
 
-KeyType type_named(std::string_view name, std::string_view key) {
-  if (const auto type = key_type_named(name)) return *type;
+NamedType type_of_key(std::string_view name, std::string_view key) {
+  if (const auto type = type_named(name)) return *type;
   throw bad_key(key, fmt::format("'{}' is not a type", name),
-                fmt::format("{}, or bytesN", kKeyTypeNames));
+                hint_for_type(name) + "; bytesN compares N bytes");
 }
 
 }  // namespace
@@ -59,10 +60,11 @@ KeyField parse_record_key(std::string_view key, const Options& options) {
   } else if (!rest.empty()) {
     throw bad_key(key, fmt::format("'{}' is not ':TYPE'", rest));
   }
-  const KeyType type =
-      key.find(':') == std::string_view::npos ? options.key.type : type_named(rest, key);
-  const auto bytes = static_cast<std::uint32_t>(bytes_of(type));
-  return {*offset, bytes, type, options.key.big_endian, descending};
+  const bool has_type = key.find(':') != std::string_view::npos;
+  const NamedType named = has_type ? type_of_key(rest, key) : NamedType{options.key.type, {}};
+  const auto bytes = static_cast<std::uint32_t>(bytes_of(named.type));
+  return {*offset, bytes, named.type, named.big_endian.value_or(options.key.big_endian),
+          descending};
 }
 
 void add_record_key(RecordFormat& format, const KeyField& field, std::string_view key) {

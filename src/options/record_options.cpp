@@ -229,7 +229,7 @@ void refuse_records_of_keys(const Options& options) {
               fmt::format("{} with {}", options.record_bytes ? "--record" : "--key",
                           options.inputs.front()),
               "the array holds keys, not records")
-      .hint("leave it out; --format=bin takes all files as raw bytes");
+      .hint("leave out --record and --key: the keys of the array are sorted");
 }
 
 }  // namespace gsort

@@ -91,7 +91,7 @@ void refuse_beside_set_operations(const Options& options, const StoredArray& sto
   }
   if (options.records || stored.records) {
     throw exclude_each_other(options, name, stored.records ? "an array of records" : "--record",
-                             "only keys are compared; sort and compare files of the keys alone");
+                             "only keys are compared, not records: give the keys alone");
   }
 }
 
@@ -110,7 +110,7 @@ void refuse_beside_count(const Options& options, const StoredArray& stored) {
   }
   if (options.records || stored.records) {
     refuse(stored.records ? "an array of records" : "--record",
-           "only keys are counted; make a file of the keys alone");
+           "only keys are counted, not records: give the keys alone");
   }
   if (options.top) {
     refuse("--top", "write all counts, then take the first ones, for lines of text with head");

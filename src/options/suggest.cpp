@@ -1,9 +1,43 @@
 #include "options/suggest.hpp"
 
 #include <algorithm>
+#include <array>
+#include <utility>
 #include <vector>
 
 namespace gsort {
+namespace {
+
+constexpr auto kNamesElsewhere = std::to_array<std::pair<std::string_view, std::string_view>>({
+    {"memory", "buffer-size"},
+    {"mem", "buffer-size"},
+    {"ram", "buffer-size"},
+    {"threads", "parallel"},
+    {"thread", "parallel"},
+    {"jobs", "parallel"},
+    {"cores", "parallel"},
+    {"j", "parallel"},
+    {"p", "parallel"},
+    {"descending", "reverse"},
+    {"desc", "reverse"},
+    {"uniq", "unique"},
+    {"distinct", "unique"},
+    {"dtype", "type"},
+    {"tmpdir", "temporary-directory"},
+    {"tmp", "temporary-directory"},
+    {"temp-dir", "temporary-directory"},
+    {"out", "output"},
+    {"cpu", "engine=cpu"},
+    {"gpu", "engine=cuda"},
+    {"cuda", "engine=cuda"},
+    {"limit", "top"},
+    {"head", "top"},
+    {"dry-run", "explain"},
+    {"plan", "explain"},
+    {"byte-order", "endian"},
+});
+
+}  // namespace
 
 // The optimal string alignment distance, by rows: two back, one back, and the row being made.
 std::size_t edit_distance(std::string_view from, std::string_view to) {
@@ -39,6 +73,18 @@ std::optional<std::string_view> nearest_name(std::string_view typed,
     }
   }
   return nearest;
+}
+
+std::optional<std::string_view> name_elsewhere(std::string_view typed) {
+  const auto found = std::ranges::find(kNamesElsewhere, typed,
+                                       &std::pair<std::string_view, std::string_view>::first);
+  return found == kNamesElsewhere.end() ? std::nullopt : std::optional(found->second);
+}
+
+std::optional<std::string_view> nearest_option(std::string_view typed,
+                                               std::span<const std::string_view> names) {
+  const auto elsewhere = name_elsewhere(typed);
+  return elsewhere ? elsewhere : nearest_name(typed, names);
 }
 
 }  // namespace gsort

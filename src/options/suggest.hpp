@@ -16,4 +16,11 @@ namespace gsort {
 [[nodiscard]] std::optional<std::string_view> nearest_name(std::string_view typed,
                                                            std::span<const std::string_view> names);
 
+// gsort's name of an option that other programs have under this name or letter.
+[[nodiscard]] std::optional<std::string_view> name_elsewhere(std::string_view typed);
+
+// The option that was most likely meant: what other programs call so, else the nearest name.
+[[nodiscard]] std::optional<std::string_view> nearest_option(
+    std::string_view typed, std::span<const std::string_view> names);
+
 }  // namespace gsort

@@ -107,9 +107,13 @@ ArrayReader reader_of(const Array& array) {
 io::MemoryInput input_of(const Array& array) {
   constexpr int kVersion = 3;  // UTF-8
   const std::string name = text_of(array.name);
-  io::MemoryInput input{name, io::parse_npy_dictionary(array.header, name, kVersion).array,
-                        array.bytes.size(), reader_of(array)};
-  return array.in_numpy_order ? io::in_numpy_order(std::move(input)) : input;
+  try {
+    io::MemoryInput input{name, io::parse_npy_dictionary(array.header, name, kVersion).array,
+                          array.bytes.size(), reader_of(array)};
+    return array.in_numpy_order ? io::in_numpy_order(std::move(input)) : input;
+  } catch (const Error& error) {  // which speaks of the header of a file
+    throw Error(error.kind(), "reading", error.reason()).path(name).hint(error.hint());
+  }
 }
 
 io::MemoryResult result_in(const Room& room) {
@@ -192,8 +196,11 @@ CheckOutcome check(Call& call, const nb::object& watch) {
 DeviceKeys device_keys(std::uintptr_t address, std::uint64_t rows, std::uint64_t row_keys,
                        const std::string& type, bool big_endian, bool descending,
                        std::uintptr_t offsets) {
-  return {
-      address, rows, row_keys, {parse_key_type(type, "dtype"), big_endian, descending}, offsets};
+  return {address,
+          rows,
+          row_keys,
+          {parse_key_type(type, "dtype").type, big_endian, descending},
+          offsets};
 }
 
 void sort_device_array(std::uintptr_t address, std::uint64_t rows, std::uint64_t row_keys,

@@ -208,9 +208,14 @@ std::string lines_about(const std::string& file, std::string_view lines) {
 std::string check_lines(const CheckOutcome& outcome, const Job& job, const std::string& name) {
   const std::string shown = printable(name);
   if (!outcome.in_order) {
-    return fmt::format("gsort: {}: {}\n", shown,
+    const std::string floats = order_of_floats(job.element);
+    return fmt::format("gsort: {}: {}\n{}", shown,
                        disorder_words(job.element, job.unique, outcome.disorder_element,
-                                      outcome.value, outcome.value_before));
+                                      outcome.value, outcome.value_before),
+                       floats.empty() ? ""
+                                      : fmt::format("  the order of floats is {}; gsort sorts them "
+                                                    "so\n",
+                                                    floats));
   }
   return fmt::format("{}: {} elements, {}, sorted {}\ndistinct {}\nfingerprint {}\n", shown,
                      format_count(outcome.elements), element_words(job.element),

@@ -120,6 +120,17 @@ def on_terminal(place, *arguments, stream: str) -> tuple[int, bytes, bytes]:
 
 
 @scenario
+def a_bare_call_at_a_terminal_names_the_help(place):
+    master, slave = pty.openpty()
+    process = start(place, stdin=slave)
+    status, message = finish(process)
+    os.close(slave)
+    os.close(master)
+    return report(it_fails=status == 2, it_says_why="it is a terminal, and no FILE is named" in message,
+                  the_hint_names_the_help="gsort -h" in message)
+
+
+@scenario
 def binary_is_not_written_to_a_terminal(place):
     place.bash("gsort-gen -n 1000 -o in")
     status, shown, message = on_terminal(place, "in", stream="stdout")

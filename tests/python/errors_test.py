@@ -20,6 +20,13 @@ from gsort._sources import _warn
 NUMBERS = numpy.array([3, 1, 2], "u4")
 
 
+class Frame:
+    """As a column of pandas."""
+
+    def to_numpy(self):
+        return NUMBERS
+
+
 def raised(kind, call):
     with pytest.raises(kind) as caught:
         call()
@@ -149,6 +156,8 @@ RECORDS = numpy.zeros(3, [("a", "i4"), ("b", "i4")])
     (lambda: gsort.sort(NUMBERS, temporary="/-S/-T"), "/-S/-T: No such file or directory"),
     (lambda: gsort.sort(5), "sources: a source is an int\n  give a path, an array, or a list of paths and arrays"),
     (lambda: gsort.sort([NUMBERS, [1]]), "sources: a source is a list\n"),
+    (lambda: gsort.sort(Frame()), "sources: a source is a Frame\n  give its .to_numpy()"),
+    (lambda: gsort.sort(memoryview(b"1234")), "sources: a source is a memoryview\n  give a path"),
     (lambda: gsort.sort(NUMBERS, 5), "output: has type int\n  give a path, an array, or None"),
     (lambda: gsort.argsort(numpy.zeros(3, "g")),
      "not float128 with 1 dimension\n  or a list of such sources"),
@@ -276,7 +285,7 @@ HINTS = [
      "inputs first: 'gzip -dc in.u32.gz > FILE'"),
     (lambda: gsort.sort("odd.u64"), "likely elements have another size (dtype), or a header comes first; else "
      "the file is not complete"),
-    (lambda: gsort.sort("bad.npy"), "is it a whole .npy file?"),
+    (lambda: gsort.sort("bad.npy"), "is it a whole .npy file? numpy.save writes one"),
     (lambda: gsort.sort("objects.npy", dtype="S4"), "save it with a dtype of numbers, times, texts or records"),
     (lambda: gsort.sort("records.npy", dtype="i4"), "leave out dtype; order names the fields to sort by"),
     (lambda: gsort.sort("f.txt", dtype="i4"), "likely i32 is the wrong type: dtype f8 sorts such numbers"),
@@ -296,11 +305,11 @@ HINTS = [
      "out engine"),
     (lambda: gsort.sort("fifo.u32", "fifo.u32"), "give another output, or copy the input to a file first"),
     (lambda: gsort.argsort("in.u32", "in.u32"), "give the positions a file of their own as output"),
-    (lambda: gsort.sort([NUMBERS, NUMBERS.astype("i4")]), "its header says so; the type comes from dtype, a suffix, or the "
+    (lambda: gsort.sort([NUMBERS, NUMBERS.astype("i4")]), "its dtype says so; the type comes from dtype, a suffix, or the "
      "input before"),
     (lambda: gsort.sort(NUMBERS, threads=0), "give a whole number from 1 to 4096"),
     (lambda: gsort.sort(NUMBERS, temporary="none"), "give an existing folder with temporary"),
-    (lambda: gsort.check(["in.u32", "in.u32"]), "check one file at a time"),
+    (lambda: gsort.check(["in.u32", "in.u32"]), "check one source at a time"),
     (lambda: gsort.merge("in.u32"), "gsort.sort sorts them"),
     (lambda: gsort.intersect1d("in.u32", NUMBERS, assume_sorted=True), "gsort.sort sorts them")]
 OPTION = re.compile(r"(?<![\w-])(--[a-z]|-[A-Za-z](?!\w))")

@@ -131,16 +131,17 @@ is given.
 The assumption may be wrong, and sorting keys by the wrong type scrambles them.
 Therefore an output whose type is assumed cannot replace an input,
 and an input that is plainly not raw keys is an error:
-a FILE with the suffix of a CSV or TSV table, JSON, Parquet, Arrow, HDF5, a zip,
-7z or tar archive, or of lz4, Brotli or lzma data;
-a FILE that begins as such a file does, or as a NumPy array;
+a FILE with the suffix of a CSV or TSV table, JSON, Parquet, Arrow, HDF5, SQLite or
+another format of tables, arrays or programs, of a zip, 7z or tar archive;
+a FILE that begins as such a file does;
 and text, which is recognized if its first 4096 bytes are printable UTF\-8 and
 contain ends of lines.
 Shorter text needs 48 bytes, or 13 if it is numbers alone.
 The message says how to sort such a file;
 with
 .BI \-t " TYPE"
-its bytes are sorted as they are.
+its bytes are sorted as they are,
+but never the header of a NumPy array.
 Text that is read and written as text needs no type: a line that is not a number
 of the type is an error.
 .PP

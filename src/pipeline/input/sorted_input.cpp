@@ -1,5 +1,7 @@
 #include "pipeline/input/sorted_input.hpp"
 
+#include <fmt/format.h>
+
 #include "element/record_text.hpp"
 
 namespace gsort {
@@ -19,11 +21,14 @@ std::size_t SortedInput::read(ByteSpan to) {
 
 Error SortedInput::not_sorted(std::uint64_t element, const std::byte* before,
                               const std::byte* value) const {
+  const std::string floats = order_of_floats(format_);
   return Error(ErrorKind::kInput, "merging",
                disorder_words(format_, false, element, text_of_keys(format_, value),
                               text_of_keys(format_, before)))
       .path(reader_.path_of(input_))
-      .hint("--merge needs sorted inputs; without it gsort sorts them");
+      .hint(
+          fmt::format("--merge needs sorted inputs{}; without it gsort sorts them",
+                      floats.empty() ? "" : fmt::format(", with floats in the order {}", floats)));
 }
 
 void SortedInput::check_order(ConstByteSpan elements) {

@@ -61,7 +61,7 @@ class Summary:
 
     def memmap(self) -> numpy.ndarray:
         """The file's elements, read-only, mapped into memory. Raises ValueError for text and compressed files."""
-        if self.path.endswith(".npy"):
+        if self.path.lower().endswith(".npy"):
             return mapped_npy(self.path)
         if not is_raw(self.path):
             raise usage(f"mapping {self.path}", "text and compressed files cannot be mapped",

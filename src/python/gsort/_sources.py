@@ -27,11 +27,11 @@ def is_path(source: object) -> bool:
 
 
 def is_raw(name: str) -> bool:
-    return not name.endswith((".txt", ".npy", *_COMPRESSED))
+    return not name.lower().endswith((".txt", ".npy", *_COMPRESSED))
 
 
 def _is_npy(name: str) -> bool:
-    return name.endswith((".npy", *(f".npy{suffix}" for suffix in _COMPRESSED)))
+    return name.lower().endswith((".npy", *(f".npy{suffix}" for suffix in _COMPRESSED)))
 
 
 def path_word(path: Path) -> bytes:
@@ -56,7 +56,14 @@ def listed(source: Sources) -> List[Any]:
 
 
 def _no_source(source: object) -> UsageError:
-    return usage("sources", f"a source is {_with_article(type(source).__name__)}", _SOURCES)
+    hint = _SOURCES
+    if hasattr(source, "to_numpy"):  # pandas, Polars, Arrow
+        hint = "give its .to_numpy()"
+    elif hasattr(source, "files"):
+        hint = "give one of its arrays, as source[name]"
+    elif hasattr(source, "__array__"):
+        hint = "give numpy.asarray(source)"
+    return usage("sources", f"a source is {_with_article(type(source).__name__)}", hint)
 
 
 def key_type(dtype: numpy.dtype) -> Optional[str]:
@@ -135,10 +142,10 @@ def mapped_npy(name: str) -> numpy.ndarray:
 def _mapped(path: Path, dtype: numpy.dtype) -> numpy.ndarray:
     """A raw file of a type that the command line has no name for."""
     name = os.fsdecode(path_word(path))
-    if name.endswith(_COMPRESSED):
+    if name.lower().endswith(_COMPRESSED):
         raise usage(f"reading {name}", f"elements of dtype {dtype} are not read from compressed files",
                     "decompress it first")
-    if name.endswith(".npy"):
+    if name.lower().endswith(".npy"):
         array = mapped_npy(name)
         if array.dtype != dtype:
             raise usage(f"reading {name}", f"holds elements of dtype {array.dtype}, but {dtype} is asked for")

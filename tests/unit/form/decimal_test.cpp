@@ -222,7 +222,7 @@ TEST(Decimal, NamesTheFirstBadLine) {
 
 TEST(Decimal, RefusesWhatIsNoNumber) {
   for (const char* const bad :
-       {"", " ", " 1", "1 ", "+1", "1,2", "1.0", "0x1", "--1", "-", "1-", "1\r", "12345678 ",
+       {"", " ", "\r", "1 2", "+1", "1,2", "1.0", "0x1", "--1", "-", "1-", "1\r\r", "\r1", "- 1",
         "123456781234567x", "/", ":", "\x80", "1\x80"}) {
     for (const KeyType type : kAllKeyTypes) {
       if (is_float(type)) continue;
@@ -232,8 +232,17 @@ TEST(Decimal, RefusesWhatIsNoNumber) {
     }
   }
   for (const char* const bad :
-       {"", " ", " 1", "1 ", "+1", "1e", ".", "1.5x", "0x1p3", "--1", "1e999"}) {
+       {"", " ", "\r", "1 2", "+1", "1e", ".", "1.5x", "0x1p3", "--1", "1e999"}) {
     EXPECT_TRUE(parse(std::string(bad) + "\n", {KeyType::kF64}).bad) << bad;
+  }
+}
+
+TEST(Decimal, ReadsBlanksAroundANumberAndCrLf) {
+  for (const KeyType type : kAllKeyTypes) {
+    const Parsed plain = parse("1\n12\n", {type});
+    const Parsed spaced = parse(" \t1\r\n12 \t \r\n", {type});
+    EXPECT_FALSE(spaced.bad) << name_of(type);
+    EXPECT_EQ(spaced.keys, plain.keys) << name_of(type);
   }
 }
 

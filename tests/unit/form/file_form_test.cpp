@@ -10,7 +10,8 @@ TEST(FileForm, ReadsTheCodecFromTheLastSuffix) {
   EXPECT_EQ(codec_of_path("a.u64.bz2"), Codec::kBzip2);
   EXPECT_EQ(codec_of_path("folder.gz/a.xz"), Codec::kXz);
   EXPECT_EQ(codec_of_path(".zst"), Codec::kZstd);
-  for (const char* const none : {"", "gz", "a.gz/b", "a.gz.u64", "a.GZ", "a."}) {
+  EXPECT_EQ(codec_of_path("A.GZ"), Codec::kGzip);
+  for (const char* const none : {"", "gz", "a.gz/b", "a.gz.u64", "a."}) {
     EXPECT_EQ(codec_of_path(none), std::nullopt) << none;
   }
 }
@@ -39,7 +40,10 @@ TEST(FileForm, FindsTheTypeInTheLastSuffixOfAName) {
   EXPECT_EQ(key_type_of_path("/a.b/c.u16.i64"), KeyType::kI64);
   EXPECT_EQ(key_type_of_path("dump.u32.gz"), KeyType::kU32);
   EXPECT_EQ(key_type_of_path("dump.i8.txt.zst"), KeyType::kI8);
-  for (const char* const none : {"", "u32", "dump.bin", "dump.u32/data", "dump.u32.old", "dump."}) {
+  EXPECT_EQ(key_type_of_path("DUMP.F64.TXT.Zst"), KeyType::kF64);
+  EXPECT_EQ(key_type_of_path("dump.uint16"), KeyType::kU16);
+  for (const char* const none :
+       {"", "u32", "dump.bin", "dump.u32/data", "dump.u32.old", "dump.", "dump.<u4", "dump.f8"}) {
     EXPECT_EQ(key_type_of_path(none), std::nullopt) << none;
   }
 }

@@ -25,7 +25,10 @@ TEST(TextError, NamesTheColumnOfWhatIsWrong) {
   EXPECT_EQ(said("abc", KeyType::kF64), "1: 'abc' is not a number");
   EXPECT_EQ(said("1.5 2", KeyType::kF64), "4: ' ' is not a number");
   EXPECT_EQ(said("", KeyType::kF64), "1: the line is empty");
-  EXPECT_EQ(said("12\r", KeyType::kI32), "3: the line ends with CR LF");
+  EXPECT_EQ(said("1\r2", KeyType::kI32), "2: the lines end with CR alone");
+  EXPECT_EQ(said("  12x4\r", KeyType::kU32), "5: '12x4' is not a whole number");
+  EXPECT_EQ(said("\t256", KeyType::kU8), "2: '256' does not fit u8");
+  EXPECT_EQ(said(" x", KeyType::kF64), "2: 'x' is not a number");
 }
 
 TEST(TextError, TellsWhatDoesNotFitFromWhatIsNoNumber) {

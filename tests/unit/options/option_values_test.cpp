@@ -13,7 +13,7 @@ constexpr Choice<Colour> kColours[] = {{"red", Colour::kRed}, {"blue", Colour::k
 
 TEST(OptionValues, KnowEveryKeyType) {
   for (const KeyType type : kAllKeyTypes) {
-    EXPECT_EQ(parse_key_type(name_of(type), "--type"), type);
+    EXPECT_EQ(parse_key_type(name_of(type), "--type").type, type);
   }
 }
 

@@ -124,6 +124,20 @@ TEST(ForeignForm, OfIntegersIsNoText) {
   }
 }
 
+// Half of each magic number, and what stands behind it, are random.
+TEST(ForeignForm, AsksForBothPartsOfAMagicNumber) {
+  for (std::uint64_t seed = 1; seed <= 200; ++seed) {
+    Bytes keys = random_bytes(kForeignFormBytes, seed);
+    for (const std::string_view magic :
+         {"Obj\x01"sv, "\x0e\x03\x13\x01"sv, "MATLAB "sv, "CDF\x01"sv, "RIFF"sv, "root\0"sv,
+          "\n\r\r\n"sv, "\x80\x04\x95"sv, "\x5d\0\0\x80\0"sv, "\x7f\x45LF"sv, "BAM\x01"sv,
+          "\x18\0\0\0\0\0\0\0"sv, "\x40\0\0\0\0\0\0\0{\""sv}) {
+      std::memcpy(keys.data(), magic.data(), magic.size());
+      EXPECT_FALSE(foreign_form_of_bytes(keys)) << seed << " " << magic;
+    }
+  }
+}
+
 TEST(ForeignForm, IsSeenByTheSuffix) {
   EXPECT_EQ(name_of_path("a/t.csv"), "a CSV table");
   EXPECT_EQ(name_of_path("T.CSV"), "a CSV table");
