@@ -31,7 +31,7 @@ std::optional<ForeignForm> foreign_form_of_bytes(ConstByteSpan first_bytes) {
   if (const auto found = gsort::foreign_form_of_bytes(text_of(first_bytes))) return found;
   const Codec codec = codec_of_bytes(first_bytes);
   const bool is_sure = codec == Codec::kBzip2 || codec == Codec::kXz;
-  return is_sure ? foreign_form_of_path(fmt::format(".{}", name_of(codec)), true) : std::nullopt;
+  return is_sure ? std::optional(form_of_codec(codec)) : std::nullopt;
 }
 
 void refuse_foreign_codec(const std::string& path, std::optional<Codec> codec) {

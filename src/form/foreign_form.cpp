@@ -319,6 +319,10 @@ std::optional<ForeignForm> foreign_form_of_path(std::string_view path, bool is_p
   return is_plain ? form_named(kNamedCodecs, suffix) : std::nullopt;
 }
 
+ForeignForm form_of_codec(Codec codec) {
+  return *form_named(kNamedCodecs, name_of(codec));
+}
+
 std::optional<ForeignForm> foreign_form_of_bytes(std::string_view first_bytes) {
   const FirstBytes first(first_bytes);
   if (is_text(first_bytes)) return kText;

@@ -14,6 +14,8 @@
 #include <string>
 #include <string_view>
 
+#include "form/codec.hpp"
+
 namespace gsort {
 
 struct ForeignForm {
@@ -28,6 +30,9 @@ inline constexpr std::size_t kForeignFormBytes = 4096;
 // By the suffix of a name, in any case, behind that of a codec. With `is_plain`, what it holds is
 // known not to be compressed, though its name may be that of a codec.
 [[nodiscard]] std::optional<ForeignForm> foreign_form_of_path(std::string_view path, bool is_plain);
+
+// Data of a codec that gsort reads, where it is not read as such.
+[[nodiscard]] ForeignForm form_of_codec(Codec codec);
 
 // By the first bytes, kForeignFormBytes of them unless there are no more.
 [[nodiscard]] std::optional<ForeignForm> foreign_form_of_bytes(std::string_view first_bytes);
