@@ -14,6 +14,7 @@ status other than 0 in brackets. "<...>" stands for any text in a line. A case r
 what is written, these hold for every command:
   - a gsort that exits with 2 says one message of the form `gsort: WHAT WHERE: WHY`, with a hint;
   - a command that exits with 2 leaves every file as it was, and adds none;
+  - with --follow-hints, its hint, followed to the letter, does what it says (hints.py);
   - the folder for temporary files, $TMPDIR, is empty afterwards.
 Cases that need more than bash are Python functions in scenarios.py, and in the modules that it is followed by below.
 
@@ -30,6 +31,8 @@ import sys
 import tempfile
 from dataclasses import dataclass, field
 from pathlib import Path
+
+import hints
 
 HERE = Path(__file__).resolve().parent
 ANY = "<...>"
@@ -111,6 +114,7 @@ class Workplace:
 
     def __init__(self, bin_folder: Path, tool_folder: Path, root: Path):
         self.work, self.tmp = root / "work", root / "tmp"
+        self.follows_hints = False
         root.chmod(0o755)
         self.work.mkdir()
         self.tmp.mkdir()
@@ -161,6 +165,8 @@ def run_command(place: Workplace, command: Command) -> list[str]:
         problems.append("it failed, but files have changed")
     if place.leftovers():
         problems.append(f"temporary files are left: {place.leftovers()}")
+    if place.follows_hints and done.returncode == command.status == 2:
+        problems += hints.problems_with(place, command.text, done.stderr)
     if problems:
         problems += [f"stdout: {line}" for line in done.stdout.splitlines()]
         problems += [f"stderr: {line}" for line in done.stderr.splitlines()]
@@ -198,6 +204,7 @@ def run_case(case, options) -> bool:
     root = Path(tempfile.mkdtemp(prefix="gsort-cli-", dir=options.scratch))
     try:
         place = Workplace(options.bin.resolve(), options.tools.resolve(), root)
+        place.follows_hints = options.follow_hints
         return run_golden(place, case) if isinstance(case, list) else case(place)
     finally:
         shutil.rmtree(root, ignore_errors=True)
@@ -208,6 +215,7 @@ def main() -> int:
     parser.add_argument("--bin", type=Path, default=Path("build/release/bin"))
     parser.add_argument("--tools", type=Path, default=Path("build/release/tests"))
     parser.add_argument("--scratch", help="where the folders of the cases are made")
+    parser.add_argument("--follow-hints", action="store_true")
     parser.add_argument("--list", action="store_true")
     parser.add_argument("names", nargs="*")
     options = parser.parse_args()
