@@ -34,7 +34,7 @@
 #include "cluster/team.hpp"
 #include "io/input/name_list.hpp"
 #include "io/output/output.hpp"
-#include "io/system/standard_descriptors.hpp"
+#include "io/system/process.hpp"
 #include "io/system/temporary_file.hpp"
 #include "options/pages/help.hpp"
 #include "report/style.hpp"
@@ -91,6 +91,7 @@ Options options_of(const Command& command, unsigned processes = 1) {
   std::vector<const char*> argv;
   for (const std::string& word : command.words) argv.push_back(word.c_str());
   const Environment environment = [&](const char* name) -> const char* {
+    if (std::string_view(name) == "TMPDIR") return std::getenv(name);  // that of this host
     const auto found = command.variables.find(name);
     return found == command.variables.end() ? nullptr : found->second.c_str();
   };
@@ -443,9 +444,8 @@ class Process {
 
 int main(int argc, char** argv) {
   try {
-    gsort::io::occupy_standard_descriptors();
+    gsort::io::take_process();
     gsort::raise_limit_of_open_files();
-    std::signal(SIGXFSZ, SIG_IGN);  // a write beyond the limit is an Error that can be reported
     gsort::io::remove_names_on_signals();
     if (gsort::show_without_mpi(argc, argv)) return 0;
     if (gsort::is_alone()) {

@@ -1,7 +1,6 @@
 // gsort: parse, plan, run, report, exit code. The only place that exits; what is below throws.
 #include <algorithm>
 #include <atomic>
-#include <csignal>
 #include <cstdio>
 #include <cstdlib>
 #include <exception>
@@ -23,7 +22,7 @@
 #include "base/units.hpp"
 #include "element/fingerprint.hpp"
 #include "io/input/name_list.hpp"
-#include "io/system/standard_descriptors.hpp"
+#include "io/system/process.hpp"
 #include "io/system/sys.hpp"
 #include "io/system/temporary_file.hpp"
 #include "options/exclusive_options.hpp"
@@ -188,8 +187,7 @@ void refuse_a_bare_call(int argc) {
 
 // `color` becomes what was asked for, as soon as that is known.
 int run(int argc, const char* const* argv, ColorMode& color) {
-  io::occupy_standard_descriptors();
-  std::signal(SIGXFSZ, SIG_IGN);  // a write beyond the limit is an Error that can be reported
+  io::take_process();
   io::remove_names_on_signals();
   refuse_a_bare_call(argc);
   const Options options = parse_options(argc, argv, environment, io::read_name_list);

@@ -15,6 +15,7 @@
 #include "form/npy.hpp"
 #include "io/input/open_source.hpp"
 #include "io/input/source.hpp"
+#include "io/system/process.hpp"
 #include "io/system/sys.hpp"
 
 namespace gsort::io {
@@ -41,7 +42,7 @@ class Reader::Impl {
   [[nodiscard]] const KeyFormat& key() const { return key_; }
   [[nodiscard]] bool key_is_stored() const { return key_is_stored_; }
   [[nodiscard]] const StoredArray& first_array() const {
-    static const StoredArray none;
+    static const StoredArray& none = *new StoredArray;
     return sources_.front()->stored() ? *sources_.front()->stored() : none;
   }
   [[nodiscard]] std::uint64_t row_elements() const { return sources_.front()->row_elements(); }
@@ -136,10 +137,9 @@ void Reader::Impl::open(const std::vector<std::string>& paths, const ReaderOptio
   if (std::count(paths.begin(), paths.end(), "-") > 1) {
     throw Error(ErrorKind::kUsage, "opening standard input", "it is named twice");
   }
-  // All inputs stay open, so that each can be seen not to change, unless the limit is too low: the
-  // usual one is 1,024, and may be raised to far more.
+  // All stay open, so that each can be seen not to change, unless the limit (1,024) is too low.
   constexpr std::uint64_t kOthers = 32;  // the output, runs, reports, libraries
-  const std::uint64_t most = paths.size() > 1 ? sys::raise_open_file_limit() : kNoLimit;
+  const std::uint64_t most = paths.size() > 1 ? sys::open_file_limit(process_is_own()) : kNoLimit;
   const bool parks = most < kOthers || paths.size() > most - kOthers;
   const auto open_next = [&](const std::string& path) {
     sources_.push_back(source_of(path, options));

@@ -3,6 +3,7 @@
 #include <cerrno>
 #include <utility>
 
+#include "io/system/process.hpp"
 #include "io/system/sys.hpp"
 
 namespace gsort::io {
@@ -35,7 +36,7 @@ bool takes_list(const File& file, const AccessList& list) {
 OutputRights::OutputRights(const std::string& folder, const std::string& name,
                            const std::optional<struct stat>& replaced)
     : replaced_(replaced),
-      mode_of_new_(kModeOfNew & ~sys::file_mode_mask()),
+      mode_of_new_(kModeOfNew & ~file_mode_mask()),
       list_of_folder_(default_list_of(folder)),
       list_of_replaced_(replaced ? list_of(folder + "/" + name) : std::optional(AccessList())) {}
 

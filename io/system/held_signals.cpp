@@ -7,6 +7,7 @@
 
 #include <unistd.h>
 
+#include "io/system/process.hpp"
 #include "io/system/temporary_file.hpp"
 
 namespace gsort::io {
@@ -55,7 +56,10 @@ void hold() {
 void let_go() {
   for_each_signal([](int signal) {
     const auto number = static_cast<std::size_t>(signal);
-    if (is_held[number]) ::sigaction(signal, &before_held[number], nullptr);
+    if (!is_held[number]) return;
+    struct sigaction there = {};  // a library may have put its own
+    ::sigaction(signal, nullptr, &there);
+    if (there.sa_handler == note_signal) ::sigaction(signal, &before_held[number], nullptr);
   });
   const int signal = noted.exchange(0, std::memory_order_relaxed);
   if (signal == 0) return;
@@ -67,12 +71,14 @@ void let_go() {
 
 }  // namespace
 
-HeldSignals::HeldSignals() {
+HeldSignals::HeldSignals() : holds_(process_is_own()) {
+  if (!holds_) return;
   const std::lock_guard lock(mutex);
   if (holders++ == 0) hold();
 }
 
 HeldSignals::~HeldSignals() {
+  if (!holds_) return;
   const std::lock_guard lock(mutex);
   if (--holders == 0) let_go();
 }

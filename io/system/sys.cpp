@@ -35,7 +35,7 @@ struct Faults {
 };
 
 Faults& faults() {
-  static Faults the_faults;
+  static Faults& the_faults = *new Faults;
   return the_faults;
 }
 
@@ -300,9 +300,10 @@ int set_pipe_bytes(int fd, int bytes) {
   return ::fcntl(fd, F_SETPIPE_SZ, bytes);
 }
 
-std::uint64_t raise_open_file_limit() {
+std::uint64_t open_file_limit(bool may_raise) {
   struct rlimit limit = {};
   if (::getrlimit(RLIMIT_NOFILE, &limit) != 0) return UINT64_MAX;
+  if (!may_raise) return limit.rlim_cur;
   const rlim_t before = std::exchange(limit.rlim_cur, limit.rlim_max);
   return ::setrlimit(RLIMIT_NOFILE, &limit) == 0 ? limit.rlim_max : before;
 }
@@ -318,13 +319,6 @@ std::uint64_t random_number() {
         static_cast<std::uint64_t>(std::chrono::steady_clock::now().time_since_epoch().count());
   }
   return number;
-}
-
-mode_t file_mode_mask() {
-  // There is no call that only reads it. Nothing of ours creates files that depend on it.
-  const mode_t mask = ::umask(077);
-  ::umask(mask);
-  return mask;
 }
 
 int wait_ready(int fd, bool for_writing) {

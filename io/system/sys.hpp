@@ -112,12 +112,11 @@ int lock(int fd);                     // flock, exclusive, without waiting
 [[nodiscard]] bool is_terminal(int fd);
 [[nodiscard]] unsigned terminal_columns(int fd);  // 0: unknown, or no terminal
 int set_pipe_bytes(int fd, int bytes);
-// To what this user may have; left alone where that is refused. Returns what it is then.
-std::uint64_t raise_open_file_limit();
+// Raised to what this user may have, if `may_raise` and nothing refuses that.
+[[nodiscard]] std::uint64_t open_file_limit(bool may_raise);
 int advise(int fd, off_t offset, off_t bytes, int advice);
 // A number that nobody can guess; where the kernel has none yet, one that differs every time.
 [[nodiscard]] std::uint64_t random_number();
-[[nodiscard]] mode_t file_mode_mask();  // umask
 // Waits until `fd` can be read (or written); for descriptors that came in non-blocking.
 int wait_ready(int fd, bool for_writing);
 

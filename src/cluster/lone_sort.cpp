@@ -1,7 +1,6 @@
 #include "cluster/lone_sort.hpp"
 
 #include <algorithm>
-#include <cstdlib>
 #include <initializer_list>
 #include <optional>
 #include <utility>
@@ -24,7 +23,7 @@ Options options_alone(const Options& options) {
   alone.output = options.outputs().front();
   alone.split_output = std::nullopt;
   alone.temporary_directories =
-      temporary_folders(options.temporary_directories, std::getenv("TMPDIR"), "");
+      temporary_folders(options.temporary_directories, options.tmpdir.c_str(), "");
   return alone;
 }
 

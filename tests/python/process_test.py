@@ -94,6 +94,59 @@ def test_processes_that_were_forked_after_a_sort():
     assert done.returncode == 0, done.stderr
 
 
+FORKED_DURING_A_SORT = """
+    import os, signal, threading
+    import numpy, gsort
+
+    array = numpy.random.default_rng(0).integers(0, 1 << 60, 1 << 17)
+    expected = numpy.sort(array)
+    done = False
+
+    def sort_on():
+        while not done:
+            gsort.sort(array, memory="16M", threads=4)
+
+    thread = threading.Thread(target=sort_on)
+    thread.start()
+    for _ in range(60):
+        child = os.fork()
+        if child == 0:
+            signal.alarm(60)
+            os._exit(0 if (gsort.sort(array, memory="16M", threads=4) == expected).all() else 1)
+        assert os.waitpid(child, 0)[1] == 0
+    done = True
+    thread.join()
+"""
+
+
+def test_processes_that_are_forked_during_a_sort():
+    done = run_python(FORKED_DURING_A_SORT)
+    assert done.returncode == 0, done.stderr
+
+
+def caught_signals():
+    return re.search(r"^SigCgt:\s*(\w+)$", pathlib.Path("/proc/self/status").read_text(), re.M)[1]
+
+
+def test_handlers_of_signals_stay_as_they_are(tmp_path):
+    changes = []
+    done = threading.Event()
+
+    def watch():
+        before = caught_signals()
+        while not done.is_set():
+            if caught_signals() != before:
+                changes.append(caught_signals())
+
+    thread = threading.Thread(target=watch)
+    thread.start()
+    for _ in range(200):
+        gsort.sort(random_array("u4", 1000), tmp_path / "out.u32")
+    done.set()
+    thread.join()
+    assert not changes
+
+
 def test_the_lock_is_not_held(tmp_path):
     """Another thread of Python writes what a sort in this one waits for."""
     os.mkfifo(tmp_path / "pipe.u32")

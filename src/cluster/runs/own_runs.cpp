@@ -1,7 +1,6 @@
 #include "cluster/runs/own_runs.hpp"
 
 #include <algorithm>
-#include <cstdlib>
 #include <memory>
 #include <numeric>
 #include <utility>
@@ -59,7 +58,7 @@ void OwnRuns::hold_reader(const OutputRange& range) {
 // Not the folder of the output, which is on a disk that all hosts share.
 std::vector<std::string> OwnRuns::folders() const {
   if (kept_) return {kept_->existing_folder()};
-  return temporary_folders(options_.temporary_directories, std::getenv("TMPDIR"), "");
+  return temporary_folders(options_.temporary_directories, options_.tmpdir.c_str(), "");
 }
 
 io::RunStore& OwnRuns::store(const Plan& plan) {

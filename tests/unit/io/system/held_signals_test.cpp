@@ -1,10 +1,13 @@
 #include "io/system/held_signals.hpp"
 
 #include <csignal>
+#include <cstdlib>
 #include <iostream>
 #include <thread>
 
 #include <gtest/gtest.h>
+
+#include "io/system/process.hpp"
 
 namespace gsort::io {
 namespace {
@@ -18,6 +21,7 @@ extern "C" void hear(int signal) {
 TEST(HeldSignalsDeathTest, EndTheProcessWhenTheLastHolderGoes) {
   EXPECT_EXIT(
       {
+        take_process();
         {
           const HeldSignals outer;
           {
@@ -35,6 +39,7 @@ TEST(HeldSignalsDeathTest, EndTheProcessWhenTheLastHolderGoes) {
 TEST(HeldSignalsDeathTest, WaitInAnyThread) {
   EXPECT_EXIT(
       {
+        take_process();
         const HeldSignals* const held = new HeldSignals;
         std::jthread([] { std::raise(SIGHUP); }).join();
         std::cerr << "still there";
@@ -48,6 +53,7 @@ TEST(HeldSignalsDeathTest, MayBeOfTheRealTime) {
   for (const int signal : {SIGRTMIN, SIGRTMAX, SIGPWR}) {
     EXPECT_EXIT(
         {
+          take_process();
           {
             const HeldSignals held;
             std::raise(signal);
@@ -59,7 +65,8 @@ TEST(HeldSignalsDeathTest, MayBeOfTheRealTime) {
   }
 }
 
-TEST(HeldSignals, LeaveIgnoredSignalsAndHandlersAlone) {
+void expect_ignored_signals_and_handlers_left_alone() {
+  take_process();
   ASSERT_NE(std::signal(SIGHUP, SIG_IGN), SIG_ERR);
   ASSERT_NE(std::signal(SIGTERM, hear), SIG_ERR);
   {
@@ -72,9 +79,51 @@ TEST(HeldSignals, LeaveIgnoredSignalsAndHandlersAlone) {
   EXPECT_EQ(std::signal(SIGHUP, SIG_DFL), SIG_IGN);
 }
 
-TEST(HeldSignals, LeaveEverythingAsItWasWhenNoneCame) {
+void expect_default_when_none_came() {
+  take_process();
   { const HeldSignals held; }
   EXPECT_EQ(std::signal(SIGTERM, SIG_DFL), SIG_DFL);
+}
+
+void expect_handler_kept_that_was_set_meanwhile() {
+  take_process();
+  {
+    const HeldSignals held;
+    ASSERT_NE(std::signal(SIGTERM, hear), SIG_ERR);
+  }
+  EXPECT_EQ(std::signal(SIGTERM, SIG_DFL), hear);
+}
+
+void expect_nothing_held_in_a_host() {
+  const HeldSignals held;
+  EXPECT_EQ(std::signal(SIGTERM, SIG_DFL), SIG_DFL);
+  EXPECT_EQ(std::signal(SIGRTMIN, SIG_DFL), SIG_DFL);
+}
+
+// In a process of its own: none can be given back.
+void expect_in_child(void (*check)()) {
+  EXPECT_EXIT(
+      {
+        check();
+        std::exit(testing::Test::HasFailure() ? 1 : 0);
+      },
+      testing::ExitedWithCode(0), "");
+}
+
+TEST(HeldSignalsDeathTest, LeaveIgnoredSignalsAndHandlersAlone) {
+  expect_in_child(expect_ignored_signals_and_handlers_left_alone);
+}
+
+TEST(HeldSignalsDeathTest, LeaveEverythingAsItWasWhenNoneCame) {
+  expect_in_child(expect_default_when_none_came);
+}
+
+TEST(HeldSignalsDeathTest, KeepAHandlerThatWasSetMeanwhile) {
+  expect_in_child(expect_handler_kept_that_was_set_meanwhile);
+}
+
+TEST(HeldSignalsDeathTest, HoldNothingInAHost) {
+  expect_in_child(expect_nothing_held_in_a_host);
 }
 
 }  // namespace

@@ -1,10 +1,11 @@
-#include "io/system/standard_descriptors.hpp"
+#include "io/system/process.hpp"
 
 #include <array>
 #include <cerrno>
 #include <cstdlib>
 
 #include <gtest/gtest.h>
+#include <sys/stat.h>
 #include <unistd.h>
 
 namespace gsort::io {
@@ -15,7 +16,7 @@ void close_and_occupy(const std::array<bool, 3>& closed) {
   for (int fd = 0; fd < 3; ++fd) {
     if (closed.at(static_cast<std::size_t>(fd))) ::close(fd);
   }
-  occupy_standard_descriptors();
+  take_process();
   const int next = ::dup(0);
   char byte = 0;
   const auto is_no_use = [&](int fd) {
@@ -29,11 +30,19 @@ void close_and_occupy(const std::array<bool, 3>& closed) {
   std::_Exit(right ? 0 : 1);
 }
 
-TEST(StandardDescriptors, ThatAreClosedAreOccupiedByWhatCannotBeUsed) {
+TEST(Process, OccupiesClosedDescriptorsByWhatCannotBeUsed) {
   GTEST_FLAG_SET(death_test_style, "threadsafe");
   for (unsigned mask = 0; mask < 8; ++mask) {
     const std::array<bool, 3> closed{(mask & 1U) != 0, (mask & 2U) != 0, (mask & 4U) != 0};
     EXPECT_EXIT(close_and_occupy(closed), testing::ExitedWithCode(0), "") << mask;
+  }
+}
+
+TEST(Process, HasTheUmaskThatWasSet) {
+  for (const mode_t mask : {mode_t{0}, mode_t{027}, mode_t{0777}}) {
+    const mode_t saved = ::umask(mask);
+    EXPECT_EQ(file_mode_mask(), mask);
+    EXPECT_EQ(::umask(saved), mask);
   }
 }
 
