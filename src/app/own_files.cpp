@@ -57,7 +57,7 @@ Error shared(const std::string& what, std::string_view with, std::string_view hi
 Error irreplaceable(const std::string& input) {
   return Error(ErrorKind::kUsage, fmt::format("operand '{}'", input),
                "is also the output, and not a regular file that can be replaced")
-      .hint("name another output with -o, or copy the input to a file first");
+      .hint("name another output, or copy the input to a file first");
 }
 
 // `name` is written through, `what` says that to the user.

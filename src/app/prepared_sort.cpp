@@ -147,10 +147,9 @@ namespace {
 // The same error where it is about a folder that only the environment names: with the name of the
 // variable.
 Error told_of_variable(const Options& options, const Error& error) {
-  const char* const variable = std::getenv("TMPDIR");
   const bool is_asked = !options.temporary_directories.empty() || options.resume;
-  if (is_asked || variable == nullptr || error.path() != variable || error.error_number() == 0 ||
-      error.kind() != ErrorKind::kTemporary) {
+  if (is_asked || options.tmpdir.empty() || error.path() != options.tmpdir ||
+      error.error_number() == 0 || error.kind() != ErrorKind::kTemporary) {
     return error;
   }
   return Error::from_errno(error.kind(), error.operation() + " (from TMPDIR)", error.error_number())
@@ -206,7 +205,7 @@ io::OutputOptions output_options(const Options& options, std::uint64_t expected_
   io::OutputOptions opened{options.direct_io};
   opened.writes_into_file = options.writes_into_file;
   opened.folders_for_copy =
-      temporary_folders(options.temporary_directories, std::getenv("TMPDIR"), "");
+      temporary_folders(options.temporary_directories, options.tmpdir.c_str(), "");
   opened.expected_bytes = expected_bytes;
   opened.offers_write = true;
   return opened;
@@ -277,7 +276,7 @@ std::vector<std::string> PreparedSort::folders_for_runs(const std::string& outpu
   if (resumption_) {
     return {resumption_->has_folder() ? *options_.resume : folder_of(*options_.resume)};
   }
-  return temporary_folders(options_.temporary_directories, std::getenv("TMPDIR"), output_folder);
+  return temporary_folders(options_.temporary_directories, options_.tmpdir.c_str(), output_folder);
 }
 
 // The devices were a choice of gsort's, unless the engine was asked for.

@@ -1,7 +1,6 @@
 #include "app/shares.hpp"
 
 #include <cstdint>
-#include <cstdlib>
 #include <filesystem>
 #include <utility>
 
@@ -168,7 +167,7 @@ ShareDone take_into(const std::string& output, const Options& options, Meter& me
       job.element,
       shares.description().ends_with("; verified"),
       options.split_output.has_value(),
-      temporary_folders(options.temporary_directories, std::getenv("TMPDIR"), folder),
+      temporary_folders(options.temporary_directories, options.tmpdir.c_str(), folder),
       options.direct_io,
       options.packing,
       facts && facts->is_network};

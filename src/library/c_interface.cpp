@@ -3,8 +3,10 @@
 #include <cerrno>
 #include <cstring>
 #include <exception>
-#include <optional>
+#include <new>
+#include <span>
 #include <string>
+#include <string_view>
 #include <utility>
 #include <vector>
 
@@ -13,10 +15,12 @@
 #include "app/files.hpp"
 #include "base/current_error.hpp"
 #include "base/quoted.hpp"
+#include "base/thread_owned.hpp"
 #include "element/record_text.hpp"
 #include "library/gsort.h"
 #include "library/run_sort.hpp"
 #include "options/assumed_type.hpp"
+#include "options/caller_options.hpp"
 #include "pipeline/check_order.hpp"
 #include "pipeline/survey.hpp"
 
@@ -26,30 +30,39 @@ namespace {
 static_assert(GSORT_ERROR_USAGE == static_cast<int>(ErrorKind::kUsage) + 1 &&
               GSORT_ERROR_CORRUPT == static_cast<int>(ErrorKind::kCorrupt) + 1);
 
-// What a thread's latest call has to say. The texts are `kept`, or literals where memory ran out.
+// What a thread's latest call has to say. The texts are the thread's, or literals where memory ran
+// out. It has no destructor: those of the host may still call.
 struct LastError {
   gsort_error_kind kind = GSORT_ERROR_NONE;
   int number = 0;
   const char* message = "";
   const char* hint = "";
-  std::string kept_message;
-  std::string kept_hint;
 };
 
-thread_local LastError last_error;
+constinit thread_local LastError last_error;
 
 void forget_error() noexcept {
-  last_error.kind = GSORT_ERROR_NONE;
-  last_error.number = 0;
-  last_error.message = "";
-  last_error.hint = "";
+  last_error = {};
 }
 
-void keep_texts(std::string message, std::string hint) noexcept {
-  last_error.kept_message = std::move(message);
-  last_error.kept_hint = std::move(hint);
-  last_error.message = last_error.kept_message.c_str();
-  last_error.hint = last_error.kept_hint.c_str();
+struct Texts {
+  std::string message;
+  std::string hint;
+
+  Texts() = default;
+  Texts(const Texts&) = delete;
+  Texts& operator=(const Texts&) = delete;
+  ~Texts() { forget_error(); }
+};
+
+const ThreadOwned<Texts> kTexts;
+
+void keep_texts(std::string message, std::string hint) {
+  Texts& texts = kTexts.own();
+  texts.message = std::move(message);
+  texts.hint = std::move(hint);
+  last_error.message = texts.message.c_str();
+  last_error.hint = texts.hint.c_str();
 }
 
 void keep(const Error& error) {
@@ -106,64 +119,41 @@ gsort_status guarded(gsort_report* report, const Work& work) noexcept {
   }
 }
 
-struct Files {
-  const char* const* inputs;
-  std::size_t count;
-  const char* output;  // nullptr: none
-};
-
-void require_inputs(const Files& files) {
-  const auto* const end = files.inputs + (files.inputs == nullptr ? 0 : files.count);
-  if (files.inputs == end) throw wrong_call("no input is given", "name at least one file");
-  if (std::find(files.inputs, end, nullptr) != end) {
+std::vector<std::string> names_of(const char* const* inputs, std::size_t count) {
+  const auto* const end = inputs + (inputs == nullptr ? 0 : count);
+  if (inputs == end) throw wrong_call("no input is given", "name at least one file");
+  if (std::find(inputs, end, nullptr) != end) {
     throw wrong_call("the name of an input is NULL", "is `count` the number of inputs?");
   }
+  return {inputs, end};
 }
 
-// What the words mean as a command line; the environment has no say.
-Options parsed(const char* mode, const Files& files, const char* const* words) {
-  require_inputs(files);
-  std::vector<const char*> arguments = {"gsort"};
-  if (mode != nullptr) arguments.push_back(mode);
-  for (; words != nullptr && *words != nullptr; ++words) arguments.push_back(*words);
-  std::string output;
-  if (files.output != nullptr) {
-    output = std::string("--output=") + files.output;
-    arguments.push_back(output.c_str());
-  }
-  arguments.push_back("--");
-  arguments.insert(arguments.end(), files.inputs, files.inputs + files.count);
-  if (!std::in_range<int>(arguments.size())) {
-    throw wrong_call("too many inputs", "merge them in several calls");
-  }
-  Options options = parse_options(static_cast<int>(arguments.size()), arguments.data(),
-                                  [](const char*) -> const char* { return nullptr; });
-  if (options.show == Show::kNone && options.inputs.size() != files.count) {
-    throw wrong_call("the options hold a name of a file", "give names as inputs or as output");
-  }
-  return options;
+std::vector<std::string> words_of(const char* const* options) {
+  std::vector<std::string> words;
+  for (; options != nullptr && *options != nullptr; ++options) words.emplace_back(*options);
+  return words;
 }
 
-void set_fingerprint(gsort_report& report, const Fingerprint& fingerprint) {
-  const std::string text = to_string(fingerprint);
-  static_assert(sizeof report.fingerprint > 3 * 16 + 2);
-  text.copy(report.fingerprint, sizeof report.fingerprint - 1);
-}
+// What the arguments of a call say, or only a program can do. The first ones a check takes.
+constexpr std::string_view kNoOptions[] = {
+    "--check", "-C",      "--expect", "--fingerprint", "--output",  "--files0-from", "--each",
+    "--form",  "--share", "--take",   "--from",        "--join",    "--inputs-here", "--explain",
+    "--stats", "--trace", "-h",       "--help",        "--version", "--generate"};
+constexpr std::span kNoOptionsOfASort(kNoOptions);
+constexpr std::span kNoOptionsOfACheck = kNoOptionsOfASort.subspan(3);
 
-bool asks_for_more(const Options& options) {
-  return options.show != Show::kNone || options.explain != ExplainMode::kNone || options.each;
-}
-
-gsort_status sort(const char* mode, const Files& files, const char* const* words,
-                  gsort_report& report) {
-  if (files.output == nullptr) throw wrong_call("no output is given", "name a file");
-  const Options options = parsed(mode, files, words);
-  if (asks_for_more(options) || options.check != CheckMode::kNone || options.fingerprint ||
-      options.stats || options.trace) {
-    throw wrong_call("the options ask for more than a sort",
-                     "leave out --check, --each, --fingerprint, --explain, --stats, --trace, and "
-                     "what prints a text, as --help does");
+// Without memory it stays unknown: what was asked for is done.
+void set_fingerprint(gsort_report& report, const Fingerprint& fingerprint) noexcept {
+  try {
+    const std::string text = to_string(fingerprint);
+    static_assert(sizeof report.fingerprint > 3 * 16 + 2);
+    text.copy(report.fingerprint, sizeof report.fingerprint - 1);
+  } catch (const std::bad_alloc&) {
   }
+}
+
+gsort_status sort(const CallOfWords& call, const char* const* words, gsort_report& report) {
+  const Options options = options_of_call(call, words_of(words));
   const Outcome outcome = run_sort(options, AssumedType::kRefused);
   report.elements = outcome.elements;
   report.bytes = outcome.bytes;
@@ -174,12 +164,6 @@ gsort_status sort(const char* mode, const Files& files, const char* const* words
   report.verified = outcome.verified ? 1 : 0;
   if (outcome.verified) set_fingerprint(report, outcome.fingerprint);
   return GSORT_DONE;
-}
-
-void require_a_check(const Options& options) {
-  if (!asks_for_more(options)) return;
-  throw wrong_call("the options ask for more than a check",
-                   "leave out --each, --explain, and what prints a text, as --help does");
 }
 
 // Why the file is not as it should be; empty if it is.
@@ -194,8 +178,9 @@ std::string refutation(const Options& options, const Job& job, const CheckOutcom
 }
 
 gsort_status check(const char* input, const char* const* words, gsort_report& report) {
-  const Options options = parsed("-c", {&input, 1, nullptr}, words);
-  require_a_check(options);
+  const CallOfWords call{
+      .inputs = names_of(&input, 1), .check = CheckMode::kReport, .refused = kNoOptionsOfACheck};
+  const Options options = options_of_call(call, words_of(words));
   io::Reader reader(options.inputs, reader_options(options));
   const Job job = job_of(options, reader);
   require_known_type(options, job);
@@ -212,20 +197,28 @@ gsort_status check(const char* input, const char* const* words, gsort_report& re
   return GSORT_REFUTED;
 }
 
+CallOfWords call_of(const char* const* inputs, std::size_t count, const char* output, bool merge) {
+  if (output == nullptr) throw wrong_call("no output is given", "name a file");
+  return {.inputs = names_of(inputs, count),
+          .output = output,
+          .merge = merge,
+          .refused = kNoOptionsOfASort};
+}
+
 }  // namespace
 }  // namespace gsort
 
 gsort_status gsort_sort(const char* const* inputs, size_t count, const char* output,
                         const char* const* options, gsort_report* report) {
   return gsort::guarded(report, [&](gsort_report& done) {
-    return gsort::sort(nullptr, {inputs, count, output}, options, done);
+    return gsort::sort(gsort::call_of(inputs, count, output, false), options, done);
   });
 }
 
 gsort_status gsort_merge(const char* const* inputs, size_t count, const char* output,
                          const char* const* options, gsort_report* report) {
   return gsort::guarded(report, [&](gsort_report& done) {
-    return gsort::sort("-m", {inputs, count, output}, options, done);
+    return gsort::sort(gsort::call_of(inputs, count, output, true), options, done);
   });
 }
 

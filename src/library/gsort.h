@@ -8,8 +8,11 @@
  *
  * Options are words of the command line (gsort --help), ended by NULL: a new option of the program
  * needs no new function here. All functions are thread-safe, take ownership of nothing, and return
- * errors as a status; no C++ exception leaves them. If files have a size limit, ignore SIGXFSZ;
- * otherwise it ends the process.
+ * errors as a status; no C++ exception leaves them.
+ *
+ * Signals, their handlers, limits and the umask are the caller's, and are left alone. Ignore
+ * SIGXFSZ if files have a size limit, and SIGPIPE if the output is a pipe; otherwise they end the
+ * process. The README.md says what is left if a signal ends the process.
  *
  * The guide is the README.md of the library. For C++: gsort/sort_file.hpp. */
 #ifndef GSORT_H
@@ -65,9 +68,9 @@ typedef struct gsort_report {
  * GSORT_ERROR.
  *
  * `options` are words of the command line without names of files, ended by NULL; NULL means none.
- * The environment is ignored: neither GSORT_OPTIONS nor GSORT_TYPE counts. Options that ask for
- * something else than a sort (--check, --each, --fingerprint, --explain, --help, --stats, --trace)
- * are errors. Sorts at the same time do not share limits: give each its own -S and --parallel.
+ * The environment is ignored: neither GSORT_OPTIONS nor GSORT_TYPE counts. Options that name files
+ * (--output, --files0-from) or ask for something else than a sort (--check, --each, --fingerprint,
+ * --explain, --help, --stats, --trace, --form, --take, --join) are errors. Sorts at the same time do not share limits: give each its own -S and --parallel.
  * A sort on GPUs may change the calling thread's current CUDA device.
  *
  * The type comes from -t, from --key, from the suffix of the first input ("dump.u64"), or from the

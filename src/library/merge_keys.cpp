@@ -9,6 +9,7 @@
 #include "base/units.hpp"
 #include "element/co_rank.hpp"
 #include "library/key_types.hpp"
+#include "library/keys_call.hpp"
 #include "library/sort_keys.hpp"
 #include "pipeline/survey.hpp"
 
@@ -73,18 +74,20 @@ bool overlap(std::span<const Key> a, std::span<const Key> b) {
 template <SortableKey Key>
 void merge_keys(std::span<const Key> a, std::span<const Key> b, std::span<Key> merged, Order order,
                 unsigned threads) {
-  if (merged.size() != a.size() + b.size()) {
-    throw Error(ErrorKind::kUsage, "merge_keys", "the result is not as long as both inputs")
-        .hint("give room for all keys of both, and no more");
-  }
-  if (overlap<Key>(a, merged) || overlap<Key>(b, merged)) {
-    throw Error(ErrorKind::kUsage, "merge_keys", "the result overlaps an input")
-        .hint("use separate memory for the result");
-  }
   using Bits = library::Bits<Key>;
-  const unsigned cores = cores_for(threads == 0 ? std::nullopt : std::optional(threads));
-  merge_all<Bits>(library::bits_of(a), library::bits_of(b), library::bits_of(merged),
-                  KeyMap<Bits>::of(library::format_of<Key>(order)), cores);
+  library::keys_call(threads, "merge_keys", [&] {
+    if (merged.size() != a.size() + b.size()) {
+      throw Error(ErrorKind::kUsage, "merge_keys", "the result is not as long as both inputs")
+          .hint("give room for all keys of both, and no more");
+    }
+    if (overlap<Key>(a, merged) || overlap<Key>(b, merged)) {
+      throw Error(ErrorKind::kUsage, "merge_keys", "the result overlaps an input")
+          .hint("use separate memory for the result");
+    }
+    const unsigned cores = cores_for(threads == 0 ? std::nullopt : std::optional(threads));
+    merge_all<Bits>(library::bits_of(a), library::bits_of(b), library::bits_of(merged),
+                    KeyMap<Bits>::of(library::format_of<Key>(order)), cores);
+  });
 }
 
 #define GSORT_INSTANTIATE(type, name, Key, fold)                                              \

@@ -7,6 +7,7 @@
 #include "io/input/reader.hpp"
 #include "library/run_sort.hpp"
 #include "options/assumed_type.hpp"
+#include "options/caller_options.hpp"
 #include "options/form_options.hpp"
 
 namespace gsort {
@@ -18,12 +19,19 @@ void require_a_sort(const Options& options) {
   };
   if (options.inputs.empty()) refuse("no input is given", "name one in Options::inputs");
   if (!options.output) refuse("no output is given", "name one in Options::output");
+  if (options.output->empty()) refuse("the output has no name", "name it in Options::output");
   if (options.check != CheckMode::kNone || options.fingerprint ||
       options.explain != ExplainMode::kNone || options.show != Show::kNone || options.stats ||
       options.trace || options.each) {
     refuse("the options ask for more than a sort",
            "leave out check, each, fingerprint, explain, show, stats, trace");
   }
+  if (options.form || options.share || options.inputs_here || options.take ||
+      !options.from.empty() || options.join || options.parts) {
+    refuse("the options ask for a share of a sort",
+           "leave out form, share, inputs_here, take, from, join, parts");
+  }
+  require_bounded(options, "sort_file");
 }
 
 }  // namespace

@@ -34,7 +34,8 @@ struct SortedFile {
 // not raw keys are an error, as on the command line.
 // Thread-safe; sorts at the same time share the machine unasked, so give each a buffer_size.
 // A sort on GPUs may change the calling thread's current CUDA device.
-// SIGXFSZ should be ignored where the size of files is limited, else it ends the process.
+// Signals and their handlers are left alone: ignore SIGXFSZ if files have a size limit, and SIGPIPE
+// if the output is a pipe; otherwise they end the process.
 // Throws: Error(kUsage) for no input or no output, and for options that ask for something else than
 // a sort (check, each, explain, show, stats, trace); Error of any kind from the sort: then no
 // output has appeared, unless the hint says that it is in place (a failed sync of its folder), and

@@ -2,9 +2,9 @@
 
 #include <optional>
 
-#include "base/current_error.hpp"
 #include "engine/cpu/in_place/in_place_sort.hpp"
 #include "library/key_types.hpp"
+#include "library/keys_call.hpp"
 #include "pipeline/survey.hpp"
 
 namespace gsort {
@@ -20,14 +20,12 @@ unsigned cores_for_bytes(std::size_t bytes, unsigned threads) {
 
 template <SortableKey Key>
 void sort_keys(std::span<Key> keys, Order order, unsigned threads) {
-  if (keys.size() < 2) return;
-  const unsigned cores = cores_for_bytes(keys.size_bytes(), threads);
-  const auto map = KeyMap<library::Bits<Key>>::of(library::format_of<Key>(order));
-  try {
+  library::keys_call(threads, "sort_keys", [&] {
+    if (keys.size() < 2) return;
+    const unsigned cores = cores_for_bytes(keys.size_bytes(), threads);
+    const auto map = KeyMap<library::Bits<Key>>::of(library::format_of<Key>(order));
     cpu::sort_in_place(library::bits_of(keys), map, cores);
-  } catch (...) {
-    throw current_error();
-  }
+  });
 }
 
 #define GSORT_INSTANTIATE(type, name, Key, fold) \

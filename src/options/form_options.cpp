@@ -15,9 +15,6 @@
 namespace gsort {
 namespace {
 
-// It is held in memory until the output begins.
-constexpr std::uint64_t kMostSkipBytes = 16 * kMiB;
-
 constexpr Choice<FileFormat> kFormats[] = {{"bin", FileFormat::kBinary},
                                            {"text", FileFormat::kText},
                                            {"npy", FileFormat::kNpy},
@@ -116,7 +113,9 @@ OutputForm output_form(const Options& options) {
     form.format = format_of_path(options.inputs.front()).value_or(FileFormat::kBinary);
   }
   form.codec = options.compress ? *options.compress : codec_of_path(path).value_or(Codec::kNone);
-  form.level = options.compress ? options.compress_level : levels_of(form.codec).usual;
+  const CodecLevels levels = levels_of(form.codec);
+  const bool is_given = options.compress && options.compress_level >= levels.least;
+  form.level = is_given ? options.compress_level : levels.usual;
   return form;
 }
 

@@ -18,9 +18,6 @@ using enum OptionGroup;
 using enum ValueKind;
 using Text = std::string_view;
 
-constexpr unsigned kMostThreads = 4096;
-constexpr unsigned kMostFanIn = 1U << 20;
-
 constexpr Choice<EngineChoice> kEngines[] = {
     {"auto", EngineChoice::kAuto}, {"cuda", EngineChoice::kCuda}, {"cpu", EngineChoice::kCpu}};
 constexpr Choice<DirectIo> kDirectIo[] = {
@@ -175,8 +172,10 @@ constexpr auto kFurtherRows = std::to_array<OptionSpec>({
      .group = kResources,
      .in_environment = true,
      .help = "maximum number of runs merged at once",
-     .apply = [](Options& o,
-                 Text v) { o.batch_size = parse_count(v, 2, kMostFanIn, "--batch-size"); }},
+     .apply =
+         [](Options& o, Text v) {
+           o.batch_size = parse_count(v, kLeastFanIn, kMostFanIn, "--batch-size");
+         }},
     {.name = "engine",
      .value_kind = kRequired,
      .value_name = "auto|cuda|cpu",
@@ -312,13 +311,13 @@ constexpr auto kFurtherRows = std::to_array<OptionSpec>({
 }  // namespace
 
 std::span<const OptionSpec> option_table(Program program) {
-  static const std::vector<OptionSpec> kTable = [] {
+  static const auto& kTable = *new std::vector<OptionSpec>([] {
     const std::span<const OptionSpec> first = order_and_job_rows();
     std::vector<OptionSpec> all(first.begin(), first.end());
     all.insert(all.end(), kFurtherRows.begin(), kFurtherRows.end());
     return all;
-  }();
-  static const std::vector<OptionSpec> kClusterTable = cluster_rows(kTable);
+  }());
+  static const auto& kClusterTable = *new std::vector<OptionSpec>(cluster_rows(kTable));
   return program == Program::kGsort ? kTable : kClusterTable;
 }
 

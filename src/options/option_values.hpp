@@ -10,11 +10,19 @@
 #include <utility>
 #include <vector>
 
+#include "base/bytes.hpp"
 #include "element/key.hpp"
 #include "form/type_name.hpp"
 #include "options/options.hpp"
 
 namespace gsort {
+
+// Bounds of what the command line and callers of the library give.
+inline constexpr unsigned kMostThreads = 4096;
+inline constexpr unsigned kLeastFanIn = 2;
+inline constexpr unsigned kMostFanIn = 1U << 20;
+inline constexpr unsigned kMostParts = 256;                 // each is an open file until the end
+inline constexpr std::uint64_t kMostSkipBytes = 16 * kMiB;  // held until the output begins
 
 [[nodiscard]] NamedType parse_key_type(std::string_view text, std::string_view option);
 

@@ -148,9 +148,10 @@ struct Options : FileNames, Resources, Reporting {
   InputForm input_form;
   std::optional<FileFormat> output_format;  // none: see output_form() of form_options.hpp
   std::optional<Codec> compress;
-  int compress_level = 0;                          // with compress
-  bool writes_into_file = false;                   // that is the output, instead of renaming
+  int compress_level = 0;         // with compress; 0 is the usual level if the codec has no level 0
+  bool writes_into_file = false;  // that is the output, instead of renaming
   std::vector<std::string> temporary_directories;  // as given; empty: the default of the plan
+  std::string tmpdir;                              // $TMPDIR, for that default; empty: not set
 
   // Of gsort-mpi: how long a host may be silent.
   unsigned peer_timeout_seconds = 60;
@@ -172,8 +173,9 @@ using Environment = std::function<const char*(const char*)>;
 // Reads the names that the file `list` holds ("-" is stdin).
 using NameList = std::function<std::vector<std::string>(const std::string& list)>;
 
-// Reads GSORT_OPTIONS, which may have only some options, then the arguments; of an option given
-// twice the last wins, except that -k, -T and -v add up and two different -o are refused.
+// Reads TMPDIR, then GSORT_OPTIONS, which may have only some options, then the arguments; of an
+// option given twice the last wins, except that -k, -T and -v add up and two different -o are
+// refused.
 // `name_list` is called for --files0-from only. Throws: Error(kUsage) for anything unknown,
 // malformed or contradictory; what name_list throws.
 [[nodiscard]] Options parse_options(int argc, const char* const* argv,

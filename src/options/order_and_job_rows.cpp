@@ -16,8 +16,6 @@ using enum OptionGroup;
 using enum ValueKind;
 using Text = std::string_view;
 
-constexpr unsigned kMostParts = 256;  // each is an open file until the end
-
 constexpr Choice<bool> kEndians[] = {{"little", false}, {"big", true}};
 constexpr Choice<ExplainMode> kExplainModes[] = {{"text", ExplainMode::kText},
                                                  {"json", ExplainMode::kJson}};

@@ -13,6 +13,7 @@
 
 #include "base/error.hpp"
 #include "form/file_form.hpp"
+#include "options/caller_options.hpp"
 #include "options/exclusive_options.hpp"
 #include "options/form_options.hpp"
 #include "options/option_spec.hpp"
@@ -312,6 +313,15 @@ void refuse_contradictions(const Options& options, Program program) {
   }
 }
 
+// What follows from all that was given.
+Options resolved(Options options, const Environment& environment, Program program) {
+  resolve_type(options, environment);
+  resolve_records(options);
+  refuse_contradictions(options, program);
+  name_own_files(options);
+  return options;
+}
+
 }  // namespace
 
 Options parse_options(int argc, const char* const* argv, const Environment& environment,
@@ -325,16 +335,39 @@ Options parse_options(int argc, const char* const* argv, const Environment& envi
   if (const char* const text = environment("GSORT_CACHE"); text != nullptr && *text != 0) {
     options.keep_rates = parse_choice(text, kSwitch, "GSORT_CACHE");
   }
+  if (const char* const folder = environment("TMPDIR"); folder != nullptr) options.tmpdir = folder;
   resolve_inputs(options, name_list);
   if (options.each) {
     refuse_beside_each(options);
     return options;
   }
-  resolve_type(options, environment);
-  resolve_records(options);
-  refuse_contradictions(options, program);
-  name_own_files(options);
-  return options;
+  return resolved(std::move(options), environment, program);
+}
+
+Options options_of_call(const CallOfWords& call, const std::vector<std::string>& words) {
+  Options options;
+  const auto refuse = [](std::string what, const char* why) {
+    throw Error(ErrorKind::kUsage, std::move(what), why)
+        .hint("leave it out: the arguments of the call name its files and say what is done");
+  };
+  if (std::ranges::find(words, "--") != words.end()) refuse("word '--'", "is not an option");
+  for (const po::option& option : tokenize(words, Program::kGsort)) {
+    const std::string value = option.value.empty() ? "" : option.value.front();
+    if (option.string_key.empty()) refuse(fmt::format("word '{}'", value), "is not an option");
+    const OptionSpec& row = row_of(option.string_key, Program::kGsort);
+    if (std::ranges::find(call.refused, display_name(row)) != call.refused.end()) {
+      refuse(fmt::format("option '{}'", display_name(row)), "is not one of this call");
+    }
+    row.apply(options, value);
+  }
+  for (const std::string& input : call.inputs) {
+    options.inputs.push_back(checked_path(input, "input"));
+  }
+  if (call.output) options.output = checked_path(*call.output, "output");
+  if (call.check != CheckMode::kNone) options.check = call.check;
+  options.merge = options.merge || call.merge;
+  constexpr auto kNoEnvironment = [](const char*) -> const char* { return nullptr; };
+  return resolved(std::move(options), kNoEnvironment, Program::kGsort);
 }
 
 Options options_of_each(const Options& options, const std::string& input,

@@ -148,8 +148,8 @@ void refuse_beside_split_output(const Options& options, const StoredArray& store
   }
   if (has_once(options.output.value_or(""), kPlaceOfNumber)) return;
   throw Error(ErrorKind::kUsage, "option --split-output",
-              "needs --output with {} in the name, once")
-      .hint("{} becomes the number of the part, as in -o part-{}.u64");
+              "needs an output with {} in its name, once")
+      .hint("{} becomes the number of the part, as in part-{}.u64");
 }
 
 }  // namespace

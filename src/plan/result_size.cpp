@@ -30,7 +30,7 @@ void refuse_unknown_count(const Job& job, const Machine& machine) {
               job.unique ? "writing an array of distinct keys" : "writing an array",
               "the header must give the number of keys, which is not known until all are written")
       .hint(
-          "name a file that is not compressed with -o, or write raw keys: --format=IN:bin, where "
+          "name an output file that is not compressed, or write raw keys: --format=IN:bin, where "
           "IN is "
           "the format of the FILEs");
 }

@@ -26,7 +26,8 @@ namespace gsort::python {
 namespace {
 
 const char* allowed_variable(const char* name) {
-  return std::string_view(name) == "GSORT_CACHE" ? std::getenv(name) : nullptr;
+  const std::string_view wanted = name;
+  return wanted == "GSORT_CACHE" || wanted == "TMPDIR" ? std::getenv(name) : nullptr;
 }
 
 // The parser takes strings that end with a null byte.

@@ -1,6 +1,7 @@
 #include <cerrno>
 #include <cstddef>
 #include <cstring>
+#include <filesystem>
 #include <string>
 #include <thread>
 #include <vector>
@@ -146,22 +147,80 @@ TEST(CInterface, RefusesWhatIsNoSort) {
   const TempFolder folder;
   const std::string input = folder / "in.u8";
   write_file(input, Bytes(4));
-  const Words refused[] = {{"--check"}, {"--each"},    {"--fingerprint"}, {"--explain"},
-                           {"--help"},  {"--stats=s"}, {"--trace=t"},     {"--nonsense"},
-                           {"file"},    {"-t"},        {"-t", "u7"},      {"-o", "other"},
-                           {"--"}};
+  const Words refused[] = {{"--check"},
+                           {"--each"},
+                           {"--fingerprint"},
+                           {"--explain"},
+                           {"--help"},
+                           {"--stats=s"},
+                           {"--trace=t"},
+                           {"--nonsense"},
+                           {"file"},
+                           {"-t"},
+                           {"-t", "u7"},
+                           {"-o", "other"},
+                           {"--"},
+                           {"-"},
+                           {"-o"},
+                           {"--output"},
+                           {"-T"},
+                           {"-r", "-S"},
+                           {"--join=2"},
+                           {"--form=f", "--share=0/1"},
+                           {"--take=0/1", "--from=f"},
+                           {"--files0-from=f"},
+                           {"--expect=e"},
+                           {"--split-output=0"},
+                           {"--parallel=1000000"}};
   for (const Words& words : refused) {
     EXPECT_EQ(sort(input, folder / "out", words), GSORT_ERROR) << words.front();
     EXPECT_EQ(gsort_last_error(), GSORT_ERROR_USAGE) << words.front() << message();
   }
   EXPECT_EQ(sort(input, folder / "out", {"--each"}), GSORT_ERROR);
-  EXPECT_NE(std::string(gsort_error_hint()).find("--each"), std::string::npos);
-  for (const Words& words :
-       {Words{"--explain"}, {"--fingerprint"}, {"--help"}, {"-o", "out"}, {"--each"}}) {
+  EXPECT_NE(message().find("--each"), std::string::npos) << message();
+  for (const Words& words : {Words{"--explain"},
+                             {"--fingerprint"},
+                             {"--help"},
+                             {"-o", "out"},
+                             {"--each"},
+                             {"-tu8", "-T"},
+                             {"--join=2"},
+                             {"--stats=s"}}) {
     EXPECT_EQ(check(input, words), GSORT_ERROR) << words.front();
     EXPECT_EQ(gsort_last_error(), GSORT_ERROR_USAGE) << words.front() << message();
   }
   EXPECT_EQ(folder.entries().size(), 1U);
+}
+
+TEST(CInterface, AWordThatLacksItsValueIsNamed) {
+  const TempFolder folder;
+  write_file(folder / "in.u8", Bytes(4));
+  EXPECT_EQ(sort(folder / "in.u8", folder / "out", {"-o"}), GSORT_ERROR);
+  EXPECT_EQ(message(), "option '--output': needs a value");
+  EXPECT_EQ(gsort_check("-", Words{"-tu64", "-T", nullptr}.data(), nullptr), GSORT_ERROR);
+  EXPECT_EQ(message(), "option '--temporary-directory': needs a value");
+  EXPECT_EQ(folder.entries().size(), 1U);
+}
+
+TEST(CInterface, RefusesNamesThatAreEmpty) {
+  const TempFolder folder;
+  write_file(folder / "in.u8", Bytes(4));
+  EXPECT_EQ(sort(folder / "in.u8", "", {}), GSORT_ERROR);
+  EXPECT_EQ(gsort_last_error(), GSORT_ERROR_USAGE) << message();
+  EXPECT_EQ(message(), "output '': is empty");
+  EXPECT_EQ(sort("", folder / "out", {"-tu8"}), GSORT_ERROR);
+  EXPECT_EQ(message(), "input '': is empty");
+}
+
+// An input may have any name.
+TEST(CInterface, TakesNamesThatLookLikeOptions) {
+  const TempFolder folder;
+  const std::filesystem::path before = std::filesystem::current_path();
+  std::filesystem::current_path(folder.path());
+  write_file(folder / "--check", Bytes{std::byte{2}, std::byte{1}});
+  EXPECT_EQ(sort("--check", "-r", {"-tu8"}), GSORT_DONE) << message();
+  std::filesystem::current_path(before);
+  EXPECT_EQ(read_file(folder / "-r"), (Bytes{std::byte{1}, std::byte{2}}));
 }
 
 TEST(CInterface, RefusesKeysOfAnUnknownType) {

@@ -48,6 +48,14 @@ TEST(MergeKeysErrors, RefuseAResultOfAnotherLength) {
   EXPECT_EQ(complaint(a, b, merged), "the result is not as long as both inputs");
 }
 
+TEST(MergeKeysErrors, RefuseMoreThreadsThanTheCommandLine) {
+  const std::vector<int> keys = {1};
+  std::vector<int> merged(2);
+  const Error error =
+      test::error_of([&] { merge_keys<int>(keys, keys, merged, Order::kAscending, 1'000'000); });
+  EXPECT_EQ(error.kind(), ErrorKind::kUsage);
+}
+
 TEST(MergeKeysInOnePlace, TakesInputsThatTouchTheResult) {
   std::vector<int> memory = {1, 5, 0, 0, 0, 3};
   const std::span<int> all(memory);

@@ -1,5 +1,6 @@
 #include "library/sort_file.hpp"
 
+#include <cstdint>
 #include <filesystem>
 #include <fstream>
 #include <functional>
@@ -90,6 +91,17 @@ TEST(SortFile, RefusesWhatIsNoSort) {
       [](Options& o) { o.each = true; },
       [](Options& o) { o.stats = "stats"; },
       [](Options& o) { o.trace = "trace"; },
+      [](Options& o) { o.output = ""; },
+      [](Options& o) { o.form = "folder"; },
+      [](Options& o) {
+        o.share = NumberOf{0, 1};
+      },
+      [](Options& o) {
+        o.take = NumberOf{0, 1};
+      },
+      [](Options& o) { o.from = {"folder"}; },
+      [](Options& o) { o.join = 1; },
+      [](Options& o) { o.record_bytes = 4; },
   };
   for (const auto& change : changes) {
     Options options = options_for(folder, KeyType::kI32);
@@ -146,6 +158,59 @@ TEST(SortFile, NeverReplacesAnInputByOtherElements) {
     options.output = folder / "out";
     sort_file(options);
   }
+}
+
+// The command line has bounds for them.
+TEST(SortFile, RefusesNumbersOutOfBounds) {
+  const TempFolder folder;
+  write_file(folder / "in", Bytes(16));
+  const std::function<void(Options&)> changes[] = {
+      [](Options& o) {
+        o.output = *o.output + "-{}";
+        o.split_output = 0;
+      },
+      [](Options& o) {
+        o.output = *o.output + "-{}";
+        o.split_output = 257;
+      },
+      [](Options& o) { o.parallel = 0; },
+      [](Options& o) { o.parallel = 1'000'000; },
+      [](Options& o) { o.batch_size = 1; },
+      [](Options& o) { o.batch_elements = 0; },
+      [](Options& o) {
+        o.unique = o.count = true;
+        o.min_count = 0;
+      },
+      [](Options& o) { o.input_form.skip_bytes = std::uint64_t{1} << 40; },
+      [](Options& o) {
+        o.compress = Codec::kGzip;
+        o.compress_level = 10;
+      },
+      [](Options& o) { o.buffer_size = "much"; },
+      [](Options& o) { o.gpu_memory = ""; },
+      [](Options& o) { o.records = RecordFormat{}; },
+      [](Options& o) {
+        o.records = RecordFormat{4, {}};
+      },
+      [](Options& o) {
+        o.records = RecordFormat{4, {KeyField{}}};
+      },
+      [](Options& o) {
+        o.records = RecordFormat{1 << 20, {{.offset = 0, .bytes = 4, .type = {}}}};
+      },
+      [](Options& o) {
+        o.records = RecordFormat{4, {{.offset = 2, .bytes = 4, .type = {}}}};
+      },
+      [](Options& o) {
+        o.records = RecordFormat{4, {{.offset = 0, .bytes = 4, .type = KeyType::kU64}}};
+      },
+  };
+  for (const auto& change : changes) {
+    Options options = options_for(folder, KeyType::kI32);
+    change(options);
+    EXPECT_EQ(kind_thrown(options), ErrorKind::kUsage) << (&change - changes);
+  }
+  EXPECT_EQ(folder.entries().size(), 1U);
 }
 
 }  // namespace

@@ -6,6 +6,7 @@
 #include <limits>
 
 #include "io/system/host_facts.hpp"
+#include "support/error_of.hpp"
 #include "support/typed_keys.hpp"
 
 namespace gsort {
@@ -101,6 +102,15 @@ TEST(SortKeysInPart, TouchesNoNeighbours) {
   sort_keys(std::span(keys).subspan(1, 100'000), Order::kAscending, 2);
   EXPECT_EQ(keys.front(), 9U);
   EXPECT_EQ(keys.back(), 1U);
+}
+
+TEST(SortKeysErrors, RefuseMoreThreadsThanTheCommandLine) {
+  std::vector<std::uint32_t> keys = {2, 1};
+  const Error error =
+      test::error_of([&] { sort_keys<std::uint32_t>(keys, Order::kAscending, 1'000'000); });
+  EXPECT_EQ(error.kind(), ErrorKind::kUsage);
+  EXPECT_EQ(error.reason(), "threads is 1000000");
+  EXPECT_EQ(keys.front(), 2U);
 }
 
 }  // namespace
