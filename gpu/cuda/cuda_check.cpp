@@ -39,7 +39,7 @@ struct DeviceNames {
 };
 
 DeviceNames& device_names() {
-  static DeviceNames names;
+  static auto& names = *new DeviceNames;
   return names;
 }
 

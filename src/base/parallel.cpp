@@ -9,10 +9,8 @@
 #include <list>
 #include <mutex>
 #include <thread>
-#include <vector>
 
 #include <pthread.h>
-#include <unistd.h>
 
 namespace gsort {
 namespace {
@@ -59,10 +57,20 @@ class Pool {
   Pool() = default;
   Pool(const Pool&) = delete;
   Pool& operator=(const Pool&) = delete;
-  ~Pool() {
+  ~Pool() = delete;
+
+  // Ends the threads that wait for a call. A later call starts others.
+  void end_idle_threads() {
+    std::list<Helper> ending;
     {
       const std::scoped_lock lock(mutex_);
-      is_ending_ = true;
+      for (auto next = helpers_.begin(); next != helpers_.end();) {
+        const auto helper = next++;
+        if (!helper->is_idle) continue;
+        helper->is_ending = true;
+        --idle_;
+        ending.splice(ending.end(), helpers_, helper);
+      }
     }
     call_came_.notify_all();
   }
@@ -76,6 +84,12 @@ class Pool {
 
  private:
   using Place = std::list<Call*>::iterator;
+
+  struct Helper {
+    bool is_idle = true;  // waits for a call, or is about to
+    bool is_ending = false;
+    std::jthread thread;
+  };
 
   Place offer(Call& call) {
     std::unique_lock lock(mutex_);
@@ -91,28 +105,32 @@ class Pool {
   // As many as are wanted and not there, or as the system allows.
   void add_threads() noexcept {
     try {
-      while (idle_ < helpers_wanted_ && threads_.size() < kMostThreads) {
-        threads_.reserve(threads_.size() + 1);  // before there is a thread to wait for
-        threads_.emplace_back([this] { help(); });
+      while (idle_ < helpers_wanted_ && helpers_.size() < kMostThreads) {
+        std::list<Helper> added(1);
+        Helper& helper = added.front();
+        helper.thread = std::jthread([this, &helper] { help(helper); });
+        helpers_.splice(helpers_.end(), added);
         ++idle_;
       }
     } catch (const std::exception&) {  // the caller works alone, or with those that are there
     }
   }
 
-  void help() {
+  void help(Helper& self) {
     std::unique_lock lock(mutex_);
     while (true) {
-      call_came_.wait(lock, [this] { return is_ending_ || helpers_wanted_ > 0; });
-      if (is_ending_) return;
+      call_came_.wait(lock, [&] { return self.is_ending || helpers_wanted_ > 0; });
+      if (self.is_ending) return;
       Call& call = **std::ranges::find_if(calls_, [](Call* it) { return it->helpers_wanted > 0; });
       --call.helpers_wanted;
       --helpers_wanted_;
+      self.is_idle = false;
       --idle_;
       ++call.helpers;
       lock.unlock();
       call.work();
       lock.lock();
+      self.is_idle = true;
       ++idle_;
       // Under the lock: afterwards the call may be gone.
       if (--call.helpers == 0) call.helper_left.notify_one();
@@ -130,25 +148,22 @@ class Pool {
   std::condition_variable call_came_;
   std::list<Call*> calls_;
   std::size_t helpers_wanted_ = 0;  // by all calls
-  std::size_t idle_ = 0;            // threads that wait for a call, or are about to
-  bool is_ending_ = false;
-  std::vector<std::jthread> threads_;  // last: they end before the rest goes
+  std::size_t idle_ = 0;            // of the threads
+  std::list<Helper> helpers_;
 };
 
+// Never destroyed: destructors of the host may still sort. At exit its idle threads end.
+//
 // A process that is forked has none of the threads, and may find the lock taken. So it gets a pool
 // of its own, and does not touch the first one.
 Pool& pool_of_process() {
-  struct FirstPool {
-    Pool* const pool = new Pool;
-    const pid_t process = ::getpid();
-    ~FirstPool() {
-      if (::getpid() == process) delete pool;
-    }
-  };
-  static const FirstPool first;
-  static std::atomic<Pool*> current = first.pool;
+  static std::atomic<Pool*> current = new Pool;
   [[maybe_unused]] static const int is_told =
       ::pthread_atfork(nullptr, nullptr, [] { current = new Pool; });
+  struct AtExit {
+    ~AtExit() { current.load()->end_idle_threads(); }
+  };
+  static const AtExit at_exit;
   return *current;
 }
 

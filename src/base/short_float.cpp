@@ -40,12 +40,12 @@ std::vector<float> find_all() {
 }  // namespace
 
 float shortest(Float16 number) {
-  static const std::vector<float> all = find_all<Float16>();
+  static const auto& all = *new std::vector<float>(find_all<Float16>());
   return all[number.bits];
 }
 
 float shortest(BFloat16 number) {
-  static const std::vector<float> all = find_all<BFloat16>();
+  static const auto& all = *new std::vector<float>(find_all<BFloat16>());
   return all[number.bits];
 }
 

@@ -6,9 +6,9 @@
 #include <algorithm>
 #include <atomic>
 #include <chrono>
-#include <deque>
 #include <exception>
 #include <latch>
+#include <list>
 #include <mutex>
 #include <new>
 #include <optional>
@@ -25,6 +25,7 @@
 #include <tbb/partitioner.h>
 #include <tbb/task_arena.h>
 #include <tbb/task_group.h>
+#include <unistd.h>
 
 #include "base/bytes.hpp"
 #include "base/failure.hpp"
@@ -88,7 +89,7 @@ class HeapAddresses {
 // take the place of a later one's stack.
 unsigned threads_given(unsigned wanted) noexcept {
   std::latch leave(1);
-  std::deque<HeapAddresses> heaps;
+  std::list<HeapAddresses> heaps;  // without an element it needs no memory
   std::vector<std::jthread> threads;
   try {
     threads.reserve(wanted);  // one that finds no place here would be waited for
@@ -154,8 +155,17 @@ class ThreadLimit {
   std::optional<tbb::global_control> control_;
 };
 
+// False in a process that was forked from one that had used oneTBB: it has none of the threads, and
+// a lock of oneTBB may stay taken for ever.
+bool may_use_threads() {
+  static constinit std::atomic<pid_t> first_process{0};
+  const pid_t own = ::getpid();
+  pid_t first = 0;
+  return first_process.compare_exchange_strong(first, own) || first == own;
+}
+
 ThreadLimit& thread_limit() {
-  static ThreadLimit limit;
+  static ThreadLimit& limit = *new ThreadLimit;
   return limit;
 }
 
@@ -202,7 +212,9 @@ struct TaskArena::Arena {
 };
 
 TaskArena::TaskArena(unsigned workers)
-    : arena_(workers <= 1 ? nullptr : std::make_unique<Arena>(std::min(workers - 1, kMostThreads))),
+    : arena_(workers <= 1 || !may_use_threads()
+                 ? nullptr
+                 : std::make_unique<Arena>(std::min(workers - 1, kMostThreads))),
       workers_(arena_ ? 1 + arena_->threads : 1) {}
 
 TaskArena::~TaskArena() = default;

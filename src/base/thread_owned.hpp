@@ -11,16 +11,13 @@
 
 namespace gsort {
 
-// To be a global object, not one within a function: those are gone before the pool of parallel.cpp,
-// and a thread that outlives it keeps what it has for ever.
+// To be a global object. It has no destructor: at exit, others may still ask for theirs.
 template <class T>
 class ThreadOwned {
  public:
   ThreadOwned() noexcept
       : refused_(pthread_key_create(&key_, [](void* own) { delete static_cast<T*>(own); })) {}
-  ~ThreadOwned() {
-    if (refused_ == 0) pthread_key_delete(key_);
-  }
+  ~ThreadOwned() = default;
   ThreadOwned(const ThreadOwned&) = delete;
   ThreadOwned& operator=(const ThreadOwned&) = delete;
 

@@ -101,7 +101,7 @@ class CpuSizes final : public EngineSizes {
 }  // namespace
 
 const EngineSizes& cpu_sizes() {
-  static const CpuSizes sizes;
+  static const auto& sizes = *new CpuSizes;
   return sizes;
 }
 

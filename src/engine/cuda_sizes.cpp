@@ -102,7 +102,7 @@ class CudaSizes final : public EngineSizes {
 }  // namespace
 
 const EngineSizes& cuda_sizes() {
-  static const CudaSizes sizes;
+  static const auto& sizes = *new CudaSizes;
   return sizes;
 }
 

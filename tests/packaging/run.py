@@ -339,6 +339,16 @@ def require_c_exports(usr: Path, folder: Path) -> None:
     require("gsort_forgotten" in link_of_c(usr, folder).stdout, "gsort_forgotten is missed")
 
 
+def case_destructors(options, folder: Path) -> None:
+    """No object of the library is destroyed at exit: destructors of the host may still call. Only the pool of threads
+    has a destructor, which ends threads."""
+    archives = [path for room in ("src", "io", "gpu") for path in (options.build / room).rglob("lib*.a")]
+    lines = [line for archive in archives if archive.parent.name != "cluster"
+             for line in output_of("nm", "--undefined-only", "-A", archive).splitlines()]
+    found = {line.split(":")[1] for line in lines if re.search(r" U __cxa_(thread_)?atexit$", line)}
+    require(found == {"parallel.cpp.o"}, f"these register destructors: {found}")
+
+
 def blocks_of(document: Path, language: str) -> list[str]:
     return re.findall(rf"^```{language}\n(.*?)^```$", document.read_text(), re.M | re.S)
 
@@ -360,6 +370,8 @@ def build_example(options, usr: Path, folder: Path, name: str, source: str, lang
 def case_library(options, folder: Path) -> None:
     """The examples of the guide, built against the installed package."""
     usr = install(options, folder)
+    library, = usr.rglob("libgsort.so")
+    require("NODELETE" in output_of("readelf", "-d", library), "its threads outlive dlclose")
     in_c, = blocks_of(SOURCE / "src/library/README.md", "c")
     require_sorts_dump(options, build_example(options, usr, folder, "c", in_c, "C"), folder)
     files, memory = blocks_of(SOURCE / "src/library/README.md", "cpp")
