@@ -32,6 +32,23 @@ class EncoderSlot {
   std::counting_semaphore<>& slots_;
 };
 
+// As many of the threads that may help as are free now, until the end of the scope.
+class HelpersInHand {
+ public:
+  HelpersInHand(std::counting_semaphore<>& free, std::uint64_t wanted) : free_(free) {
+    while (count_ < wanted && free_.try_acquire()) ++count_;
+  }
+  ~HelpersInHand() { free_.release(count_); }
+  HelpersInHand(const HelpersInHand&) = delete;
+  HelpersInHand& operator=(const HelpersInHand&) = delete;
+
+  [[nodiscard]] unsigned count() const { return count_; }
+
+ private:
+  std::counting_semaphore<>& free_;
+  unsigned count_ = 0;
+};
+
 // What the elements take at least.
 std::uint64_t least_bytes(const OutputForm& form, std::uint64_t elements,
                           std::uint64_t element_bytes) {
@@ -53,7 +70,7 @@ Error misplaced(const std::string& path, std::string reason) {
 }  // namespace
 
 // The memory in which a frame is encoded; reused, since fresh memory must be touched first.
-struct Writer::Scratch {
+struct EncodingMemory::Scratch {
   std::vector<std::byte> text;
   std::vector<std::byte> compressed;
   std::vector<std::byte> decompressed;  // a stretch of it, to be compared
@@ -63,6 +80,23 @@ struct Writer::Scratch {
   std::vector<char> key_lines;
 };
 
+EncodingMemory::EncodingMemory(unsigned encoders, unsigned threads)
+    : encoders_(encoders), helpers_(threads - 1) {}
+EncodingMemory::~EncodingMemory() = default;
+
+std::unique_ptr<EncodingMemory::Scratch> EncodingMemory::take() {
+  const std::scoped_lock lock(mutex_);
+  if (spare_.empty()) return std::make_unique<Scratch>();
+  std::unique_ptr<Scratch> scratch = std::move(spare_.back());
+  spare_.pop_back();
+  return scratch;
+}
+
+void EncodingMemory::give_back(std::unique_ptr<Scratch> scratch) {
+  const std::scoped_lock lock(mutex_);
+  spare_.push_back(std::move(scratch));
+}
+
 Writer::Writer(Output& output, const WriterOptions& options)
     : output_(output),
       options_(options),
@@ -71,7 +105,9 @@ Writer::Writer(Output& output, const WriterOptions& options)
           Error(ErrorKind::kOutput, "writing", "stopped before the output was complete")
               .path(output.path())
               .hint("see the other message"))),
-      encoders_(options.encoders) {}
+      memory_(options.memory
+                  ? options.memory
+                  : std::make_shared<EncodingMemory>(options.encoders, options.threads)) {}
 
 Writer::~Writer() = default;
 
@@ -116,8 +152,8 @@ void Writer::put_frames(std::uint64_t position, ConstByteSpan keys) {
   }
   std::atomic<std::uint64_t> next{0};
   Failure failure;
-  const auto workers = static_cast<unsigned>(std::min<std::uint64_t>(frames, options_.threads));
-  run_workers(workers, [&](unsigned) {
+  const HelpersInHand helpers(memory_->helpers_, frames - 1);
+  run_workers(1 + helpers.count(), [&](unsigned) {
     try {
       for (std::uint64_t i = next++; i < frames; i = next++) {
         const std::size_t begin = i * frame_bytes;
@@ -134,11 +170,11 @@ void Writer::put_frames(std::uint64_t position, ConstByteSpan keys) {
 }
 
 void Writer::put_frame(std::uint64_t position, ConstByteSpan keys) {
-  std::unique_ptr<Scratch> scratch = take_scratch();
+  std::unique_ptr<Scratch> scratch = memory_->take();
   const ConstByteSpan encoded = encode(keys, *scratch);
   const std::uint64_t offset = take_place(position, keys.size() / element_bytes_, encoded.size());
   output_.write_at(offset, encoded);
-  give_back(std::move(scratch));
+  memory_->give_back(std::move(scratch));
 }
 
 ConstByteSpan Writer::encode(ConstByteSpan keys, Scratch& scratch) {
@@ -153,7 +189,7 @@ ConstByteSpan Writer::encode(ConstByteSpan keys, Scratch& scratch) {
     encoded = ConstByteSpan(scratch.text).first(bytes);
   }
   if (options_.form.codec != Codec::kNone) {
-    const EncoderSlot slot(encoders_);
+    const EncoderSlot slot(memory_->encoders_);
     encoded = compressed(encoded, scratch);
   }
   return encoded;
@@ -207,19 +243,6 @@ std::uint64_t Writer::take_place(std::uint64_t position, std::uint64_t elements,
   next_element_ += elements;
   changed_.notify_all();
   return std::exchange(next_offset_, next_offset_ + bytes);
-}
-
-std::unique_ptr<Writer::Scratch> Writer::take_scratch() {
-  std::unique_lock lock(mutex_);
-  if (spare_.empty()) return std::make_unique<Scratch>();
-  std::unique_ptr<Scratch> scratch = std::move(spare_.back());
-  spare_.pop_back();
-  return scratch;
-}
-
-void Writer::give_back(std::unique_ptr<Scratch> scratch) {
-  const std::scoped_lock lock(mutex_);
-  spare_.push_back(std::move(scratch));
 }
 
 void Writer::stop(const std::exception_ptr& why) noexcept {

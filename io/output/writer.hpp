@@ -30,6 +30,26 @@ namespace gsort::io {
 
 using Compressor = decltype(&compress);
 
+// What the writers of one output share: the memory of frames, and the right to encode them.
+class EncodingMemory {
+ public:
+  // For as many encoders at work at once, and `threads` threads for large pieces: one for each, and
+  // as many more as are free.
+  EncodingMemory(unsigned encoders, unsigned threads);
+  ~EncodingMemory();
+
+ private:
+  friend class Writer;
+  struct Scratch;
+  [[nodiscard]] std::unique_ptr<Scratch> take();
+  void give_back(std::unique_ptr<Scratch> scratch);
+
+  std::counting_semaphore<> encoders_;  // who encodes waits for nobody else
+  std::counting_semaphore<> helpers_;
+  std::mutex mutex_;
+  std::vector<std::unique_ptr<Scratch>> spare_;
+};
+
 struct WriterOptions {
   OutputForm form;
   KeyFormat key;
@@ -39,10 +59,11 @@ struct WriterOptions {
   bool counts = false;               // elements are keys with their counts (counted_keys.hpp)
   WriteWindows windows;              // of direct writes
   // Only for outputs that are not plain:
-  std::uint64_t frame_elements = 1;  // encoded in one go
-  unsigned threads = 1;              // that encode the frames of a large piece
-  unsigned encoders = 1;             // at work at once, whoever calls
-  bool proves_encoding = false;      // encoding_proof.hpp
+  std::uint64_t frame_elements = 1;                  // encoded in one go
+  unsigned threads = 1;                              // that encode the frames of a large piece
+  unsigned encoders = 1;                             // at work at once, whoever calls
+  std::shared_ptr<EncodingMemory> memory = nullptr;  // null: the writer's own
+  bool proves_encoding = false;                      // encoding_proof.hpp
   LineFormatter formatter = format_lines;
   Compressor compressor = compress;
 };
@@ -82,7 +103,7 @@ class Writer {
   void finish(std::uint64_t elements);
 
  private:
-  struct Scratch;
+  using Scratch = EncodingMemory::Scratch;
 
   [[nodiscard]] std::vector<std::byte> counting_header(std::uint64_t elements) const;
   std::uint64_t write_last(std::uint64_t elements);
@@ -98,8 +119,6 @@ class Writer {
   void wait_for_turn(std::unique_lock<std::mutex>& lock, std::uint64_t position);
   std::uint64_t take_place(std::uint64_t position, std::uint64_t elements, std::uint64_t bytes);
   void stop(const std::exception_ptr& why) noexcept;
-  std::unique_ptr<Scratch> take_scratch();
-  void give_back(std::unique_ptr<Scratch> scratch);
 
   Output& output_;
   const WriterOptions options_;
@@ -110,14 +129,13 @@ class Writer {
   std::atomic<std::uint64_t> elements_put_{0};
   std::atomic<std::uint64_t> lost_nan_payloads_{0};
 
-  std::counting_semaphore<> encoders_;  // who encodes waits for nobody else
-  std::mutex mutex_;                    // guards what follows
+  const std::shared_ptr<EncodingMemory> memory_;
+  std::mutex mutex_;  // guards what follows
   std::condition_variable changed_;
   Tiling claimed_;                  // elements that have a place, or wait for it
   std::uint64_t next_element_ = 0;  // whose turn it is
   std::uint64_t next_offset_ = 0;   // its place
-  std::vector<std::unique_ptr<Scratch>> spare_;
-  std::exception_ptr stopped_;  // why; all who wait fail for the same reason
+  std::exception_ptr stopped_;      // why; all who wait fail for the same reason
 };
 
 }  // namespace gsort::io

@@ -1,5 +1,6 @@
 #include "io/system/access_list.hpp"
 
+#include <algorithm>
 #include <cerrno>
 #include <cstdint>
 #include <cstring>
@@ -41,8 +42,7 @@ std::optional<AccessList> attribute_of(const std::string& path, const char* name
         .path(told)
         .hint(hint_for(errno));
   }
-  list.resize(bytes < 0 ? 0 : static_cast<std::size_t>(bytes));
-  return list;
+  return AccessList(list.begin(), list.begin() + std::max<ssize_t>(bytes, 0));
 }
 
 // Where what `who` may do stands in the list.

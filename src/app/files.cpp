@@ -2,6 +2,8 @@
 
 #include <fmt/format.h>
 
+#include "base/error.hpp"
+#include "base/units.hpp"
 #include "io/system/host_facts.hpp"
 #include "options/assumed_type.hpp"
 #include "options/suffix_warning.hpp"
@@ -11,7 +13,31 @@
 
 namespace gsort {
 
+namespace {
+
+// Before they are opened, which takes the memory.
+void require_memory_for_names(const Options& options) {
+  std::uint64_t name_bytes = 0;
+  for (const std::string& name : options.inputs) name_bytes += name.size();
+  const std::uint64_t needed = names_bytes(options.inputs.size(), name_bytes);
+  if (needed == 0) return;
+  const io::HostFacts host = io::host_facts();
+  Machine machine;
+  machine.memory_bytes = host.memory_bytes;
+  machine.available_bytes = host.available_bytes;
+  const std::uint64_t budget = host_budget(options, machine);
+  if (needed <= budget / 4 * 3) return;
+  throw Error(ErrorKind::kUsage, fmt::format("-S {}", format_bytes(budget)),
+              fmt::format("is too small for {} inputs, whose names and states take {}",
+                          format_count(options.inputs.size()), format_bytes(needed)))
+      .hint(fmt::format("use at least {}M, or concatenate files first",
+                        (needed / 3 * 4 + kLeastPromise) / kMiB));
+}
+
+}  // namespace
+
 io::ReaderOptions reader_options(const Options& options) {
+  require_memory_for_names(options);
   io::ReaderOptions wanted;
   wanted.element_bytes = ElementFormat{options.key, options.records}.bytes();
   wanted.direct_io = options.direct_io;

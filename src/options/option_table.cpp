@@ -146,8 +146,8 @@ constexpr auto kFurtherRows = std::to_array<OptionSpec>({
      .in_environment = true,
      .help = "host memory of the whole program",
      .more = "512M, 4G, or 50% of the memory. The default is half of the available memory, "
-             "within the container's limits. Below about 48M the program uses up to 12M more "
-             "than SIZE. It includes the memory for decompression.",
+             "within the container's limits. The peak of resident memory is at most SIZE, or "
+             "24M if SIZE is less. Files in a tmpfs, --trace and a GPU's driver take more.",
      .apply = [](Options& o, Text v) { o.buffer_size = checked_size(v, "--buffer-size"); }},
     {.name = "gpu-memory",
      .value_kind = kRequired,

@@ -6,6 +6,7 @@
 
 #include "base/error.hpp"
 #include "io/system/host_facts.hpp"
+#include "plan/budget.hpp"
 
 namespace gsort {
 namespace {
@@ -53,6 +54,11 @@ Machine survey(const std::vector<std::string>& temporary, const std::string& out
   machine.input_bytes = reader.known_size();
   machine.input_is_cached = reader.is_cached();
   machine.compressed = compressed_inputs(reader);
+  std::uint64_t name_bytes = 0;
+  for (std::size_t input = 0; input < reader.inputs(); ++input) {
+    name_bytes += reader.path_of(input).size();
+  }
+  machine.names_bytes = names_bytes(reader.inputs(), name_bytes);
   return machine;
 }
 

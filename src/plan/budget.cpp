@@ -8,6 +8,13 @@
 #include "base/units.hpp"
 
 namespace gsort {
+namespace {
+
+// What a sort of a few elements takes, about 9 MiB, and room for what the allocator keeps.
+constexpr std::uint64_t kProgramBytes = 12 * kMiB;
+constexpr std::uint64_t kMostProgramBytes = 16 * kMiB;
+
+}  // namespace
 
 std::uint64_t host_budget(const Resources& resources, const Machine& machine) {
   if (!resources.buffer_size) return machine.available_bytes / 2;
@@ -41,10 +48,22 @@ std::uint64_t device_budget(const Resources& resources, const GpuFacts& gpu) {
   return wanted;
 }
 
+std::uint64_t names_bytes(std::uint64_t inputs, std::uint64_t name_bytes) {
+  constexpr std::uint64_t kFew = 1000;
+  constexpr std::uint64_t kInputBytes = 800;  // measured; a name is in memory three times
+  return inputs <= kFew ? 0 : inputs * kInputBytes + 3 * name_bytes;
+}
+
 std::uint64_t buffer_budget(std::uint64_t host_budget_bytes, std::uint64_t least_program_bytes) {
-  const std::uint64_t eighth = std::min<std::uint64_t>(host_budget_bytes / 8, 16 * kMiB);
-  const std::uint64_t left = std::max(eighth, least_program_bytes);
-  return host_budget_bytes - std::min(host_budget_bytes, left);
+  const std::uint64_t usual =
+      std::clamp<std::uint64_t>(host_budget_bytes / 8, kProgramBytes, kMostProgramBytes);
+  const std::uint64_t left = std::max(usual, least_program_bytes);
+  const std::uint64_t beside = host_budget_bytes - std::min(host_budget_bytes, left);
+  if (least_program_bytes > 0) return beside;
+  // A smaller size counts as kLeastPromise, of which it takes no more than it asks for.
+  const std::uint64_t of_least =
+      std::min(kLeastPromise - kProgramBytes, host_budget_bytes - host_budget_bytes / 8);
+  return std::max(beside, of_least);
 }
 
 }  // namespace gsort

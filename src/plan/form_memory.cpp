@@ -55,10 +55,14 @@ EncodePlan plan_encoding(const OutputForm& form, KeyType type, std::uint64_t ele
   return plan;
 }
 
-WriteWindows plan_write_windows(unsigned threads, std::uint64_t host_bytes) {
+unsigned open_parts(unsigned parts, unsigned threads) {
+  return std::clamp(parts, 1U, 2 * threads);
+}
+
+WriteWindows plan_write_windows(unsigned threads, std::uint64_t host_bytes, unsigned files) {
   constexpr std::uint64_t kLeastBytes = 64 * kKiB;
   constexpr std::uint64_t kLeastCount = 4;
-  const std::uint64_t budget = host_bytes / 16;
+  const std::uint64_t budget = host_bytes / 16 / files;
   const std::uint64_t wanted = 2 * std::uint64_t{threads} + 4;
   WriteWindows windows;
   windows.count = static_cast<unsigned>(std::clamp(budget / kLeastBytes, kLeastCount, wanted));

@@ -27,8 +27,14 @@ struct EncodePlan {
                                        std::uint64_t host_bytes, bool proven, bool counted = false);
 
 // What `threads` threads that put pieces need to write around the page cache: two windows each, one
-// in the making and one on its way, and some for the disk; a sixteenth of the budget at most.
-[[nodiscard]] WriteWindows plan_write_windows(unsigned threads, std::uint64_t host_bytes);
+// in the making and one on its way, and some for the disk; a sixteenth of the budget at most. These
+// are the windows of each of `files` files that are written at the same time.
+[[nodiscard]] WriteWindows plan_write_windows(unsigned threads, std::uint64_t host_bytes,
+                                              unsigned files);
+
+// How many of a split output's `parts` are written at the same time: each thread may be at the end
+// of one and at the start of another.
+[[nodiscard]] unsigned open_parts(unsigned parts, unsigned threads);
 
 // The least that the output can take on disk, before its keys are known.
 [[nodiscard]] std::uint64_t least_output_bytes(const OutputForm& form, std::uint64_t skip_bytes,

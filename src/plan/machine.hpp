@@ -59,6 +59,7 @@ struct Machine {
   bool output_is_null = false;               // a device that takes pieces in any order
   std::optional<std::uint64_t> input_bytes;  // of raw keys; none: not known
   bool input_is_cached = false;              // the page cache, or a tmpfs, has most of it
+  std::uint64_t names_bytes = 0;             // what the inputs' names and states take
   std::vector<CompressedInput> compressed;
   ResumedRuns resumed;
   Rates rates;  // of earlier sorts

@@ -322,6 +322,7 @@ std::optional<Plan> plan_within_budgets(const Job& job, const Machine& machine) 
   const bool takes_any_order = machine.output || machine.output_is_null;
   plan.output.is_stream = !takes_any_order || !job.output_form.is_plain() || job.unique;
   plan.decoding = plan_decoding(job.merged_inputs > 0, machine, plan.host_budget_bytes);
+  plan.names_bytes = machine.names_bytes;
   plan.resumed = machine.resumed;
   if (machine.input_bytes) plan.elements = *machine.input_bytes / plan.element_bytes;
   refuse_unknown_count(job, machine);
@@ -329,7 +330,8 @@ std::optional<Plan> plan_within_budgets(const Job& job, const Machine& machine) 
       job.output_form, job.header_bytes, job.result_bytes(), least_elements(job, plan.elements));
   if (!plan_sort(plan, machine)) return std::nullopt;
   plan.output.encode = encode_plan(job, plan.threads, plan.host_budget_bytes);
-  plan.output.windows = plan_write_windows(plan.threads, plan.host_budget_bytes);
+  plan.output.windows = plan_write_windows(plan.threads, plan.host_budget_bytes,
+                                           open_parts(job.output_parts, plan.threads));
   return plan;
 }
 

@@ -182,9 +182,11 @@ EncodePlan encode_plan(const Job& job, unsigned threads, std::uint64_t host_byte
 
 std::uint64_t sorting_budget(const Plan& plan, std::uint64_t host_budget_bytes) {
   const EncodePlan encode = encode_plan(plan.job, plan.threads, host_budget_bytes);
-  const WriteWindows windows = plan_write_windows(plan.threads, host_budget_bytes);
+  const unsigned files = open_parts(plan.job.output_parts, plan.threads);
+  const WriteWindows windows = plan_write_windows(plan.threads, host_budget_bytes, files);
   const std::uint64_t beside = decoding_bytes(plan.decoding, host_budget_bytes) +
-                               encode.memory_bytes + windows.count * windows.bytes;
+                               encode.memory_bytes + files * windows.count * windows.bytes +
+                               plan.names_bytes;
   const std::uint64_t budget = buffer_budget(host_budget_bytes, plan.job.least_program_bytes);
   return budget - std::min(budget, beside);
 }

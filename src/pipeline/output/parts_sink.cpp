@@ -22,7 +22,9 @@ Error other_count(std::uint64_t announced, std::uint64_t verified) {
 
 PartsSink::PartsSink(std::span<io::Output> outputs, const io::WriterOptions& options, Meter* meter)
     : element_bytes_(options.element_bytes), outputs_(outputs), meter_(meter) {
-  for (io::Output& output : outputs) parts_.emplace_back(output, options);
+  io::WriterOptions shared = options;
+  shared.memory = std::make_shared<io::EncodingMemory>(options.encoders, options.threads);
+  for (io::Output& output : outputs) parts_.emplace_back(output, shared);
 }
 
 void PartsSink::begin(std::optional<std::uint64_t> elements, ConstByteSpan header) {

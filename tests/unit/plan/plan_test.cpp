@@ -443,9 +443,17 @@ TEST(MakePlan, SaysWhichMemoryIsTooSmall) {
   EXPECT_EQ(error.operation().rfind("--gpu-memory", 0), 0U) << error.what();
 }
 
-TEST(BufferBudget, LeavesAnEighthAtMostSixteenMebibytesToTheProgram) {
-  EXPECT_EQ(buffer_budget(16 * kMiB), 14 * kMiB);
+TEST(BufferBudget, LeavesAnEighthButTwelveToSixteenMebibytesToTheProgram) {
+  EXPECT_EQ(buffer_budget(32 * kMiB), 20 * kMiB);
+  EXPECT_EQ(buffer_budget(96 * kMiB), 84 * kMiB);
+  EXPECT_EQ(buffer_budget(128 * kMiB), 112 * kMiB);
   EXPECT_EQ(buffer_budget(kGiB), kGiB - 16 * kMiB);
+}
+TEST(BufferBudget, CountsASmallSizeAsTwentyFourMebibytes) {
+  EXPECT_EQ(buffer_budget(8 * kMiB), 7 * kMiB);
+  for (const std::uint64_t size : {14U, 16U, 20U, 24U}) {
+    EXPECT_EQ(buffer_budget(size * kMiB), 12 * kMiB) << size;
+  }
 }
 TEST(BufferBudget, LeavesTheProgramWhatItNeeds) {
   EXPECT_EQ(buffer_budget(4 * kMiB, 22 * kMiB), 0);
