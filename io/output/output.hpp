@@ -158,6 +158,6 @@ void commit_all(std::span<Output> outputs, const std::function<void()>& placed_a
 
 // Whether an output of `bytes` is written around the page cache. One function, so that the policy
 // can be read, tested and changed in one place.
-[[nodiscard]] bool wants_direct_output(DirectIo policy, std::uint64_t bytes, bool is_tmpfs);
+[[nodiscard]] bool wants_direct_output(DirectIo policy, std::uint64_t bytes, bool is_memory);
 
 }  // namespace gsort::io

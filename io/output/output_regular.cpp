@@ -77,9 +77,11 @@ class RegularOutput : public Output::Impl {
   Folder folder_;
   LinkableFile new_file_;
   const std::string hidden_name_;  // that it had at first
-  bool direct_refused_ = false;    // at open, or when it had finished
-  bool was_direct_ = false;        // when it had finished
-  std::uint64_t size_bytes_ = 0;   // when finished
+  bool is_memory_ = false;         // the file system
+  std::atomic<std::uint64_t> unlooked_bytes_{0};
+  bool direct_refused_ = false;   // at open, or when it had finished
+  bool was_direct_ = false;       // when it had finished
+  std::uint64_t size_bytes_ = 0;  // when finished
   WriteQueue cached_writes_{[this](std::uint64_t offset, ConstByteSpan bytes) {
     new_file_.file().write_full_at(bytes, offset);
   }};
@@ -105,7 +107,7 @@ RegularOutput::RegularOutput(OutputTarget target, const OutputOptions& options)
 void RegularOutput::make_room_early(std::uint64_t bytes) {
   if (is_shared_ || policy_ == DirectIo::kOn || bytes > most_file_bytes()) return;
   const auto facts = folder_facts(target_.folder);
-  if (facts && facts->is_tmpfs) early_room_.emplace(new_file_.file(), bytes);
+  if (facts && facts->is_memory) early_room_.emplace(new_file_.file(), bytes);
 }
 
 void RegularOutput::prepare(std::uint64_t bytes, const WriteWindows& windows) {
@@ -122,7 +124,8 @@ void RegularOutput::prepare(std::uint64_t bytes, const WriteWindows& windows) {
                        "the output"};
   require_space(std::span(&need, 1));
   const auto facts = folder_facts(target_.folder);
-  if (!wants_direct_output(policy_, bytes, facts && facts->is_tmpfs)) return;
+  is_memory_ = facts && facts->is_memory;
+  if (!wants_direct_output(policy_, bytes, is_memory_)) return;
   File direct = new_file_.file().reopened(O_WRONLY | O_DIRECT);
   direct_refused_ = !direct.is_open();
   if (direct_refused_) return;
@@ -148,6 +151,10 @@ void RegularOutput::write_at(std::uint64_t offset, ConstByteSpan bytes) {
 
 void RegularOutput::write_cached(std::uint64_t offset, ConstByteSpan bytes) {
   if (bytes.empty()) return;
+  if (is_memory_ && !memory_has_room(unlooked_bytes_, bytes.size())) {
+    throw failed("writing", ENOMEM)
+        .hint("the output lies in memory (tmpfs), which is full: write it to a disk");
+  }
   cached_writes_.write(offset, bytes);
   // Starts the writing now, so that commit() finds little left to wait for (measured: tried.md).
   if (bytes.size() >= kLeastSyncedBytes) {
@@ -203,6 +210,7 @@ Error RegularOutput::failed(std::string_view operation, int error_number) const 
 
 std::vector<std::string> RegularOutput::notes() const {
   std::vector<std::string> notes;
+  if (is_memory_) notes.push_back(path() + ": in memory (tmpfs); the output takes memory");
   const bool refused = direct_refused_ || (direct_ && direct_->refused());
   if ((direct_ || was_direct_) && !refused)
     notes.push_back(path() + ": written around the page cache (O_DIRECT)");

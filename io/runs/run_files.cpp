@@ -11,6 +11,7 @@
 #include "base/error.hpp"
 #include "base/units.hpp"
 #include "io/system/host_facts.hpp"
+#include "io/system/space.hpp"
 #include "io/system/sys.hpp"
 #include "io/system/temporary_file.hpp"
 
@@ -22,7 +23,8 @@ constexpr unsigned kMostFilesInMemory = 8;  // of a folder
 
 // What another folder may still have.
 bool means_full(int error_number) {
-  return error_number == ENOSPC || error_number == EDQUOT || error_number == EFBIG;
+  return error_number == ENOSPC || error_number == EDQUOT || error_number == EFBIG ||
+         error_number == ENOMEM;
 }
 
 }  // namespace
@@ -52,6 +54,7 @@ void RunFiles::add_files_in_memory(std::size_t folders) {
     auto stripe = std::make_unique<Stripe>();
     stripe->name = stripes_[i]->name;
     stripe->stays_in_memory = true;
+    stripe->is_memory = stripes_[i]->is_memory;
     try {
       stripe->file = create_unnamed(open_folder(stripe->name, ErrorKind::kTemporary), stripe->name);
     } catch (const Error&) {
@@ -73,7 +76,8 @@ void RunFiles::open_stripe(const std::string& folder_path, DirectIo policy,
     stripe->file = create_unnamed(open_folder(folder_path, ErrorKind::kTemporary), folder_path);
   }
   const auto facts = folder_facts(folder_path);
-  const bool is_memory = facts && facts->is_tmpfs;
+  const bool is_memory = facts && facts->is_memory;
+  stripe->is_memory = is_memory;
   stripe->stays_in_memory = !syncs_ || (is_memory && policy != DirectIo::kOn);
   if (policy == DirectIo::kOn || (policy == DirectIo::kAuto && !is_memory)) {
     stripe->direct = stripe->file.reopened(O_RDWR | O_DIRECT);
@@ -83,7 +87,7 @@ void RunFiles::open_stripe(const std::string& folder_path, DirectIo policy,
     }
   }
   if (is_memory) {
-    add_note(folder_path + ": is in memory (tmpfs); runs there take memory");
+    add_note(folder_path + ": in memory (tmpfs); runs there take memory");
   } else if (!syncs_) {
     add_note(folder_path + ": runs are left in the page cache, which has room for them");
   }
@@ -133,6 +137,9 @@ FilePlace RunFiles::append(ConstByteSpan bytes, std::uint64_t run) {
 }
 
 void RunFiles::write(Stripe& stripe, ConstByteSpan bytes, std::uint64_t offset) {
+  if (stripe.is_memory && !memory_has_room(unlooked_bytes_, bytes.size())) {
+    throw stripe.file.error("writing", ENOMEM);
+  }
   std::size_t moved = 0;
   if (stripe.write_direct) {
     if (stripe.direct.write_direct_at(bytes, offset, moved)) return;

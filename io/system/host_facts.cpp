@@ -139,7 +139,7 @@ std::optional<FolderFacts> facts_of(const std::string& path, int flags) {
   if (::fstatfs(fd, &kind) == 0) {
     constexpr std::uint32_t kLustreMagic = 0x0BD00BD0;
     const auto type = static_cast<std::uint32_t>(kind.f_type);
-    facts.is_tmpfs = type == TMPFS_MAGIC;
+    facts.is_memory = type == TMPFS_MAGIC || type == RAMFS_MAGIC || type == HUGETLBFS_MAGIC;
     facts.is_network =
         type == NFS_SUPER_MAGIC || type == CIFS_SUPER_MAGIC || type == SMB2_SUPER_MAGIC;
     facts.is_lustre = type == kLustreMagic;

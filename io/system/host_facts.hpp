@@ -46,7 +46,7 @@ struct FolderFacts {
   std::uint64_t free_files =
       kUnlimited;  // inodes; unlimited where the file system makes them as needed
   std::uint64_t block_bytes = 4096;
-  bool is_tmpfs = false;    // its space is memory
+  bool is_memory = false;   // tmpfs, ramfs, hugetlbfs: its space is memory
   bool is_network = false;  // NFS or SMB: data may be lost if two hosts write to one page at once
   bool is_lustre = false;   // a file that is not striped over several targets is on one of them
   std::uint64_t allocated_bytes = 0;  // of the folder or file itself

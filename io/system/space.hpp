@@ -2,6 +2,7 @@
 // what their file systems have free.
 #pragma once
 
+#include <atomic>
 #include <cstdint>
 #include <span>
 #include <string>
@@ -22,5 +23,9 @@ void require_writable(std::span<const std::string> folders, const std::string& p
 // on one file system share its space; a need with several folders may be spread over them.
 // Throws: Error(kResource) naming the folder, what is needed and what is free, and the way out.
 void require_space(std::span<const SpaceNeed> needs);
+
+// Whether the host's memory has room for `bytes` more of a file that lies in it: the kernel ends a
+// process that takes the last of it. Looks once for so many bytes, counted in `unlooked_bytes`.
+[[nodiscard]] bool memory_has_room(std::atomic<std::uint64_t>& unlooked_bytes, std::uint64_t bytes);
 
 }  // namespace gsort::io

@@ -15,7 +15,7 @@ Folder look_at_folder(const std::string& path) {
   constexpr std::uint64_t kNoFileSystem = UINT64_MAX;
   const auto facts = io::folder_facts(path);
   if (!facts) return {path, kNoFileSystem, UINT64_MAX, false, errno};
-  return {path, facts->file_system, facts->free_bytes, facts->is_tmpfs};
+  return {path, facts->file_system, facts->free_bytes, facts->is_memory};
 }
 
 }  // namespace
@@ -44,7 +44,7 @@ std::vector<CompressedInput> compressed_inputs(io::Reader& reader) {
 void survey_written_file(const std::string& path, Machine& machine) {
   const auto facts = path.empty() ? std::nullopt : io::file_facts(path);
   if (!facts) return;
-  machine.written_into = Folder{path, facts->file_system, facts->free_bytes, facts->is_tmpfs};
+  machine.written_into = Folder{path, facts->file_system, facts->free_bytes, facts->is_memory};
   machine.written_into_bytes = facts->allocated_bytes;
 }
 

@@ -10,6 +10,8 @@
 #include "base/error.hpp"
 #include "base/page.hpp"
 #include "base/units.hpp"
+#include "plan/budget.hpp"
+#include "plan/decoding.hpp"
 #include "plan/rounds.hpp"
 
 namespace gsort {
@@ -95,6 +97,67 @@ std::uint64_t needed_beside_copy(const Plan& plan, const Machine& machine) {
   return plan.output.least_bytes - std::min(plan.output.least_bytes, machine.written_into_bytes);
 }
 
+namespace {
+
+bool output_is_in_memory(const Machine& machine) {
+  return machine.output && machine.output->is_memory && machine.output->free_bytes != UINT64_MAX;
+}
+
+// Runs are spread evenly over the folders.
+std::uint64_t runs_in_memory(const Plan& plan, const Machine& machine) {
+  const auto in_memory = std::ranges::count_if(machine.temporary, &Folder::is_memory);
+  if (in_memory == 0) return 0;
+  return plan.temporary_bytes / machine.temporary.size() * static_cast<std::uint64_t>(in_memory);
+}
+
+// The sort itself; less than -S where little is to be sorted.
+std::uint64_t sort_in_memory(const Plan& plan) {
+  const WriteWindows& windows = plan.output.windows;
+  const std::uint64_t buffers = plan.arena_bytes + plan.run.tier_bytes +
+                                plan.run.write_buffers_bytes() + plan.output.encode.memory_bytes +
+                                windows.count * windows.bytes + plan.names_bytes +
+                                decoding_bytes(plan.decoding, plan.host_budget_bytes);
+  return std::min(std::max(plan.host_budget_bytes, kLeastPromise), buffers + kLeastPromise);
+}
+
+}  // namespace
+
+std::uint64_t files_in_memory(const Plan& plan, const Machine& machine) {
+  const std::uint64_t output = output_is_in_memory(machine) ? plan.output.least_bytes : 0;
+  const bool is_copied = machine.written_into && machine.written_into->is_memory;
+  const std::uint64_t copy = is_copied ? needed_beside_copy(plan, machine) : 0;
+  return capped_sum(capped_sum(output, copy), runs_in_memory(plan, machine));
+}
+
+bool files_leave_memory(const Plan& plan, const Machine& machine) {
+  const std::uint64_t files = files_in_memory(plan, machine);
+  return files == 0 || capped_sum(files, sort_in_memory(plan)) <= machine.available_bytes;
+}
+
+Error no_memory_for_files(const Plan& plan, const Machine& machine, std::uint64_t smaller_mib) {
+  const bool has_runs = runs_in_memory(plan, machine) > 0;
+  const bool is_copied = machine.written_into && machine.written_into->is_memory;
+  const bool has_output = output_is_in_memory(machine) || is_copied;
+  std::string names;
+  const auto add = [&](const Folder& folder) {
+    if (folder.is_memory && names.find(folder.path) == std::string::npos) {
+      names += (names.empty() ? "" : ", ") + folder.path;
+    }
+  };
+  if (has_runs) std::ranges::for_each(machine.temporary, add);
+  if (machine.output) add(*machine.output);
+  if (is_copied) add(*machine.written_into);
+  const char* const options = !has_runs ? "-o" : has_output ? "-T and -o" : "-T";
+  std::string way_out = fmt::format("name a folder on a disk with {}", options);
+  if (smaller_mib > 0) way_out = fmt::format("use -S {}M, or {}", smaller_mib, way_out);
+  return Error(
+             ErrorKind::kResource, "files in memory (tmpfs) in " + names,
+             fmt::format("{} are needed beside {} for sorting, {} are available",
+                         format_bytes(files_in_memory(plan, machine)),
+                         format_bytes(sort_in_memory(plan)), format_bytes(machine.available_bytes)))
+      .hint(way_out);
+}
+
 void require_disk_space(const Plan& plan, const Machine& machine) {
   std::map<std::uint64_t, std::uint64_t> free_bytes;  // by file system
   for (const Folder& folder : machine.temporary) free_bytes[folder.file_system] = folder.free_bytes;
@@ -116,6 +179,7 @@ void require_disk_space(const Plan& plan, const Machine& machine) {
     const auto shared = free_bytes.find(machine.output->file_system);
     if (shared != free_bytes.end()) shared->second -= std::min(shared->second, needed);
   }
+  if (!files_leave_memory(plan, machine)) throw no_memory_for_files(plan, machine, 0);
   if (plan.temporary_bytes == 0) return;
   std::uint64_t total = 0;
   for (const auto& [file_system, bytes] : free_bytes) total = capped_sum(total, bytes);

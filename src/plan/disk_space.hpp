@@ -4,6 +4,7 @@
 #include <cstdint>
 #include <vector>
 
+#include "base/error.hpp"
 #include "plan/machine.hpp"
 #include "plan/plan.hpp"
 
@@ -18,8 +19,18 @@ namespace gsort {
                                            const std::vector<std::uint64_t>& slices);
 
 // Folders on one file system share its space; runs may be spread over all temporary folders.
-// Throws: Error(kResource) naming what is needed and what is free.
+// Throws: Error(kResource) naming what is needed and what is free, of memory, too (see below).
 void require_disk_space(const Plan& plan, const Machine& machine);
+
+// What the plan's files take of the memory, being in a tmpfs; results in memory are not files.
+[[nodiscard]] std::uint64_t files_in_memory(const Plan& plan, const Machine& machine);
+
+// Whether the memory that is available has room for them, and for the sort beside them.
+[[nodiscard]] bool files_leave_memory(const Plan& plan, const Machine& machine);
+
+// The Error where it has not. `smaller_mib`: a size of -S that is small enough; 0: none.
+[[nodiscard]] Error no_memory_for_files(const Plan& plan, const Machine& machine,
+                                        std::uint64_t smaller_mib);
 
 // Whether runs had better be written through the page cache, because it has room for them beside
 // all else: they are then merged without being read from the disk.

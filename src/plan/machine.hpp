@@ -27,7 +27,7 @@ struct Folder {
   std::string path;
   std::uint64_t file_system = 0;  // folders with the same number share their space
   std::uint64_t free_bytes = 0;
-  bool is_memory = false;  // tmpfs: what is put there counts as memory
+  bool is_memory = false;  // tmpfs and the like: what is put there counts as memory
   int problem = 0;         // an errno: it cannot be used, which matters only if runs are spilled
 };
 

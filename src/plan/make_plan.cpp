@@ -335,6 +335,22 @@ std::optional<Plan> plan_within_budgets(const Job& job, const Machine& machine) 
   return plan;
 }
 
+// Half of what files in memory leave, where no -S was given.
+std::optional<Plan> plan_beside_files(const Job& job, Machine machine, std::uint64_t bytes) {
+  machine.available_bytes -= std::min(machine.available_bytes, bytes);
+  return plan_within_budgets(job, machine);
+}
+
+// A smaller -S, in MiB, with which files in memory do not take too much; 0: none was found.
+std::uint64_t size_beside_files(Job job, const Machine& machine, const Plan& plan) {
+  for (std::uint64_t bytes = plan.host_budget_bytes / 2; bytes >= kLeastPromise; bytes /= 2) {
+    job.resources.buffer_size = fmt::format("{}M", bytes / kMiB);
+    const std::optional<Plan> smaller = plan_within_budgets(job, machine);
+    if (smaller && files_leave_memory(*smaller, machine)) return bytes / kMiB;
+  }
+  return 0;
+}
+
 }  // namespace
 
 Plan make_plan(const Job& job, const Machine& machine, const SuitsPlan& suits) {
@@ -348,6 +364,12 @@ Plan make_plan(const Job& job, const Machine& machine, const SuitsPlan& suits) {
   require_decoding_memory(job.resources, job.merged_inputs > 0, machine, has_plan);
   std::optional<Plan> plan = plan_within_budgets(job, machine);
   if (!plan) throw too_small(job, machine, has_plan);
+  if (!job.resources.buffer_size && !files_leave_memory(*plan, machine)) {
+    plan = plan_beside_files(job, machine, files_in_memory(*plan, machine)).value_or(*plan);
+  }
+  if (!files_leave_memory(*plan, machine)) {
+    throw no_memory_for_files(*plan, machine, size_beside_files(job, machine, *plan));
+  }
   require_disk_space(*plan, machine);
   plan->output.makes_room_early = output_fits_memory(*plan, machine);
   plan->run.through_page_cache = runs_fit_page_cache(*plan, machine);

@@ -108,6 +108,10 @@ std::string bus_words(const DevicePlan& device) {
   return words;
 }
 
+std::string free_words(const Folder& folder) {
+  return format_bytes(folder.free_bytes) + (folder.is_memory ? " free in memory (tmpfs)" : " free");
+}
+
 std::string disk_words(const Plan& plan, const Machine& machine) {
   std::string words = plan.temporary_bytes == 0 ? "no temporary files"
                                                 : fmt::format("up to {} of temporary files",
@@ -115,13 +119,12 @@ std::string disk_words(const Plan& plan, const Machine& machine) {
   if (plan.run.through_page_cache) words += " (through the page cache)";
   if (plan.is<UnknownSize>()) words = "temporary files if one chunk is not enough";
   for (const Folder& folder : machine.temporary) {
-    words += folder.problem == 0 ? fmt::format("; {} has {} free", printable(folder.path),
-                                               format_bytes(folder.free_bytes))
+    words += folder.problem == 0
+                 ? fmt::format("; {} has {}", printable(folder.path), free_words(folder))
                                  : fmt::format("; {} cannot be used", printable(folder.path));
   }
   if (machine.output) {
-    words +=
-        fmt::format("; the output's folder has {} free", format_bytes(machine.output->free_bytes));
+    words += "; the output's folder has " + free_words(*machine.output);
     if (machine.written_into) {
       words += fmt::format("; all of it is then written into {}, which takes {} more of {} free",
                            printable(machine.written_into->path),

@@ -6,7 +6,9 @@ import json
 import os
 import re
 import shlex
+import shutil
 import subprocess
+import tempfile
 from pathlib import Path
 
 import run
@@ -126,6 +128,60 @@ def in_memory_group(place, mib: int) -> bool:
         return report(**checks)
     finally:
         group.rmdir()
+
+
+def in_memory_folder_and_group(place, mib: int, *arguments: str) -> str:
+    """What a sort of 192 MiB says in a memory cgroup with a tmpfs: "sorted", "refused", or what is wrong."""
+    group = MEMORY_GROUPS / f"gsort-test-{os.getpid()}"
+    try:
+        group.mkdir()
+        (group / "memory.limit_in_bytes").write_text(str(mib << 20))
+    except OSError as problem:
+        if group.exists():
+            group.rmdir()
+        skip(f"no memory cgroup can be made here: {problem.strerror}")
+    memory = Path(tempfile.mkdtemp(dir="/dev/shm"))
+    try:
+        words = shlex.join(arguments).replace("MEMORY", str(memory))
+        done = place.bash(f"bash -c 'echo $$ > {group}/tasks; exec gsort {words}' < <(cat in.u64)")
+        print(f"    {words}: {done.returncode} {done.stderr.strip()}")
+        out = memory / "out" if "MEMORY/out" in arguments else place.work / "out"
+        if done.returncode == 0:
+            same = place.bash(f"cmp wanted {out}").returncode == 0
+            return "sorted" if same else "wrong output"
+        if done.returncode != 2 or run.message_problem(done.stderr) or out.exists() or list(memory.iterdir()):
+            return f"status {done.returncode}"
+        return "refused"
+    finally:
+        shutil.rmtree(memory)
+        place.bash("rm -f out")
+        group.rmdir()
+
+
+@scenario
+def a_tmpfs_in_a_memory_cgroup_counts_as_memory(place):
+    if place.bash("stat -f -c %T /dev/shm").stdout.strip() != "tmpfs":
+        skip("/dev/shm is no tmpfs here")
+    if place.bash("stat -f -c %T .").stdout.strip() == "tmpfs":
+        skip("files lie in memory here, which would count")
+    place.bash("gsort-gen -t u64 --size 192M -o in.u64; reference-sort u64 < in.u64 > wanted")
+    cases = {  # what must come out; none: either is well
+        ("-T", "MEMORY", "in.u64", "-o", "out"): None,
+        ("-S64M", "-T", "MEMORY", "in.u64", "-o", "out"): "sorted",
+        ("-S128M", "-T", "MEMORY", "in.u64", "-o", "out"): None,
+        ("-T.", "in.u64", "-o", "MEMORY/out"): "sorted",
+        ("-S128M", "-T.", "in.u64", "-o", "MEMORY/out"): "refused",
+        ("-T", "MEMORY", "in.u64", "-o", "MEMORY/out"): "refused",
+        ("-T", "MEMORY", "-tu64", "-o", "out"): None,
+        ("-S128M", "-T", "MEMORY", "-tu64", "-o", "out"): None,
+        ("-T.", "-tu64", "-o", "MEMORY/out"): None,
+        ("-T.", "in.u64", "-o", "out"): "sorted",
+    }
+    checks = {}
+    for arguments, wanted in cases.items():
+        found = in_memory_folder_and_group(place, 300, *arguments)
+        checks[f"{shlex.join(arguments)}: {wanted or 'no kill'}, but {found}"] = found == wanted if wanted else found in ("sorted", "refused")
+    return report(**checks)
 
 
 @scenario

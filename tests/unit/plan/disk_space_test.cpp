@@ -69,6 +69,49 @@ TEST(DiskSpace, MakesRoomEarlyForAnOutputInMemoryThatHasIt) {
   EXPECT_FALSE(makes_room(direct, as_it_is));
 }
 
+// 192 MiB in a container of 300 MiB.
+Machine small_container(bool runs_are_in_memory, bool output_is_in_memory) {
+  Machine machine = invented_machine(192 * kMiB, 2, 300 * kMiB);
+  machine.available_bytes = 290 * kMiB;
+  machine.temporary = {{"/dev/shm", 7, kGiB, runs_are_in_memory}};
+  machine.output = Folder{"/dev/shm", 7, kGiB, output_is_in_memory};
+  return machine;
+}
+
+TEST(DiskSpace, CountsFilesInATmpfsAsMemory) {
+  const auto error_of = [](const char* size, bool runs, bool output) {
+    return test::error_of([&] {
+      (void)test::plan_of(options_for(KeyType::kU64, size), small_container(runs, output));
+    });
+  };
+  const Error runs = error_of("128M", true, false);
+  EXPECT_EQ(runs.kind(), ErrorKind::kResource);
+  EXPECT_NE(runs.operation().find("(tmpfs) in /dev/shm"), std::string::npos) << runs.operation();
+  EXPECT_EQ(runs.hint(), "use -S 64M, or name a folder on a disk with -T");
+  EXPECT_EQ(error_of("128M", false, true).hint(), "use -S 64M, or name a folder on a disk with -o");
+  EXPECT_EQ(error_of("24M", true, true).hint(), "name a folder on a disk with -T and -o");
+  EXPECT_NO_THROW(
+      (void)test::plan_of(options_for(KeyType::kU64, "64M"), small_container(true, false)));
+  EXPECT_NO_THROW(
+      (void)test::plan_of(options_for(KeyType::kU64, "128M"), small_container(false, false)));
+}
+
+// Nobody gave a size: the sort takes half of what the output leaves.
+TEST(DiskSpace, LeavesMemoryToAnOutputInATmpfs) {
+  Machine machine = small_container(false, true);
+  const Plan plan = test::plan_of(options_for(KeyType::kU64), machine);
+  EXPECT_EQ(plan.host_budget_bytes, 49 * kMiB);
+  machine.output->is_memory = false;
+  EXPECT_EQ(test::plan_of(options_for(KeyType::kU64), machine).host_budget_bytes, 145 * kMiB);
+}
+
+// Arrays that a caller has in memory are no files.
+TEST(DiskSpace, CountsResultsInMemoryOnce) {
+  Machine machine = small_container(false, true);
+  machine.output->free_bytes = UINT64_MAX;
+  EXPECT_NO_THROW((void)test::plan_of(options_for(KeyType::kU64, "128M"), machine));
+}
+
 TEST(DiskSpace, RefusesATemporaryFolderWithoutRoom) {
   Machine machine = invented_machine(100 * kGiB, 4, 64 * kGiB);
   machine.temporary = {{"/scratch", 1, 50 * kGiB, false}};
