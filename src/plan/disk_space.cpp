@@ -122,8 +122,10 @@ std::uint64_t sort_in_memory(const Plan& plan) {
 
 }  // namespace
 
+// One output of several processes on this host: each has an equal part of the memory.
 std::uint64_t files_in_memory(const Plan& plan, const Machine& machine) {
-  const std::uint64_t output = output_is_in_memory(machine) ? plan.output.least_bytes : 0;
+  const std::uint64_t output =
+      output_is_in_memory(machine) ? plan.output.least_bytes / machine.processes : 0;
   const bool is_copied = machine.written_into && machine.written_into->is_memory;
   const std::uint64_t copy = is_copied ? needed_beside_copy(plan, machine) : 0;
   return capped_sum(capped_sum(output, copy), runs_in_memory(plan, machine));
