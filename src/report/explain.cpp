@@ -121,7 +121,7 @@ std::string disk_words(const Plan& plan, const Machine& machine) {
   for (const Folder& folder : machine.temporary) {
     words += folder.problem == 0
                  ? fmt::format("; {} has {}", printable(folder.path), free_words(folder))
-                                 : fmt::format("; {} cannot be used", printable(folder.path));
+                 : fmt::format("; {} cannot be used", printable(folder.path));
   }
   if (machine.output) {
     words += "; the output's folder has " + free_words(*machine.output);
