@@ -26,16 +26,6 @@ std::optional<KeyType> number_of_width(std::uint32_t bytes) {
   }
 }
 
-std::uint64_t end_of(const KeyField& key) {
-  return std::uint64_t{key.offset} + key.bytes;
-}
-
-bool is_valid_key(const KeyField& key, std::uint32_t record_bytes) {
-  const bool is_as_wide_as_its_type = !key.type || key.bytes == bytes_of(*key.type);
-  return is_as_wide_as_its_type && key.bytes > 0 && key.bytes <= RecordFormat::kMostKeyBytes &&
-         end_of(key) <= record_bytes;
-}
-
 // Times beside other keys would need a subtraction within the number.
 bool can_be_in_tuple(const RecordFormat& records, const KeyField& key) {
   return key.type != KeyType::kTime64 || records.keys.size() == 1;
@@ -144,19 +134,6 @@ ElementFormat ElementFormat::as_keys(std::size_t most_bytes) const {
 std::optional<RecordFormat> ElementFormat::cut_by_prefix() const {
   if (records || bytes() <= kWordBytes) return records;
   return RecordFormat{sizeof(UInt128), {{0, sizeof(UInt128), KeyType::kU128, false, false}}};
-}
-
-bool is_valid(const RecordFormat& format) {
-  if (format.bytes == 0 || format.bytes > RecordFormat::kMostBytes) return false;
-  if (format.keys.empty() || format.keys.size() > RecordFormat::kMostKeys) return false;
-  std::vector<KeyField> keys = format.keys;
-  std::ranges::sort(keys, {}, &KeyField::offset);
-  const bool overlap = std::ranges::adjacent_find(keys, [](const KeyField& a, const KeyField& b) {
-                         return end_of(a) > b.offset;
-                       }) != keys.end();
-  return !overlap && std::ranges::all_of(keys, [&](const KeyField& key) {
-    return is_valid_key(key, format.bytes);
-  });
 }
 
 bool is_wide_key(const RecordFormat& records) {

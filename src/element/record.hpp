@@ -68,8 +68,4 @@ class RecordOrder {
   std::vector<RecordWord> words_;
 };
 
-// Whether records of this size have keys, within the bounds of RecordFormat, that lie in the record
-// and do not overlap, and whether numbers are as wide as their types: for formats from outside.
-[[nodiscard]] bool is_valid(const RecordFormat& format);
-
 }  // namespace gsort

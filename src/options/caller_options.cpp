@@ -5,8 +5,8 @@
 #include <fmt/format.h>
 
 #include "base/error.hpp"
-#include "element/record.hpp"
 #include "form/codec.hpp"
+#include "form/valid_format.hpp"
 #include "options/option_values.hpp"
 
 namespace gsort {

@@ -127,43 +127,5 @@ TEST(RecordBlocks, AreWholeRecordsAndWherePossibleWholePages) {
   EXPECT_EQ(record_block_bytes(16'384, 4 * kKiB), 16'384U);
 }
 
-KeyField u64_at(std::uint32_t offset, std::uint32_t bytes) {
-  return {offset, bytes, KeyType::kU64, false, false};
-}
-
-TEST(ValidRecords, HasKeysWithinTheRecord) {
-  EXPECT_TRUE(is_valid({100, {text(0, 10)}}));
-  EXPECT_TRUE(is_valid({16, {u64_at(8, 8), text(0, 8)}}));
-  EXPECT_TRUE(is_valid({RecordFormat::kMostBytes, {text(RecordFormat::kMostBytes - 1, 1)}}));
-  EXPECT_FALSE(is_valid({}));
-  EXPECT_FALSE(is_valid({16, {}}));
-  EXPECT_FALSE(is_valid({0, {text(0, 1)}}));
-  EXPECT_FALSE(is_valid({16, {text(9, 8)}}));
-  EXPECT_FALSE(is_valid({16, {text(UINT32_MAX, 8)}}));
-  EXPECT_FALSE(is_valid({RecordFormat::kMostBytes + 1, {text(0, 1)}}));
-}
-
-TEST(ValidRecords, HasKeysOfTheSizeOfTheirTypes) {
-  EXPECT_FALSE(is_valid({16, {u64_at(0, 4)}}));
-  EXPECT_FALSE(is_valid({16, {text(0, 0)}}));
-  EXPECT_TRUE(is_valid({64, {text(0, 32)}}));
-  EXPECT_FALSE(is_valid({64, {text(0, 33)}}));
-}
-
-TEST(ValidRecords, HasKeysThatDoNotOverlap) {
-  EXPECT_TRUE(is_valid({16, {text(8, 8), text(4, 4)}}));
-  EXPECT_FALSE(is_valid({16, {text(8, 8), text(4, 5)}}));
-  EXPECT_FALSE(is_valid({16, {text(4, 4), text(4, 4)}}));
-}
-
-TEST(ValidRecords, HasNotTooManyKeys) {
-  RecordFormat format;
-  format.bytes = 100;
-  for (std::uint32_t key = 0; key < 32; ++key) format.keys.push_back(text(key, 1));
-  EXPECT_TRUE(is_valid(format));
-  format.keys.push_back(text(32, 1));
-  EXPECT_FALSE(is_valid(format));
-}
-
 }  // namespace
 }  // namespace gsort
