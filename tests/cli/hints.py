@@ -233,7 +233,7 @@ def make_missing(words):
             path.write_bytes(npy_of(list(range(8, 0, -1))))
         else:
             text = operand.lower().endswith(".txt") or any("text" in word for word in words)
-            path.write_bytes(b"3\n1\n2\n" if text else bytes(hashlib.shake_128(b"keys").digest(1600)))
+            path.write_bytes(b"3\n1\n2\n4\n" * 200 if text else bytes(hashlib.shake_128(b"keys").digest(1600)))
 
 
 def npy_of(numbers):
@@ -275,9 +275,10 @@ def problems_of(call, follow, expected, real, depth):
         return []
     output = output_of(follow)
     after = files_in(Path("."))
+    replaced = os.path.realpath(output) if output else None
     operands = [] if "--each" in follow else split_words(follow)[1]
     problems = [f"{shown}: {name} has changed" for name in operands
-                if name in before and name != output and after.get(name) != before[name]]
+                if name in before and os.path.realpath(name) != replaced and after.get(name) != before[name]]
     wanted = expected(call, follow, before) if expected else wanted_of_plain_sort(follow, before, environment)
     if wanted is not None and output in after and after[output] != wanted:
         problems.append(f"{shown}: {output} is not what the hint says")

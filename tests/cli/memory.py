@@ -149,7 +149,8 @@ class Promise:
 
 
 def keep_cores_busy(stop: threading.Event):
-    processes = [subprocess.Popen([sys.executable, "-c", "while True: pass"]) for _ in range(2)]
+    until_orphaned = "import os; parent = os.getppid()\nwhile os.getppid() == parent: pass"
+    processes = [subprocess.Popen([sys.executable, "-c", until_orphaned]) for _ in range(2)]
     stop.wait()
     for process in processes:
         process.kill()
