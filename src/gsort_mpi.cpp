@@ -91,7 +91,7 @@ Options options_of(const Command& command, unsigned processes = 1) {
   std::vector<const char*> argv;
   for (const std::string& word : command.words) argv.push_back(word.c_str());
   const Environment environment = [&](const char* name) -> const char* {
-    if (std::string_view(name) == "TMPDIR") return std::getenv(name);  // that of this host
+    if (std::string_view(name) == "TMPDIR") return std::getenv(name);  // of this host
     const auto found = command.variables.find(name);
     return found == command.variables.end() ? nullptr : found->second.c_str();
   };

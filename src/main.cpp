@@ -179,7 +179,7 @@ int run_each(const Options& options) {
   return worst;
 }
 
-// At a terminal it would wait for keys that nobody types.
+// At a terminal it would wait for keys that the user does not type.
 void refuse_a_bare_call(int argc) {
   if (argc != 1 || !io::sys::is_terminal(STDIN_FILENO)) return;
   throw Error(ErrorKind::kUsage, "reading standard input", "it is a terminal, and no FILE is named")
@@ -189,7 +189,7 @@ void refuse_a_bare_call(int argc) {
 // `color` becomes what was asked for, as soon as that is known.
 int run(int argc, const char* const* argv, ColorMode& color) {
   io::take_process();
-  // What compressors take and give back in large pieces does not stay with the threads' heaps.
+  // Large pieces that compressors allocate and free do not stay with the threads' heaps.
   ::mallopt(M_MMAP_THRESHOLD, 1 << 20);
   io::remove_names_on_signals();
   refuse_a_bare_call(argc);

@@ -1,5 +1,5 @@
-// What a device is, and what code it runs: shapes of kernels, their numbers of blocks and the
-// overlap of launches depend on it. Host code.
+// Facts about a device and the code that it runs. Shapes of kernels, numbers of blocks and the
+// overlap of launches depend on them. Host code.
 #pragma once
 
 namespace gsort::gpu {
@@ -7,14 +7,14 @@ namespace gsort::gpu {
 // 10 * major + minor of the current device. Throws: Error(kDevice).
 [[nodiscard]] unsigned current_architecture();
 
-// Of the current device: how many blocks run at once if each fills a multiprocessor, how many
-// threads do, and how much shared memory a block can have. Throws: Error(kDevice).
+// For the current device: how many blocks run at once if each fills a multiprocessor, how many
+// threads run at once, and how much shared memory a block can have. Throws: Error(kDevice).
 [[nodiscard]] unsigned multiprocessors();
 [[nodiscard]] unsigned resident_threads();
 [[nodiscard]] unsigned shared_bytes_of_block();
 
-// As current_architecture(), of the code that the current device runs: less than the device's own
-// where kernels were compiled for older ones alone. Asked for once a device. Throws:
+// The architecture for which the code that the current device runs was compiled. It is lower than
+// the device's if kernels were compiled only for older ones. CUDA is asked once per device. Throws:
 // Error(kDevice).
 [[nodiscard]] unsigned compiled_architecture();
 

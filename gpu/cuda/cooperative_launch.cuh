@@ -1,4 +1,4 @@
-// Launching a kernel whose blocks all run at once, so that they can wait for each other.
+// Launches a kernel whose blocks all run at once, so that they can wait for each other.
 #pragma once
 
 #include <string_view>
@@ -10,11 +10,11 @@
 
 namespace gsort::gpu {
 
-// Waits until all blocks of the grid have called this `times` times; what they wrote before is
+// Waits until all blocks of the grid have called this `times` times; their earlier writes are
 // visible then. `arrived` was 0 before the launch. All threads of all blocks call this. Requires: a
 // cooperative launch.
 __device__ inline void grid_meet(std::uint64_t* arrived, unsigned times) {
-  __syncthreads();  // the block's threads have written
+  __syncthreads();  // all threads of the block have written
   if (threadIdx.x == 0) {
     __threadfence();
     thread_add(arrived, 1);
@@ -22,13 +22,13 @@ __device__ inline void grid_meet(std::uint64_t* arrived, unsigned times) {
     while (*count < std::uint64_t{times} * gridDim.x) __nanosleep(100);
     __threadfence();
   }
-  __syncthreads();  // all blocks have come
+  __syncthreads();  // all blocks have arrived
 }
 
 struct CooperativeShape {
-  unsigned blocks = 0;  // all must fit the device at once
+  unsigned blocks = 0;  // all must fit on the device at once
   unsigned threads = 0;
-  unsigned shared_bytes = 0;  // dynamic, as few as need not be asked for
+  unsigned shared_bytes = 0;  // dynamic; small enough to need no attribute
   cudaStream_t stream = nullptr;
 };
 

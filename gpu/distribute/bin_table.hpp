@@ -14,8 +14,8 @@
 //
 // Crowded cells. Normally distributed floats have most splitters in few cells, keys with far
 // outliers in one. A cell with more splitters has a node: equal cells again, of the range from its
-// first to its last splitter. A key takes a look-up more, and compares with two splitters. A cell
-// of a node can have a node, too, so keys whose widths vary take a look-up for every few widths. If
+// first to its last splitter. A key takes one more look-up, and two comparisons. A cell
+// of a node can have a node, too, so keys of varying width take a look-up for every few widths. If
 // there is no room for a node, its splitters are bisected.
 //
 // Example: cells of 8 keys with slots of 2, from 0; splitters 0 5 20 22. Splitter 5 is alone in
@@ -43,14 +43,14 @@ inline constexpr unsigned kMostBinBits = 9;
 inline constexpr unsigned kMostBins = 1U << kMostBinBits;
 inline constexpr unsigned kCellBitsMore = 2;  // cells: four times as many as bins
 inline constexpr unsigned kMostCells = kMostBins << kCellBitsMore;
-// Of all nodes of a table, for each eight bins, and of their cells, for each two bins.
+// Limits for a table: nodes for every eight bins, and cells of nodes for every two bins.
 inline constexpr unsigned kNodesOfEightBins = 3;
 inline constexpr unsigned kNodeCellsOfTwoBins = 9;
 inline constexpr unsigned kMostNodes = kMostBins / 8 * kNodesOfEightBins;
 inline constexpr unsigned kMostNodeCells = kMostBins / 2 * kNodeCellsOfTwoBins;
 inline constexpr unsigned kMostNodeLevels = 8;
-// A node of more splitters has at most a cell for each, so that there is room for nodes in it: the
-// splitters may lie unevenly there, too.
+// A node with more splitters has at most one cell for each. This leaves room for nodes inside it,
+// because its splitters may be unevenly spaced, too.
 inline constexpr unsigned kFewSplitters = 64;
 
 // An entry of the table of cells. From the lowest bit: 10 bits for a bin, and one bit that is set
@@ -79,14 +79,14 @@ struct BinRange {
   [[nodiscard]] GSORT_HOST_DEVICE constexpr unsigned count() const { return high - low; }
 };
 
-// A crowded cell, divided again.
+// A crowded cell that is divided again.
 template <class Key>
 struct alignas(2 * sizeof(Key)) CellNode {
   static constexpr unsigned kCellBits = 12;  // enough for kMostNodeCells
   static_assert(kMostNodeCells < 1U << kCellBits);
 
   Key origin;             // its first splitter
-  std::uint32_t numbers;  // the first of its cells; its last one, counted from there; the shift
+  std::uint32_t numbers;  // first cell; last cell, counted from the first; shift
 
   [[nodiscard]] static GSORT_HOST_DEVICE constexpr CellNode of(Key origin, unsigned begin,
                                                                unsigned last, unsigned shift) {
@@ -95,7 +95,7 @@ struct alignas(2 * sizeof(Key)) CellNode {
   [[nodiscard]] GSORT_HOST_DEVICE constexpr unsigned begin() const {
     return numbers & ((1U << kCellBits) - 1);
   }
-  // The cell of any key of the crowded cell.
+  // The cell of the node that a key of the crowded cell belongs to.
   [[nodiscard]] GSORT_HOST_DEVICE constexpr unsigned cell_of(Key key) const {
     const Key from = key > origin ? key : origin;
     const auto cell = static_cast<Key>((from - origin) >> (numbers >> 2 * kCellBits));
@@ -254,7 +254,7 @@ template <class Key>
   return rounded > table.splitters[bin - 1] ? rounded : splitter;
 }
 
-// The last bin of the range that is its first one or whose splitter has a place before `end`;
+// The last bin of the range whose splitter has a place before `end`, or else the first bin;
 // place_of(bin) ascends.
 template <class PlaceOf>
 [[nodiscard]] GSORT_HOST_DEVICE constexpr std::uint16_t last_bin_before(BinRange range,
@@ -269,8 +269,8 @@ template <class PlaceOf>
   return static_cast<std::uint16_t>(low);
 }
 
-// What is known while the nodes of a table are made: their splitters, and how many nodes and cells
-// were asked for. Each node is made by a call of take_node, its cells by node_entry.
+// The state while the nodes of a table are made: their splitters, and how many nodes and cells
+// were requested. take_node makes each node, node_entry its cells.
 template <class Key>
 struct NodeMaker {
   const Key* splitters;  // rounded
@@ -279,7 +279,7 @@ struct NodeMaker {
   CellNode<Key>* nodes;  // room for most_nodes
   BinRange* ranges;      // the same
 
-  // Of the sum of what take_node has added.
+  // `sum` is the total that take_node has added.
   [[nodiscard]] GSORT_HOST_DEVICE constexpr unsigned nodes_of(std::uint32_t sum) const {
     return sum >> 16 < most_nodes ? sum >> 16 : most_nodes;
   }
@@ -310,7 +310,7 @@ GSORT_HOST_DEVICE constexpr unsigned take_node(const NodeMaker<Key>& maker, BinR
   return fits ? number : maker.most_nodes;
 }
 
-// The entry of cell `cell` of a table, which needs no cells for this. Requires: its splitters are
+// Returns the entry of cell `cell` of a table; needs no other cells. Requires: its splitters are
 // rounded.
 template <class Key, class Add>
 [[nodiscard]] GSORT_HOST_DEVICE constexpr std::uint32_t cell_entry(const BinTable<Key>& table,
@@ -339,8 +339,8 @@ template <class Key, class Add>
   return how << kEntrySlotShift | kSearched | range.low;
 }
 
-// The entry of cell `cell` of all nodes' cells, which node `number` has. Nodes on the last level
-// have none in their cells.
+// Returns the entry of cell `cell` of all nodes' cells, which belongs to node `number`. Nodes on
+// the last level have no nodes in their cells.
 template <class Key, class Add>
 [[nodiscard]] GSORT_HOST_DEVICE constexpr std::uint16_t node_entry(const NodeMaker<Key>& maker,
                                                                    unsigned number, unsigned cell,

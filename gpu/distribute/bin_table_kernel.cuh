@@ -59,12 +59,12 @@ struct KeptSplitters {
   unsigned warp_sums[kMostBins / 32];
 };
 
-// Their nodes.
+// The nodes of these splitters.
 template <class Key>
 struct KeptNodes {
   CellNode<Key> nodes[kMostNodes];
   BinRange ranges[kMostNodes];
-  std::uint32_t sum;  // of what take_node adds
+  std::uint32_t sum;  // total that take_node adds up
 };
 
 // Writes the cells and the nodes of bucket `bucket`, and completes its head. All threads of the

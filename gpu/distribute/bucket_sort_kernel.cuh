@@ -18,8 +18,8 @@
 
 namespace gsort::gpu {
 
-// Sorts `count` keys, of a tile at most, as one list. Not inlined, which would take registers from
-// the sort by cells.
+// Sorts `count` keys, at most one tile, as one list. Not inlined, because it would take registers
+// from the sort by cells.
 template <unsigned kThreads, unsigned kRowWords, class Key>
 __device__ __noinline__ void block_sort_list(const Key* from, Key* to, unsigned count,
                                              const EndMaps<Key>& maps, unsigned* co_ranks) {

@@ -65,10 +65,10 @@ __device__ TileJobs jobs_of(const DistributionPass<Key>& pass) {
 }
 
 // Calls work(place, tiles, piece, take_next) for each piece of the jobs that this block takes
-// (taken_jobs.cuh): with the place of its first tile, its number of tiles and its own number.
+// (taken_jobs.cuh). `place` is its first tile, `tiles` their number, `piece` its own number.
 // work() calls take_next() in its last tile: not earlier, so that blocks end together, and not at
-// its end, so as not to wait for the counter. All threads of the block call this; work() ends with
-// a barrier after the last read of `found`.
+// its end, so that it does not wait for the counter. All threads of the block call this.
+// work() ends with a barrier after the last read of `found`.
 template <unsigned kTileKeys, class Key, class Work>
 __device__ void block_for_pieces(const DistributionPass<Key>& pass, BucketTile& found,
                                  const Work& work) {

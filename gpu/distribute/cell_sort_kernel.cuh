@@ -306,8 +306,8 @@ __device__ void thread_store_ranked(const Key* tile, unsigned count,
   }
 }
 
-// Sorts `count` keys, of a tile at most, from `from` to `to`, which may be the same. Returns false,
-// with nothing written, if a cell has too many different keys.
+// Sorts `count` keys, at most one tile, from `from` to `to`, which may be the same. Returns false
+// and writes nothing if a cell has too many different keys.
 template <unsigned kThreads, unsigned kKeys, unsigned kCells, class Key>
 __device__ bool block_sort_by_cells(const Key* from, Key* to, unsigned count,
                                     const EndMaps<Key>& maps, CellScratch<Key, kThreads>& scratch) {

@@ -39,7 +39,7 @@ struct DistributionChoice {
   std::optional<std::uint64_t> least_keys = std::nullopt;
   unsigned first_bits = 0;  // log2 of the bins of each distribution, 1 to 9; 0: by the count
   unsigned second_bits = 0;
-  // One distribution, then a sort of its buckets; none: for at most kMostKeysDistributedOnce, if no
+  // One distribution, then a sort of its buckets; for at most kMostKeysDistributedOnce keys, if no
   // bits are chosen. Not for pairs.
   std::optional<bool> once = std::nullopt;
   // More keys than this are distributed in pieces; none: the limit above, or no limit if

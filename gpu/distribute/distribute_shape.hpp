@@ -22,8 +22,8 @@ inline constexpr unsigned kLongTiles = 8;
 inline constexpr std::uint64_t kBinKeys = 2048;
 // The sample has 2^3 keys for each of these bins: few bins in a thousand exceed twice the mean.
 inline constexpr unsigned kSampleBitsOfBin = 3;
-// The same where keys are distributed once. A bucket of twice as many is still sorted as a whole;
-// of a million, about one is longer.
+// The same for one distribution. A bucket of twice this size is still sorted as a whole; about one
+// bucket in a million is longer.
 inline constexpr std::uint64_t kOnceBinKeys = 8192;
 inline constexpr std::uint64_t kOnceTileKeys = 2 * kOnceBinKeys;
 inline constexpr unsigned kSampleBitsOfOnceBin = 5;

@@ -36,7 +36,7 @@ struct DistributionTables {
   BucketPlace* whole = nullptr;
 };
 
-// Another number in every call. Not from std::random_device, which takes a system call that can
+// A different number in every call. Not from std::random_device, which makes a system call that can
 // fail.
 [[nodiscard]] inline std::uint64_t next_seed() {
   static std::atomic<std::uint64_t> seed{

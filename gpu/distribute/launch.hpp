@@ -33,7 +33,7 @@ struct DistributionTuning {
 // (u64); with two blocks of 512 threads on a multiprocessor 2.68 and 2.52 (u64).
 template <class Key, DistributionStep kStep>
 inline constexpr DistributionTuning kDistribution{1024, 16};
-// Smaller tiles for all multiprocessors of fewer keys.
+// Smaller tiles, so that fewer keys still occupy all multiprocessors.
 template <class Key>
 inline constexpr DistributionTuning kDistribution<Key, DistributionStep::kOnce>{512, 16};
 template <class Key>
@@ -57,7 +57,7 @@ struct CellSortTuning {
 };
 template <class Key>
 inline constexpr CellSortTuning kCellSort{512, 16, 8, sizeof(Key) == 4 ? 1536U : 1024U};
-// bucket_sort_kernel's.
+// Used by bucket_sort_kernel.
 template <class Key>
 inline constexpr CellSortTuning kBucketSort{1024, 16, 8, 1024};
 // cell_sort_kernel's tile holds a packed tile of any architecture.
@@ -75,14 +75,14 @@ inline constexpr unsigned kMostOfCell = 32;
 // Of a kernel of a distribution, beside the tile: the table, and where bins go; at most.
 inline constexpr unsigned kBinsBytes = 35U << 10;
 
-// Is so much shared memory of a block enough for a distribution of keys?
+// Whether this much shared memory per block is enough for a distribution of keys.
 template <class Key>
 [[nodiscard]] constexpr bool keys_fit_block(unsigned shared_bytes) {
   const unsigned tile =
       std::max(kFirstDistribution<Key>.tile_keys(), kSecondDistribution<Key>.tile_keys());
   return tile * sizeof(Key) + kBinsBytes <= shared_bytes;
 }
-// And for sorts of whole buckets?
+// The shared memory that a block needs to sort whole buckets.
 template <class Key>
 inline constexpr unsigned kBucketSortBytes = kBucketSort<Key>.tile_keys() *
                                                  static_cast<unsigned>(sizeof(Key)) +
@@ -105,7 +105,7 @@ struct DistributionCounts {
   std::uint64_t chunks = 0;  // that bins of the first distribution took
   std::uint64_t packed_tiles = 0;
   std::uint64_t taken_packed_tiles = 0;
-  std::uint64_t taken_jobs[4] = {};  // of each count and distribution, beyond the first ones
+  std::uint64_t taken_jobs[4] = {};  // for each count and distribution, after the first jobs
 };
 
 // Tables of the same size, one for each bucket.
@@ -125,7 +125,7 @@ struct BinTables {
   [[nodiscard]] GSORT_HOST_DEVICE constexpr unsigned cell_count() const {
     return 1U << cell_bits();
   }
-  // At most.
+  // The largest number of nodes.
   [[nodiscard]] GSORT_HOST_DEVICE constexpr unsigned node_count() const {
     return (bins() * kNodesOfEightBins + 7) / 8;
   }

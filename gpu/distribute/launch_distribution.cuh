@@ -58,7 +58,7 @@ template <DistributionStep kStep, class Key>
 void launch_distribution(const DistributionPass<Key>& pass, unsigned architecture,
                          cudaStream_t stream) {
   constexpr DistributionTuning kTuning = kDistribution<Key, kStep>;
-  // Asked for in any case: the kernel has more static memory than others.
+  // Always set, because the kernel has more static memory than others.
   constexpr unsigned kBytes =
       std::max(kTuning.tile_keys() * unsigned{sizeof(Key)}, kUnaskedSharedBytes + 16);
   const unsigned blocks = taking_blocks(pass.tile_count, kTuning.threads);

@@ -41,7 +41,7 @@ inline constexpr unsigned kPairStageBytes = kPairDistribution<Key, Value>.tile_k
                                             kPairDistribution<Key, Value>.threads / 32 * kMostBins *
                                                 4;
 
-// Is so much shared memory of a block enough?
+// Whether this much shared memory per block is enough.
 template <class Key, class Value>
 [[nodiscard]] constexpr bool pairs_fit_block(unsigned shared_bytes) {
   return kPairStageBytes<Key, Value> + kBinsBytes <= shared_bytes;

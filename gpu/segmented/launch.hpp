@@ -60,7 +60,7 @@ struct LongMergePass {
   unsigned pass = 0;
 };
 
-// Where tiles and runs lie between the passes.
+// Where tiles and runs are between the passes.
 template <class Key>
 struct LongBuffers {
   Key* after_even_passes = nullptr;
@@ -68,7 +68,7 @@ struct LongBuffers {
   bool stores_mapped = false;  // in the last pass
 };
 
-// Makes it pass `number` of its passes.
+// Sets the merge to pass `number`.
 template <class Key>
 GSORT_HOST_DEVICE constexpr void set_long_pass(LongMergePass<Key>& pass, unsigned number,
                                                const LongBuffers<Key>& buffers) {

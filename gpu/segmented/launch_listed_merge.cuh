@@ -1,4 +1,4 @@
-// The bodies of launch_listed_merge and launch_long_merges; included by one .cu file a key type.
+// The bodies of launch_listed_merge and launch_long_merges; a .cu file per key type includes it.
 #pragma once
 
 #include "gpu/cuda/programmatic_launch.cuh"

@@ -1,5 +1,5 @@
-// long_merges_kernel: all merge passes of listed long arrays in one launch. Where a sort seldom has
-// a long array, two launches for each pass would take most of their time to find nothing to do.
+// long_merges_kernel: all merge passes of listed long arrays in one launch. If a sort seldom has a
+// long array, two launches for each pass would take most of their time and find no work.
 //
 // Threads: in each pass, blocks make the rows of cuts (long_sort_kernel.cuh), wait for each other,
 // merge the tiles that they take (listed_merge_kernel.cuh), and wait again.

@@ -117,7 +117,7 @@ __device__ void team_cut_row(const LongMergePass<Key>& pass, std::uint64_t row,
   }
 }
 
-// The rows of cuts that fall to this block.
+// The rows of cuts that this block makes.
 template <unsigned kThreads, std::uint32_t kTileKeys, unsigned kFanIn, class Key>
 __device__ void block_cut_rows(const LongMergePass<Key>& pass, std::uint64_t rows) {
   constexpr unsigned kTeams = kThreads / kFanIn;

@@ -3,10 +3,10 @@
 // is gpu::argsort, narrow::argsort for keys of 8 and 16 bits, wide::argsort for those of
 // 128. Any host code may include this file.
 //
-// narrow: A sort of 2^16 keys or more counts them; its scratch memory is at most 2 MiB, whatever the
+// narrow: a sort of 2^16 keys or more counts them; its scratch memory is at most 2 MiB for any
 // count. Any other call turns the keys into words of 32 bits, sorts or merges these, and turns them
-// into keys again. Its scratch memory is 4 bytes a key, 8 where a call does not work in place, and
-// what the same call needs for keys of 32 bits.
+// into keys again. Its scratch memory is 4 bytes a key, or 8 if a call does not work in place, plus
+// the scratch memory of the same call for keys of 32 bits.
 //
 // wide: Keys alone are sorted and merged by kernels for keys of 128 bits. Merges copy keys that are
 // not ordered numbers first; their scratch memory includes room for the copy. Pairs are sorted

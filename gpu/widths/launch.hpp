@@ -24,12 +24,12 @@ struct TwoArrays {
   }
 };
 
-// How many different keys there are.
+// The number of different keys.
 template <class Key>
 inline constexpr unsigned kNumbers = 1U << 8 * sizeof(Key);
 
-// Of the keys of a sort by counting, in device memory: of each number how many, and where it
-// begins; behind the last one, the count.
+// Counts of a sort by counting, in device memory: how often each number occurs, and where it
+// begins; after the last number, the count of all keys.
 struct NumberCounts {
   std::uint64_t* counts = nullptr;
   std::uint64_t* begins = nullptr;

@@ -5,8 +5,8 @@
 
 namespace gsort::io {
 
-// Gives copies of the keys, each compared with its key. Requires: NumPy has keys of this type.
-// Reading throws Error(kCorrupt) for a copy of another key.
+// Copies keys and compares each copy with its key. Requires: NumPy has keys of this type.
+// Reading throws Error(kCorrupt) if a copy differs from its key.
 [[nodiscard]] MemoryInput in_numpy_order(MemoryInput array);
 
 }  // namespace gsort::io

@@ -137,7 +137,7 @@ void Reader::Impl::open(const std::vector<std::string>& paths, const ReaderOptio
   if (std::count(paths.begin(), paths.end(), "-") > 1) {
     throw Error(ErrorKind::kUsage, "opening standard input", "it is named twice");
   }
-  // All stay open, so that each can be seen not to change, unless the limit (1,024) is too low.
+  // All stay open, so that a change of any is noticed, unless the limit (1,024) is too low.
   constexpr std::uint64_t kOthers = 32;  // the output, runs, reports, libraries
   const std::uint64_t most = paths.size() > 1 ? sys::open_file_limit(process_is_own()) : kNoLimit;
   const bool parks = most < kOthers || paths.size() > most - kOthers;

@@ -59,8 +59,8 @@ Claim TextSource::claim(ByteSpan room, std::size_t wanted_bytes) {
   return {std::exchange(lines_, lines_ + lines), lines * key_bytes, text_at, taken};
 }
 
-// What was left over, then more from the stream, without the byte order mark that it may begin
-// with. A last line without a newline gets one.
+// First the rest of the last piece, then more of the stream, without the byte order mark at its
+// beginning. A last line without a newline gets one.
 std::size_t TextSource::read_text(char* text, std::size_t text_bytes) {
   std::size_t bytes = std::min(rest_.size(), text_bytes);
   std::copy_n(rest_.begin(), bytes, text);

@@ -1,11 +1,11 @@
-// ContentSum: which bytes a file has at which offsets, as two numbers. They are sums modulo 2^64
+// ContentSum: identifies which bytes a file has at which offsets, by two numbers: sums modulo 2^64
 // over the words of eight bytes of the file, so they can be added up piece by piece, in any order,
-// wherever pieces begin and end. A file with other bytes has other sums, but for chance. It is no
-// protection against a person who makes bytes with the same sums.
+// wherever pieces begin and end. A file with other bytes almost certainly has other sums. This does
+// not protect against a person who constructs bytes with the same sums.
 //
-// The word at offset 8 i, least byte first, enters each sum times a number made from i; the second
+// The word at offset 8 i, least byte first, enters each sum times a number made from i. The second
 // sum takes the bytes of the word in reverse, as bits at the top of a word change few bits of a
-// product. Of a piece that begins or ends within a word, the bytes of others count as zero.
+// product. If a piece begins or ends within a word, bytes outside the piece count as zero.
 #pragma once
 
 #include <atomic>
@@ -27,10 +27,10 @@ struct ContentSum {
   friend bool operator==(const ContentSum&, const ContentSum&) = default;
 };
 
-// That of bytes at an offset of a file.
+// The sum of the bytes at an offset of a file.
 [[nodiscard]] ContentSum content_sum_of(std::uint64_t offset, ConstByteSpan bytes);
 
-// Adds up what is written. Thread-safe.
+// Adds up the bytes that are written. Thread-safe.
 class ContentCounter {
  public:
   void add(std::uint64_t offset, ConstByteSpan bytes) {

@@ -69,7 +69,7 @@ bool lines_read_back(std::string_view text, ConstByteSpan raw_keys, const KeyFor
   const ByteSpan keys = ByteSpan(read).first(raw_keys.size());
   const bool whole_lines =
       text.ends_with('\n') && count_newlines(text) == raw_keys.size() / sizeof(Value);
-  const bool has_blanks = text.find_first_of(" \t\r") != std::string_view::npos;  // gsort's never
+  const bool has_blanks = text.find_first_of(" \t\r") != std::string_view::npos;  // never written
   return whole_lines && !has_blanks && !parse_lines(text, format, keys) &&
          are_same<Value>(raw_keys, keys, format.big_endian);
 }

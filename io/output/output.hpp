@@ -10,8 +10,8 @@
 // What is written has a proof of its own: every byte of [0, size) was given to the kernel once, at
 // its offset. commit() compares, before the output is real.
 //
-// With writes_into_file, a file that is there stays, and gets the bytes of a complete copy at the
-// end. If that fails, or the process is killed meanwhile, the file is partial, and the copy stays.
+// With writes_into_file, an existing file stays, and gets the bytes of a complete copy at the
+// end. If that fails, or the process is killed during it, the file is partial and the copy stays.
 //
 // A target that is a symbolic link: the file it points to is replaced. The target may be an input:
 // the reader keeps the old file. /dev/stdout and /dev/fd/N mean the open descriptor.
@@ -36,15 +36,15 @@ struct OutputOptions {
   // A regular file has a hidden name from the start, by which other processes write to it, too:
   // see output_share.hpp. Nobody then writes around the page cache.
   bool is_shared = false;
-  // A regular file that is there is written into, and the folders for the copy from which this is
-  // done if there is no room for it beside the file.
+  // An existing regular file is written into. The folders are for the copy from which its bytes
+  // come, if there is no room for it beside the file.
   bool writes_into_file = false;
   std::vector<std::string> folders_for_copy = {};
   std::uint64_t expected_bytes = 0;  // of the copy
-  bool offers_write = false;         // the caller has such an option, which hints may name
-  // A regular file stays its owner's alone: whoever renames it gives it its rights.
+  bool offers_write = false;         // hints may name --replace=write
+  // Only the owner can use a regular file until the code that renames it sets its rights.
   bool is_private = false;
-  ContentCounter* content = nullptr;  // of a regular file; adds up what is written
+  ContentCounter* content = nullptr;  // for a regular file; adds up the bytes that are written
 };
 
 // Memory that takes an output.
@@ -87,8 +87,8 @@ class Output {
   // memory.
   [[nodiscard]] const std::string& folder() const;
 
-  // The file that is written into at the end (writes_into_file), else empty. folder() then is that
-  // of the copy.
+  // The path of the file that is written into at the end (writes_into_file), else empty. folder()
+  // is then that of the copy.
   [[nodiscard]] std::string written_into() const;
 
   // To be called once before the first write, when the size is known: checks that the file system
@@ -134,7 +134,7 @@ class Output {
   // after which the new file is in place and may not survive a power cut: the hint says so.
   void commit(std::uint64_t size_bytes);
 
-  // The first part of commit(): all but the name. For outputs that become real together, or after
+  // The first part of commit(): all but the name. For outputs that get names together, or after
   // a last look at the inputs.
   // Throws: as commit(), but nothing has changed.
   void finish(std::uint64_t size_bytes);
@@ -150,8 +150,8 @@ class Output {
   std::unique_ptr<Impl> impl_;
 };
 
-// Makes outputs real that are finished, and must be new if there are several: all or none, unless
-// the process is killed meanwhile. `placed_all` is called when all have their names, on the disk,
+// Gives finished outputs their names, which must be new if there are several: all or none, unless
+// the process is killed during it. `placed_all` is called when all have their names, on the disk,
 // too; if that fails, or the call throws, they lose them again. Throws: as Output::commit(), or as
 // `placed_all`.
 void commit_all(std::span<Output> outputs, const std::function<void()>& placed_all = {});

@@ -34,7 +34,7 @@ class Output::Impl {
   // one is then of no further use.
   [[nodiscard]] virtual std::unique_ptr<Impl> renewed() = 0;
   virtual void cancel() noexcept = 0;
-  // The steps of commit(), and a way back from the second. Only a regular output has more than one.
+  // The steps of commit(), and how to undo the second. Only a regular output has more than one.
   virtual void finish(std::uint64_t size_bytes) = 0;
   virtual void put_in_place() {}
   virtual void sync_name() const {}
@@ -52,7 +52,7 @@ struct OutputTarget {
   std::optional<struct stat> replaced;  // the file that is there now
 };
 
-// For a file that is there: see output_written.cpp. Throws: Error(kOutput).
+// For an existing file: see output_written.cpp. Throws: Error(kOutput).
 [[nodiscard]] std::unique_ptr<Output::Impl> make_written_output(const OutputTarget& target,
                                                                 const OutputOptions& options);
 

@@ -3,7 +3,7 @@
 //
 //   truncate to the size    direct writes may be rounded up
 //   fchown, access list,    as the file it replaces, or as open(2) would have made a new one
-//   fchmod                  (output_rights.hpp); nobody else may read or write it before
+//   fchmod                  (output_rights.hpp); until then only the owner may read or write it
 //   fsync                   the bytes and the size are on the disk
 //   what was written        every byte once, at its offset
 //   link, rename            linkat cannot replace a name: a hidden one first, unless it is free
@@ -77,7 +77,7 @@ class RegularOutput : public Output::Impl {
   Folder folder_;
   LinkableFile new_file_;
   const std::string hidden_name_;  // that it had at first
-  bool is_memory_ = false;         // the file system
+  bool is_memory_ = false;         // the file system keeps files in memory
   std::atomic<std::uint64_t> unlooked_bytes_{0};
   bool direct_refused_ = false;   // at open, or when it had finished
   bool was_direct_ = false;       // when it had finished

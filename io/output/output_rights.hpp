@@ -1,6 +1,6 @@
 // Rights: the owner, access list and mode that the file of an output gets, whichever class writes
-// it. They are those of the file that it replaces, as far as they can be, or those that open(2)
-// gives a new file. Where they cannot be, nobody gets more than all others have.
+// it. If possible, they are those of the file that it replaces, or those that open(2) gives a new
+// file. If they cannot be set, no user gets more rights than all other users have.
 #pragma once
 
 #include <optional>
@@ -16,15 +16,15 @@ namespace gsort::io {
 
 class OutputRights {
  public:
-  // `replaced`: what has the name `name` in the folder, if that is a regular file.
+  // `replaced`: the regular file of that name in the folder, if there is one.
   // Throws: Error(kOutput).
   OutputRights(const std::string& folder, const std::string& name,
                const std::optional<struct stat>& replaced);
 
-  // To be called for a new output, when its folder is open.
+  // Call this for a new output when its folder is open.
   void find_mode_of_new(const Folder& folder);
 
-  // Gives them to a file of mode 0600 that was made in the folder. Throws: Error of the file's
+  // Sets the rights of a file of mode 0600 that was made in the folder. Throws: Error of the file's
   // kind.
   void give_to(const File& file) const;
 

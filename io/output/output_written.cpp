@@ -1,14 +1,14 @@
-// An output that is written into the file that has its name, where a new file cannot be renamed to
-// it: a mount point, another user's file in a sticky folder.
+// An output that is written into the existing file of its name, because no new file can be renamed
+// to it: a mount point, another user's file in a sticky folder.
 //
-//   a copy        a regular output under a name of its own, beside the file or in a folder for runs
+//   a copy        a regular output under its own name, beside the file or in a folder for runs
 //   its name      given, and synced with all bytes, before the file is touched
 //   room          for the whole size, in the file
 //   every byte    in order; truncate; fsync
 //   the copy      is removed
 //
-// Until the copy is complete the file is the old one. If writing fails, or the process is killed
-// meanwhile, the file is partial and the copy stays.
+// Until the copy is complete, the file is the old one. If writing fails, or the process is killed
+// during it, the file is partial and the copy stays.
 #include <algorithm>
 #include <cerrno>
 #include <utility>
@@ -26,13 +26,13 @@ namespace {
 
 constexpr std::size_t kStepBytes = std::size_t{1} << 20;
 
-// What of `bytes` each of two files, of which only the one at `place` is there, takes at `place`.
+// The bytes needed at `place` for the file, of which `place` has a part, and for the copy.
 std::uint64_t needed_at(const FolderFacts& other, const FolderFacts& place, std::uint64_t bytes) {
   const bool has_both = other.file_system == place.file_system;
   return bytes - std::min(bytes, place.allocated_bytes) + (has_both ? bytes : 0);
 }
 
-// Nobody else may read the copy of a file that may be secret.
+// Only the owner may read the copy, because the file may be secret.
 OutputOptions of_copy(OutputOptions options) {
   options.is_private = true;
   return options;
@@ -103,7 +103,7 @@ void WrittenOutput::put_in_place() {
     copy_->sync_name();
     make_room();
   } catch (...) {
-    copy_->take_back();  // the file is the old one
+    copy_->take_back();  // the file is still the old one
     throw;
   }
   try {
@@ -147,16 +147,16 @@ std::vector<std::string> WrittenOutput::notes() const {
   return notes;
 }
 
-// Two outputs at once have copies of different names.
+// Two outputs at the same time have copies of different names.
 std::string name_of_copy(const std::string& name) {
-  constexpr std::size_t kMostLetters = 240;  // of 255, with what follows
+  constexpr std::size_t kMostLetters = 240;  // of 255, with the suffix
   return fmt::format("{}.gsort-{:08x}", name.substr(0, kMostLetters),
                      static_cast<std::uint32_t>(sys::random_number()));
 }
 
 }  // namespace
 
-// The first of the folders with room for the copy beside what the file takes, else the first where
+// Returns the first folder with room for the copy beside the file, else the first one where
 // a file can be made.
 std::unique_ptr<Output::Impl> make_written_output(const OutputTarget& target,
                                                   const OutputOptions& options) {

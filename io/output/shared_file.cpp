@@ -88,7 +88,7 @@ std::optional<std::string> read_record(const OutputPlace& place, const std::stri
   const Folder folder = open_folder(place.folder, ErrorKind::kOutput);
   const int fd =
       sys::open_at(folder.file.fd(), name.c_str(), O_RDONLY | O_NOFOLLOW | O_NONBLOCK, 0);
-  const bool is_of_others = errno == EACCES || errno == ELOOP;  // gsort makes none like that
+  const bool is_of_others = errno == EACCES || errno == ELOOP;  // gsort makes no such file
   if (fd < 0 && (errno == ENOENT || is_of_others)) return std::nullopt;
   const std::string path = place.folder + "/" + name;
   if (fd < 0) {

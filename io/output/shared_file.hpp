@@ -35,23 +35,23 @@ struct OutputPlace {
 // A small text under a name beside the output; what has the name is replaced as a whole. On return
 // it is on the disk. Throws: Error(kOutput).
 void write_record(const OutputPlace& place, const std::string& name, const std::string& text);
-// The same where nothing has the name; otherwise returns false, and changes nothing.
+// The same if no file has the name; otherwise returns false and changes nothing.
 [[nodiscard]] bool write_new_record(const OutputPlace& place, const std::string& name,
                                     const std::string& text);
-// None where there is no such file, or one that anybody but this user or root may have made.
-// Throws: Error(kOutput).
+// Returns nullopt if there is no such file, or if a user other than this one and root may have made
+// it. Throws: Error(kOutput).
 [[nodiscard]] std::optional<std::string> read_record(const OutputPlace& place,
                                                      const std::string& name);
 // Removes the file, if it exists. A file with a temporary name (is_on_its_way) stays while a live
 // process holds its lock. Throws: Error(kOutput).
 void remove_beside(const OutputPlace& place, const std::string& name);
 
-// What the system says of a file. A file with other hints may still be the same, and the other way
-// around; so they decide only what need not be read again.
+// Facts about a file from the system. A file with other hints may be unchanged, and a file with the
+// same hints may have changed; so they only decide whether a file must be read again.
 struct FileHints {
   std::uint64_t number = 0;
   std::int64_t written_ns = 0;
-  std::int64_t changed_ns = 0;  // by the clock; nobody can set it
+  std::int64_t changed_ns = 0;  // set by the clock only
 
   friend bool operator==(const FileHints&, const FileHints&) = default;
 };
@@ -61,10 +61,10 @@ struct FileBeside {
   std::uint64_t bytes = 0;
   FileHints hints;
 };
-// None where there is no regular file of this name. Throws: Error(kOutput).
+// Returns nullopt if no regular file has this name. Throws: Error(kOutput).
 [[nodiscard]] std::optional<FileBeside> look_beside(const OutputPlace& place,
                                                     const std::string& name);
-// Reads all of the file. None where it is not there or cannot be read.
+// Reads all of the file. Returns nullopt if it does not exist or cannot be read.
 [[nodiscard]] std::optional<ContentSum> read_content(const OutputPlace& place,
                                                      const std::string& name);
 
@@ -73,8 +73,8 @@ class SharedFile {
  public:
   enum class Access : std::uint8_t { kMake, kLook };
 
-  // kMake: makes the file `name` in the folder of `place`, with mode 0600; nothing may have the
-  // name. kLook: opens it. Throws: Error(kOutput), also where it is no regular file of this user,
+  // kMake: makes the file `name` in the folder of `place`, with mode 0600; the name must be
+  // unused. kLook: opens it. Throws: Error(kOutput), also if it is not a regular file of this user,
   // or a link.
   SharedFile(const OutputPlace& place, const std::string& name, Access access);
 
@@ -91,8 +91,8 @@ class SharedFile {
   // on the disk. Throws: Error(kOutput); Error(kCorrupt) when it is not that.
   void finish(std::uint64_t begin, std::uint64_t end);
 
-  // Makes it the output, with the rights of one (output_rights.hpp). Returns false where it has
-  // lost its name meanwhile. Throws: Error(kOutput).
+  // Gives it the output's name and rights (output_rights.hpp). Returns false if it has
+  // lost its own name meanwhile. Throws: Error(kOutput).
   [[nodiscard]] bool put_in_place() const;
   // On return the name is on the disk. Requires: exists(). Throws: Error(kOutput).
   void sync_name() const;

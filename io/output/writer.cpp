@@ -32,7 +32,7 @@ class EncoderSlot {
   std::counting_semaphore<>& slots_;
 };
 
-// As many of the threads that may help as are free now, until the end of the scope.
+// Holds the helper threads that are free now until the end of the scope.
 class HelpersInHand {
  public:
   HelpersInHand(std::counting_semaphore<>& free, std::uint64_t wanted) : free_(free) {

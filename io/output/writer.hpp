@@ -30,11 +30,11 @@ namespace gsort::io {
 
 using Compressor = decltype(&compress);
 
-// What the writers of one output share: the memory of frames, and the right to encode them.
+// Shared by the writers of one output: the memory of frames, and the right to encode them.
 class EncodingMemory {
  public:
-  // For as many encoders at work at once, and `threads` threads for large pieces: one for each, and
-  // as many more as are free.
+  // For this many encoders at the same time, and `threads` threads for large pieces: one for each,
+  // and as many more as are free.
   EncodingMemory(unsigned encoders, unsigned threads);
   ~EncodingMemory();
 
@@ -61,8 +61,8 @@ struct WriterOptions {
   // Only for outputs that are not plain:
   std::uint64_t frame_elements = 1;                  // encoded in one go
   unsigned threads = 1;                              // that encode the frames of a large piece
-  unsigned encoders = 1;                             // at work at once, whoever calls
-  std::shared_ptr<EncodingMemory> memory = nullptr;  // null: the writer's own
+  unsigned encoders = 1;                             // at the same time, in all writers
+  std::shared_ptr<EncodingMemory> memory = nullptr;  // null: the writer uses its own
   bool proves_encoding = false;                      // encoding_proof.hpp
   LineFormatter formatter = format_lines;
   Compressor compressor = compress;

@@ -68,7 +68,7 @@
 //
 // A reader uses nothing of a manifest or an index before the checksum has matched, and then checks
 // that every number can be: both may have been written by anybody. Unknown versions and flags are
-// refused. Nothing but the header is read of a file whose header does not explain its size.
+// errors. If the header does not explain the size of the file, only the header is read.
 #pragma once
 
 #include <cstdint>
@@ -150,8 +150,8 @@ inline constexpr std::uint64_t kMostManifestBytes = 256 * kMiB;
 
 [[nodiscard]] std::vector<std::byte> encode_manifest(const Manifest& manifest);
 
-// Whether a file of so many bytes that begins with `header` can be a manifest, so that the rest is
-// worth reading. Returns the reason for which it cannot, as parse_manifest().
+// Whether a file of this size that begins with `header` can be a manifest, so that the rest is
+// worth reading. Returns the reason why it cannot be one, as parse_manifest() does.
 [[nodiscard]] std::string_view problem_of_header(ConstByteSpan header, std::uint64_t file_bytes);
 
 // Puts what `bytes` say into `manifest`. Returns the reason for which they are no manifest, for a

@@ -211,7 +211,7 @@ void ResumeFolder::remove(Manifest manifest) {
   };
   manifest.runs.clear();
   save(manifest);
-  runs_ = {};  // NFS and FUSE keep a file that is open under a hidden name
+  runs_ = {};  // NFS and FUSE rename an open file that is removed to a hidden name
   remove_file(kRunsName);
   folder_.file.sync();
   remove_file(kManifestName);

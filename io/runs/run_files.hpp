@@ -78,7 +78,7 @@ class RunFiles {
     File file;
     File direct;  // the same file with O_DIRECT; not open where that is not wanted or refused
     bool stays_in_memory = false;
-    bool is_memory = false;  // the file system
+    bool is_memory = false;  // the file system keeps files in memory
     std::atomic<bool> write_direct{false};
     std::atomic<bool> unsynced{false};  // written through the page cache since the last settle()
     std::atomic<bool> full{false};
@@ -98,7 +98,7 @@ class RunFiles {
 
   const bool is_persistent_;
   const bool syncs_;
-  std::atomic<std::uint64_t> unlooked_bytes_{0};  // written to memory since its room was looked at
+  std::atomic<std::uint64_t> unlooked_bytes_{0};  // written to memory since the last check for room
   std::vector<std::unique_ptr<Stripe>> stripes_;
   std::atomic<std::uint32_t> next_folder_{0};
   mutable std::mutex notes_mutex_;

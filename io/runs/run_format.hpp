@@ -82,8 +82,8 @@ struct BlockIdentity {
 [[nodiscard]] std::uint64_t first_key_of(ConstByteSpan keys, std::size_t key_bytes);
 
 // Writes the block of `keys`, ordered and ascending, to the start of `to` and returns the bytes it
-// takes, a multiple of kBlockAlignment; 0, and writes nothing, if it takes more than `to`. kAuto
-// packs where that saves a tenth, kOn where it saves anything.
+// takes, a multiple of kBlockAlignment; returns 0 and writes nothing if `to` is too small. kAuto
+// packs if that saves a tenth, kOn if it saves anything.
 // Requires: keys.size() == identity.count * identity.element_bytes, keys aligned to element_bytes;
 // `to` is aligned to 8.
 std::size_t encode_block(const BlockIdentity& identity, ConstByteSpan keys, Packing packing,

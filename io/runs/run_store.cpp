@@ -144,7 +144,7 @@ class RunWriter::Impl {
   [[nodiscard]] const RunSpace& space() const { return *space_; }
 
  private:
-  // Appends as many blocks as there is room for, at least one to an empty buffer, and takes them
+  // Appends as many blocks as fit, at least one to an empty buffer, and removes them
   // from `piece`.
   template <class Piece>
   void append_blocks(WriteBuffer& buffer, std::uint64_t position, Piece& piece) {

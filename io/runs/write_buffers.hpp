@@ -51,7 +51,7 @@ struct WriteBuffer {
   bool is_open = false;  // in the hands of a thread
 
   [[nodiscard]] ByteSpan room() const { return memory.subspan(used_bytes); }
-  // Whether another block like the last one has no room.
+  // Whether there is no room for another block like the last one.
   [[nodiscard]] bool is_full() const {
     return !entries.empty() && room().size() < entries.back().stored_bytes;
   }
@@ -76,7 +76,7 @@ class WriteBuffers {
   // when it cannot be copied; its run lacks it then.
   [[nodiscard]] WriteBuffer& open(std::uint64_t run, RunIndex& index, std::uint64_t position);
 
-  // Stores the buffer if it is full. Throws: as open(), then.
+  // Stores the buffer if it is full. Throws: as open() in that case.
   void put_back(WriteBuffer& buffer, bool is_full);
 
   // Gives up an open buffer whose blocks could not be put together.

@@ -57,7 +57,7 @@ void let_go() {
   for_each_signal([](int signal) {
     const auto number = static_cast<std::size_t>(signal);
     if (!is_held[number]) return;
-    struct sigaction there = {};  // a library may have put its own
+    struct sigaction there = {};  // a library may have installed its own
     ::sigaction(signal, nullptr, &there);
     if (there.sa_handler == note_signal) ::sigaction(signal, &before_held[number], nullptr);
   });

@@ -49,13 +49,13 @@ struct FolderFacts {
   bool is_memory = false;   // tmpfs, ramfs, hugetlbfs: its space is memory
   bool is_network = false;  // NFS or SMB: data may be lost if two hosts write to one page at once
   bool is_lustre = false;   // a file that is not striped over several targets is on one of them
-  std::uint64_t allocated_bytes = 0;  // of the folder or file itself
+  std::uint64_t allocated_bytes = 0;  // free for the folder or file itself
 };
 
 // Of the folder (or file) at `path`; none when it cannot be asked.
 [[nodiscard]] std::optional<FolderFacts> folder_facts(const std::string& path);
 
-// Of the file system of a file.
+// The facts of a file's file system.
 [[nodiscard]] std::optional<FolderFacts> file_facts(const std::string& path);
 
 }  // namespace gsort::io

@@ -6,20 +6,20 @@
 
 namespace gsort::io {
 
-// Called by main() of a program of gsort, before anything is opened: from now on the process is
+// main() of each program of gsort calls this before anything is opened: from now on the process is
 // gsort's own. So signals may wait (held_signals.hpp), the limit of open files may be raised, and
 // SIGXFSZ is ignored: a write beyond the limit of file sizes is an Error.
 //
-// Makes numbers 0, 1 and 2 that came in closed stand for /dev/null, opened so that using them fails
-// as if they were closed (EBADF). Else the next file would get such a number: a sorted output as
-// number 2 would have messages written over it.
+// Opens /dev/null as descriptors 0, 1 and 2 if they came in closed, so that using them fails
+// as if they were closed (EBADF). Otherwise the next file would get such a number: messages would
+// be written over a sorted output that is number 2.
 // Throws: Error(kResource) when /dev/null cannot be opened.
 void take_process();
 
 [[nodiscard]] bool process_is_own();
 
-// The umask. There is no call that only reads it: the kernel shows it in /proc. Without /proc it is
-// set for a moment if the process is gsort's own; else it is taken for the strictest one.
+// The umask. No call only reads it: the kernel shows it in /proc. Without /proc it is set for a
+// moment if the process is gsort's own; otherwise the strictest umask is assumed.
 [[nodiscard]] mode_t file_mode_mask();
 
 }  // namespace gsort::io

@@ -88,7 +88,7 @@ void require_space(std::span<const SpaceNeed> needs) {
 
 bool memory_has_room(std::atomic<std::uint64_t>& unlooked_bytes, std::uint64_t bytes) {
   constexpr std::uint64_t kStep = 4 * kMiB;
-  constexpr std::uint64_t kLeft = 24 * kMiB;  // several threads look late
+  constexpr std::uint64_t kLeft = 24 * kMiB;  // several threads may look late
   if (unlooked_bytes.fetch_add(bytes) + bytes < kStep) return true;
   if (host_facts().available_bytes < kLeft + bytes) return false;
   unlooked_bytes = 0;

@@ -24,8 +24,8 @@ void require_writable(std::span<const std::string> folders, const std::string& p
 // Throws: Error(kResource) naming the folder, what is needed and what is free, and the way out.
 void require_space(std::span<const SpaceNeed> needs);
 
-// Whether the host's memory has room for `bytes` more of a file that lies in it: the kernel ends a
-// process that takes the last of it. Looks once for so many bytes, counted in `unlooked_bytes`.
+// Whether the host's memory has room for `bytes` more of a file in it: the kernel ends a
+// process that takes the last of it. Looks only once per some bytes, counted in `unlooked_bytes`.
 [[nodiscard]] bool memory_has_room(std::atomic<std::uint64_t>& unlooked_bytes, std::uint64_t bytes);
 
 }  // namespace gsort::io

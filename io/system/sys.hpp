@@ -112,7 +112,7 @@ int lock(int fd);                     // flock, exclusive, without waiting
 [[nodiscard]] bool is_terminal(int fd);
 [[nodiscard]] unsigned terminal_columns(int fd);  // 0: unknown, or no terminal
 int set_pipe_bytes(int fd, int bytes);
-// Raised to what this user may have, if `may_raise` and nothing refuses that.
+// Raised to the most that this user may have, if `may_raise` is set and the system allows it.
 [[nodiscard]] std::uint64_t open_file_limit(bool may_raise);
 int advise(int fd, off_t offset, off_t bytes, int advice);
 // A number that nobody can guess; where the kernel has none yet, one that differs every time.

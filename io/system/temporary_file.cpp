@@ -113,7 +113,7 @@ using Kind = RemovedOnSignal::Kind;
 
 constexpr std::size_t kNameBytes = 256;  // no file system has longer names
 
-// The handler reads what was written before `kind` was set.
+// The handler reads the fields that were written before `kind` was set.
 struct Slot {
   std::atomic<Kind> kind{Kind::kNone};
   int folder = -1;
@@ -121,7 +121,7 @@ struct Slot {
 };
 static_assert(std::atomic<Kind>::is_always_lock_free, "or a signal handler may not read it");
 
-std::mutex mutex;  // of those who take a slot
+std::mutex mutex;  // of threads that take a slot
 std::array<Slot, 1024> slots;
 
 }  // namespace

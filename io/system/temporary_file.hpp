@@ -23,8 +23,8 @@ struct Folder {
 [[nodiscard]] Folder open_folder(const std::string& path, ErrorKind kind);
 
 // A name that is removed if the program ends by INT, TERM or HUP while this lives, where
-// remove_names_on_signals() was called. Move-only. Of more than about a thousand at once, further
-// ones stay.
+// remove_names_on_signals() was called. Move-only. If there are more than about a thousand, the
+// others stay.
 class RemovedOnSignal {
  public:
   enum class Kind : int { kNone, kFile, kFolder };
@@ -43,10 +43,10 @@ class RemovedOnSignal {
 };
 
 // Installs the handler for these signals, except where they are ignored or have a handler already.
-// For programs of gsort: the handlers of a host are its own.
+// For programs of gsort: a program that uses the library keeps its own handlers.
 void remove_names_on_signals();
 
-// That handler: removes the names, files first, and ends the process by the signal.
+// The handler: removes the names, files first, and ends the process by the signal.
 extern "C" void gsort_remove_names(int signal);
 
 // A new, empty file in `folder` for reading and writing, mode 0600. `name` is empty when it has

@@ -15,7 +15,7 @@ namespace gsort {
 
 namespace {
 
-// Before they are opened, which takes the memory.
+// Before they are opened, because that takes the memory.
 void require_memory_for_names(const Options& options) {
   std::uint64_t name_bytes = 0;
   for (const std::string& name : options.inputs) name_bytes += name.size();
@@ -53,8 +53,8 @@ io::ReaderOptions reader_options(const Options& options) {
 
 namespace {
 
-// Rows of an array of keys can be sorted as records behind the array's header, which the output
-// then begins with, too.
+// Rows of an array of keys can be sorted as records behind the array's header, which then also
+// begins the output.
 void refuse_records_of_rows(const Options& options, const io::Reader& reader) {
   const bool is_asked = options.record_bytes || !options.record_keys.empty();
   if (reader.row_elements() == 0 || reader.stored_records() || !is_asked) return;

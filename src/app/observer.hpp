@@ -52,7 +52,7 @@ class Observer {
   // Throws: Error(kOutput) when a report cannot be written; it says that the output is in place.
   [[nodiscard]] bool sort_is_done(const SortReport& report);
 
-  // An earlier process had done it: writes the reports, without a summary.
+  // An earlier process has completed the sort: writes the reports, without a summary.
   // Throws: as sort_is_done().
   void was_done_before(const SortReport& report);
 

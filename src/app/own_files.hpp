@@ -40,26 +40,26 @@ void refuse_explaining_into_inputs(const FileNames& names, const io::Reader& rea
 void refuse_replacing_by_assumption(const FileNames& names, const ElementFormat& assumed,
                                     const io::Output& output, const io::Reader& reader);
 
-// An input that is the output, too.
+// An input that is also the output.
 struct InputToReplace {
   std::string path;  // for messages
   FileFormat format = FileFormat::kBinary;
   Codec codec = Codec::kNone;
 };
 
-// Throws: Error(kUsage) when the job's output does not have the elements of the input, in its
+// Throws: Error(kUsage) if the job's output does not have the elements of the input, or not in its
 // format and codec: positions, or keys with their counts. An output that only leaves elements out
 // may replace it.
 void refuse_replacing_by_other_elements(const InputToReplace& input, const Job& job);
 
-// The same for each input that is the output and holds something. To be called before anything has
-// been taken from the reader.
+// The same for each input that is the output and not empty. Call this before the reader has read
+// anything.
 void refuse_replacing_by_other_elements(const Options& options, const Job& job, io::Reader& reader);
 
-// Throws: Error(kUsage) with --resume when the output replaces one of several inputs, on this host
-// or on others, or one input by a part of what it is sorted to: after the last step nothing tells
-// the same command that its result is complete, and it would sort that once more, with the other
-// inputs.
+// Throws: Error(kUsage) with --resume if the output replaces one of several inputs, on this host
+// or on others, or replaces one input by a part of its sorted elements. After the last step, a
+// repeated command could not see that its result is complete, and would sort it again, with the
+// other inputs.
 void refuse_resuming_into_inputs(const Options& options, const io::Output& output);
 
 // Throws: Error(kUsage) when a report is the output, an input, a file of the folder of --resume, or

@@ -144,7 +144,7 @@ std::vector<VisibleGpu> visible_gpus(const Job& job, const Machine& machine) {
 
 namespace {
 
-// The same error where it is about a folder that only the environment names: with the name of the
+// The same error; if it is about a folder that only the environment names, with the name of the
 // variable.
 Error told_of_variable(const Options& options, const Error& error) {
   const bool is_asked = !options.temporary_directories.empty() || options.resume;

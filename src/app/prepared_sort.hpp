@@ -48,12 +48,12 @@ struct VisibleGpu {
 // where no GPU could be used.
 [[nodiscard]] std::vector<VisibleGpu> visible_gpus(const Job& job, const Machine& machine);
 
-// How an output of about so many bytes is opened.
+// How to open an output of about this size.
 [[nodiscard]] io::OutputOptions output_options(const Options& options,
                                                std::uint64_t expected_bytes = 0);
 
-// Throws: Error(kTemporary) when a folder for runs cannot be used that was asked for, or that the
-// plan needs.
+// Throws: Error(kTemporary) if a folder for runs cannot be used and was requested, or the plan
+// needs it.
 void require_temporary_folders(const Options& options, const Machine& machine, const Plan& plan);
 
 class PreparedSort {

@@ -97,7 +97,7 @@ void refuse_output_form(const Options& options, const Job& job) {
   }
 }
 
-// The codec of an input that was read by another process is known by its name.
+// The name tells the codec of an input that another process has read.
 void refuse_replacing_inputs(const std::string& output, FormedShares& shares, const Job& job) {
   for (const io::ResumeFolder& folder : shares.folders()) {
     for (const io::ManifestInput& input : folder.found()->inputs) {
@@ -111,7 +111,7 @@ void refuse_replacing_inputs(const std::string& output, FormedShares& shares, co
   }
 }
 
-// What was appended to an input that the output replaces would be lost. A part that is there may
+// Data appended to an input that the output replaces would be lost. An existing part may
 // have been joined, and the input replaced.
 void require_unchanged(const std::string& output, FormedShares& shares) {
   for (const io::ResumeFolder& folder : shares.folders()) {
@@ -137,7 +137,7 @@ bool wants_report(const Options& options) {
   return options.stats || options.trace;
 }
 
-// For reports of what an earlier process has done.
+// For reports of work that an earlier process has done.
 Outcome outcome_of_before(std::uint64_t elements, const Plan& plan) {
   Outcome outcome;
   outcome.elements = elements;
@@ -197,8 +197,8 @@ ShareDone take_into(const std::string& output, const Options& options, Meter& me
   return done;
 }
 
-// A join of before must not pass for that of the job whose part was to be taken. The first error is
-// the one to tell.
+// An earlier join must not be taken for a join of this job. If both fail, report the
+// first error.
 void forget_all_joined(const std::string& output) {
   try {
     forget_joined(io::place_of(output), std::nullopt);
@@ -253,7 +253,7 @@ ShareDone form(const Options& options, Job job, io::Reader& reader, Meter& meter
 ShareDone take(const Options& options, Meter& meter) {
   const bool has_own_file = options.split_output.has_value();
   const std::string output = options.outputs().at(has_own_file ? options.take->number : 0);
-  bool is_known = false;  // which job the part is of
+  bool is_known = false;  // which job the part belongs to
   try {
     return take_into(output, options, meter, is_known);
   } catch (const Error&) {

@@ -59,7 +59,7 @@ class Pool {
   Pool& operator=(const Pool&) = delete;
   ~Pool() = delete;
 
-  // Ends the threads that wait for a call. A later call starts others.
+  // Ends the threads that wait for a call. A later call starts new ones.
   void end_idle_threads() {
     std::list<Helper> ending;
     {
@@ -152,7 +152,7 @@ class Pool {
   std::list<Helper> helpers_;
 };
 
-// Never destroyed: destructors of the host may still sort. At exit its idle threads end.
+// Never destroyed: destructors of the host program may still sort. At exit its idle threads end.
 //
 // A process that is forked has none of the threads, and may find the lock taken. So it gets a pool
 // of its own, and does not touch the first one.

@@ -18,7 +18,7 @@ namespace gsort {
 // it "...".
 [[nodiscard]] std::string printable(std::string_view text, std::size_t most_bytes = 1024);
 
-// The text as one word of a shell: in quotes if a shell would take it for more.
+// The text as one word of a shell: in quotes if a shell would split or change it.
 [[nodiscard]] std::string shell_word(std::string_view text);
 
 }  // namespace gsort

@@ -89,7 +89,7 @@ class HeapAddresses {
 // take the place of a later one's stack.
 unsigned threads_given(unsigned wanted) noexcept {
   std::latch leave(1);
-  std::list<HeapAddresses> heaps;  // without an element it needs no memory
+  std::list<HeapAddresses> heaps;  // an empty one needs no memory
   std::vector<std::jthread> threads;
   try {
     threads.reserve(wanted);  // one that finds no place here would be waited for
@@ -155,8 +155,8 @@ class ThreadLimit {
   std::optional<tbb::global_control> control_;
 };
 
-// False in a process that was forked from one that had used oneTBB: it has none of the threads, and
-// a lock of oneTBB may stay taken for ever.
+// False in a process forked from one that had used oneTBB: it has none of the threads, and
+// a lock of oneTBB may stay locked forever.
 bool may_use_threads() {
   static constinit std::atomic<pid_t> first_process{0};
   const pid_t own = ::getpid();

@@ -10,8 +10,8 @@ namespace gsort {
 
 // Runs tasks on at most workers() cores: the caller and threads that all arenas share. As many as
 // the system gives start before the first task, and more when an arena wants more than any before
-// it. So a limit on threads only costs time: with no thread at all, the caller does the work. So it
-// is in a process that was forked from one that had an arena.
+// it. So a limit on threads only costs time: without threads, the caller does the work. The same
+// is true in a process that was forked from one that had an arena.
 //
 // Calls may be nested: a task's own tasks run in its arena. A thread that waits for its tasks runs
 // other tasks of the arena meanwhile. So a task that starts tasks must not hold what others wait

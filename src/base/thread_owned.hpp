@@ -11,7 +11,7 @@
 
 namespace gsort {
 
-// To be a global object. It has no destructor: at exit, others may still ask for theirs.
+// For global objects. It has no destructor: at exit, other threads may still ask for their own.
 template <class T>
 class ThreadOwned {
  public:

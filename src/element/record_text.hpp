@@ -26,8 +26,8 @@ namespace gsort {
                                          std::uint64_t element, std::string_view value,
                                          std::string_view value_before);
 
-// Which order floating-point keys have, "-NaN, -inf, ..., -0, 0, ..., inf, NaN": other programs
-// order zeros and NaN otherwise. Empty where no key is one.
+// The order of floating-point keys, "-NaN, -inf, ..., -0, 0, ..., inf, NaN": other programs
+// order zeros and NaN differently. Empty if no key is a floating-point number.
 [[nodiscard]] std::string order_of_floats(const ElementFormat& format);
 
 }  // namespace gsort

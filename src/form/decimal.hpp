@@ -42,12 +42,12 @@ struct BadLine {
   std::size_t begin = 0;
 };
 
-// The line without the blanks around what it holds, and without the CR of a CR LF.
+// The line without the blanks around its number, and without the CR of a CR LF.
 [[nodiscard]] std::string_view without_blanks(std::string_view line);
 
 // Reads one key a line: a number in decimal digits, '-' in front if negative; floating-point
 // numbers as std::from_chars reads them ("1e-3", "inf", "nan"). Leading zeros, blanks around the
-// number and lines that end with CR LF are read, plus signs and empty lines are not.
+// number and lines that end with CR LF are accepted; plus signs and empty lines are not.
 // Requires: every line of `text` ends with a newline, `raw_keys` has room for exactly the keys of
 // all lines and does not overlap it, kTextSlack bytes behind the text are readable.
 // Returns: the first bad line; the keys before it have been written.

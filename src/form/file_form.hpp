@@ -1,5 +1,5 @@
 // How elements stand in files: as raw bytes, behind a count (SOSD), as decimal text or a NumPy
-// array, and compressed by what. A name's suffixes, in any case, say it from the end:
+// array, and compressed by which codec. A name's suffixes, in any case, give it from the end:
 // "x.u64.txt.gz" is gzip over text over u64.
 #pragma once
 
@@ -49,7 +49,7 @@ struct OutputForm {
 [[nodiscard]] std::optional<Codec> codec_of_path(std::string_view path);
 [[nodiscard]] std::optional<FileFormat> format_of_path(std::string_view path);
 
-// How the input of this name is read: by --format, else by the name.
+// How to read the input of this name: by --format, else by the name.
 [[nodiscard]] FileFormat format_of_input(const InputForm& form, std::string_view path);
 
 // The name of a file that is compressed twice, after one decompression: "x.gz.zst" -> "x.gz". None
@@ -59,7 +59,7 @@ struct OutputForm {
 // The name without the suffixes of compression and format: "x.u64.txt.gz" -> "x.u64".
 [[nodiscard]] std::string_view without_form_suffixes(std::string_view path);
 
-// The type that the name says: "dump.f32", "dump.FLOAT32" -> f32; also under suffixes of form:
+// The type in the name: "dump.f32", "dump.FLOAT32" -> f32; also before suffixes of form:
 // "dump.f32.txt.gz".
 [[nodiscard]] std::optional<KeyType> key_type_of_path(std::string_view path);
 

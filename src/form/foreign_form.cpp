@@ -113,7 +113,7 @@ std::optional<ForeignForm> form_named(std::span<const NamedForm> forms, std::str
   return found == forms.end() ? std::nullopt : std::optional(found->form);
 }
 
-// Bytes that stand at one place in every file of a form.
+// Bytes at a fixed place in every file of a form.
 struct Magic {
   std::size_t at = 0;
   std::string_view bytes;
@@ -183,7 +183,7 @@ class FirstBytes {
   [[nodiscard]] unsigned byte(std::size_t at) const {
     return at < text_.size() ? static_cast<unsigned char>(text_[at]) : 0U;
   }
-  // `bytes` of them as a little-endian number.
+  // Reads `bytes` of them as a little-endian number.
   [[nodiscard]] std::uint64_t number(std::size_t at, std::size_t bytes) const {
     std::uint64_t number = 0;
     while (bytes-- > 0) number = number << 8U | byte(at + bytes);
@@ -226,7 +226,7 @@ bool is_lz4(const FirstBytes& first) {
   return first.byte(kMagicBytes + bytes) == (hash >> 8U & 0xffU);
 }
 
-// The size of a dictionary, 2^n or 2^n + 2^(n-1), that of the content or -1, and a byte that is 0.
+// The size of a dictionary, 2^n or 2^n + 2^(n-1), the size of the content or -1, and a zero byte.
 bool is_lzma(const FirstBytes& first) {
   const std::uint64_t dictionary = first.number(1, 4);
   const std::uint64_t content = first.number(5, 8);
@@ -236,7 +236,7 @@ bool is_lzma(const FirstBytes& first) {
          (content == UINT64_MAX || content >> 40U == 0) && first.byte(13) == 0;
 }
 
-// Its class, byte order and version.
+// The class, byte order and version.
 bool is_elf(const FirstBytes& first) {
   return first.has(0,
                    "\x7f"
@@ -245,13 +245,13 @@ bool is_elf(const FirstBytes& first) {
          first.has(6, "\x01"sv);
 }
 
-// A header of text, which may be empty; then the references are counted.
+// A header of text, which may be empty, and then the number of references.
 bool is_bam(const FirstBytes& first) {
   const bool has_header = first.has(8, "@"sv) && first.has(11, "\t"sv);
   return first.has(0, "BAM\x01"sv) && (has_header || first.has(4, "\0\0\0\0"sv));
 }
 
-// The length of the first record, and the checksum of that.
+// The length of the first record, and its checksum.
 bool is_tf_record(const FirstBytes& first) {
   constexpr std::size_t kLengthBytes = 8;
   if (first.text().size() < kLengthBytes + 4 || first.number(4, 4) != 0) return false;
@@ -284,7 +284,7 @@ bool is_text(std::string_view text) {
          text.find_first_not_of("0123456789+-.,;eE \t\r\n") == std::string_view::npos;
 }
 
-// The length of a header in JSON, which follows.
+// The length of the header in JSON that follows.
 bool is_safetensors(const FirstBytes& first) {
   constexpr std::uint64_t kMost = 100'000'000;
   constexpr std::size_t kShown = 32;

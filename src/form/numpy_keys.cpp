@@ -30,7 +30,7 @@ Key key_at(const std::byte* keys, std::size_t number) {
   return key;
 }
 
-// Calls use(key, swaps_bytes) with a key of the width of the format's, of at most 64 bits.
+// Calls use(key, swaps_bytes) with a key as wide as the format's, at most 64 bits.
 template <class Use>
 void with_key_of(const KeyFormat& format, const Use& use) {
   with_key_of_width(bytes_of(format.type), [&](auto key) {

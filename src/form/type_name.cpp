@@ -10,7 +10,7 @@
 namespace gsort {
 namespace {
 
-// How NumPy and C begin a name, and how gsort does; the number of bits follows.
+// How names of NumPy and C begin, and gsort's names; the number of bits follows.
 constexpr std::array<std::pair<std::string_view, std::string_view>, 6> kBeginnings = {
     {{"uint", "u"},
      {"int", "i"},

@@ -11,19 +11,19 @@ namespace gsort {
 
 struct NamedType {
   KeyType type = KeyType::kI32;
-  std::optional<bool> big_endian;  // where the name says it: '>f8'
+  std::optional<bool> big_endian;  // if the name gives it: '>f8'
 
   friend bool operator==(const NamedType&, const NamedType&) = default;
 };
 
-// Without regard to case: "u64", "uint64", "uint64_t", "double", "<u8". None for other words, and
-// for NumPy's codes without a byte order: there u8 has 64 bits, here 8.
+// Ignores case: "u64", "uint64", "uint64_t", "double", "<u8". Returns nullopt for other words, and
+// for NumPy's codes without a byte order: NumPy's u8 has 64 bits, gsort's 8.
 [[nodiscard]] std::optional<NamedType> type_named(std::string_view word);
 
-// Which names there are, for the hint of an Error about `word`.
+// The possible names, for the hint of an Error about `word`.
 [[nodiscard]] std::string hint_for_type(std::string_view word);
 
-// With the capitals A to Z as small letters.
+// With the capitals A to Z changed to small letters.
 [[nodiscard]] std::string lower_case(std::string_view text);
 
 }  // namespace gsort

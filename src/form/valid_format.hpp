@@ -12,10 +12,10 @@ inline constexpr std::uint32_t kMostShares = 1'000'000;  // of a sort, and parts
 
 enum class KeyProblem : std::uint8_t {
   kNone,
-  kBytes,         // its number of bytes is not that of its type, or of bytes that can be compared
+  kBytes,         // its number of bytes does not suit its type, or is too large to compare
   kBeyondRecord,  // it does not end within the record
   kOverlap,       // see overlapped_key()
-  kTooMany,       // the records have all keys already that they can have
+  kTooMany,       // the records already have as many keys as they can
 };
 
 // Whether these records can have one more key.

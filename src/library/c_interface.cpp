@@ -30,8 +30,8 @@ namespace {
 static_assert(GSORT_ERROR_USAGE == static_cast<int>(ErrorKind::kUsage) + 1 &&
               GSORT_ERROR_CORRUPT == static_cast<int>(ErrorKind::kCorrupt) + 1);
 
-// What a thread's latest call has to say. The texts are the thread's, or literals where memory ran
-// out. It has no destructor: those of the host may still call.
+// The result of a thread's latest call. The texts are the thread's, or literals if memory ran
+// out. It has no destructor: destructors of the host program may still call.
 struct LastError {
   gsort_error_kind kind = GSORT_ERROR_NONE;
   int number = 0;
@@ -134,7 +134,7 @@ std::vector<std::string> words_of(const char* const* options) {
   return words;
 }
 
-// What the arguments of a call say, or only a program can do. The first ones a check takes.
+// Options that a call sets itself, or that only the program has. A check accepts the first three.
 constexpr std::string_view kNoOptions[] = {
     "--check", "-C",      "--expect", "--fingerprint", "--output",  "--files0-from", "--each",
     "--form",  "--share", "--take",   "--from",        "--join",    "--inputs-here", "--explain",
@@ -142,7 +142,7 @@ constexpr std::string_view kNoOptions[] = {
 constexpr std::span kNoOptionsOfASort(kNoOptions);
 constexpr std::span kNoOptionsOfACheck = kNoOptionsOfASort.subspan(3);
 
-// Without memory it stays unknown: what was asked for is done.
+// Without memory the fingerprint stays unknown; the rest of the call is done.
 void set_fingerprint(gsort_report& report, const Fingerprint& fingerprint) noexcept {
   try {
     const std::string text = to_string(fingerprint);

@@ -1,4 +1,4 @@
-// What the calls on keys in host memory have in common.
+// Shared by the calls on keys in host memory.
 #pragma once
 
 #include <string_view>
@@ -9,7 +9,7 @@
 namespace gsort::library {
 
 // Calls work(). `threads` is an argument of the call named `call`.
-// Throws: Error(kUsage) for too many threads; what work throws, as an Error.
+// Throws: Error(kUsage) for too many threads; exceptions of work() as an Error.
 template <class Work>
 void keys_call(unsigned threads, std::string_view call, const Work& work) {
   try {

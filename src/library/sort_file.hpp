@@ -34,7 +34,7 @@ struct SortedFile {
 // not raw keys are an error, as on the command line.
 // Thread-safe; sorts at the same time share the machine unasked, so give each a buffer_size.
 // A sort on GPUs may change the calling thread's current CUDA device.
-// Signals and their handlers are left alone: ignore SIGXFSZ if files have a size limit, and SIGPIPE
+// Leaves signals and their handlers as they are: ignore SIGXFSZ if files have a size limit, SIGPIPE
 // if the output is a pipe; otherwise they end the process.
 // Throws: Error(kUsage) for no input or no output, and for options that ask for something else than
 // a sort (check, each, explain, show, stats, trace); Error of any kind from the sort: then no

@@ -10,7 +10,7 @@
 namespace gsort {
 namespace {
 
-// Few keys are sorted in less time than it takes to ask the host for its cores.
+// Fewer keys are sorted in less time than it takes to ask the host for its cores.
 unsigned cores_for_bytes(std::size_t bytes, unsigned threads) {
   if (bytes < cpu::kLeastSharedBytes) return 1;
   return cores_for(threads == 0 ? std::nullopt : std::optional(threads));

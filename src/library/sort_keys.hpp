@@ -25,7 +25,7 @@ concept SortableKey = kIsNumberType<Key>;
 // Sorts in place. `threads` is how many cores to keep busy, at most 4096; 0: all this process may
 // run on. Less than 1 MiB is sorted by the calling thread alone. The library's README says how much
 // memory it takes. Thread-safe on disjoint keys.
-// Throws: Error(kResource), with the keys as they were, when memory cannot be had; Error(kUsage)
+// Throws: Error(kResource), with the keys unchanged, if memory cannot be allocated; Error(kUsage)
 // for too many threads.
 template <SortableKey Key>
 void sort_keys(std::span<Key> keys, Order order = Order::kAscending, unsigned threads = 0);
@@ -33,8 +33,8 @@ void sort_keys(std::span<Key> keys, Order order = Order::kAscending, unsigned th
 // Merges two sorted sequences into `merged`; of equal keys those of `a` come first.
 // Requires: both are sorted in `order` (else the order of the result is not said, but it holds the
 // same keys). Thread-safe on disjoint memory.
-// Throws: Error(kUsage) when `merged` is not as long as both together, or overlaps one of them, and
-// for too many threads; Error(kResource) when memory cannot be had: then `merged` holds anything.
+// Throws: Error(kUsage) if `merged` is not as long as both together, or overlaps one of them, and
+// for too many threads; Error(kResource) if memory cannot be allocated: `merged` is then undefined.
 template <SortableKey Key>
 void merge_keys(std::span<const Key> a, std::span<const Key> b, std::span<Key> merged,
                 Order order = Order::kAscending, unsigned threads = 0);

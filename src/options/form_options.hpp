@@ -18,11 +18,11 @@ void set_compress(Options& options, std::string_view value);    // "none", "zstd
 // the format of the first input, not compressed.
 [[nodiscard]] OutputForm output_form(const Options& options);
 
-// Throws: Error(kUsage) when the name of the output says that it is compressed twice, or that it
-// has a form which gsort does not write. An input may be replaced under any name.
+// Throws: Error(kUsage) if the name of the output says that it is compressed twice, or that it
+// has a form that gsort does not write. An input may be replaced under any name.
 void refuse_output_name(const Options& options);
 
-// How inputs were read, by what resumable_job() says of it, as far as options said it.
+// How to read inputs, from the text of resumable_job(), as far as options determined it.
 [[nodiscard]] InputForm form_of_job(std::string_view description);
 
 }  // namespace gsort

@@ -17,7 +17,7 @@
 
 namespace gsort {
 
-// Bounds of what the command line and callers of the library give.
+// Bounds of values from the command line and from callers of the library.
 inline constexpr unsigned kMostThreads = 4096;
 inline constexpr unsigned kLeastFanIn = 2;
 inline constexpr unsigned kMostFanIn = 1U << 20;
@@ -26,7 +26,7 @@ inline constexpr std::uint64_t kMostSkipBytes = 16 * kMiB;  // held until the ou
 
 [[nodiscard]] NamedType parse_key_type(std::string_view text, std::string_view option);
 
-// Sets the type, and the byte order if the name says it.
+// Sets the type, and the byte order if the name gives it.
 void set_type(Options& options, std::string_view text, std::string_view option);
 
 // A whole number from `least` to `most`.

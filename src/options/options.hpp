@@ -149,7 +149,7 @@ struct Options : FileNames, Resources, Reporting {
   std::optional<FileFormat> output_format;  // none: see output_form() of form_options.hpp
   std::optional<Codec> compress;
   int compress_level = 0;         // with compress; 0 is the usual level if the codec has no level 0
-  bool writes_into_file = false;  // that is the output, instead of renaming
+  bool writes_into_file = false;  // an existing output, instead of renaming
   std::vector<std::string> temporary_directories;  // as given; empty: the default of the plan
   std::string tmpdir;                              // $TMPDIR, for that default; empty: not set
 
@@ -174,8 +174,8 @@ using Environment = std::function<const char*(const char*)>;
 using NameList = std::function<std::vector<std::string>(const std::string& list)>;
 
 // Reads TMPDIR, then GSORT_OPTIONS, which may have only some options, then the arguments; of an
-// option given twice the last wins, except that -k, -T and -v add up and two different -o are
-// refused.
+// option given twice the last wins, except that -k, -T and -v add up and two different -o are an
+// error.
 // `name_list` is called for --files0-from only. Throws: Error(kUsage) for anything unknown,
 // malformed or contradictory; what name_list throws.
 [[nodiscard]] Options parse_options(int argc, const char* const* argv,

@@ -261,7 +261,7 @@ void resolve_inputs(Options& options, const NameList& name_list) {
   if (options.inputs.empty()) options.inputs.emplace_back("-");
 }
 
-// What makes new files only, or continues after a killed process, which may have left a part of
+// Options that make new files only, or continue after a killed process, which may have left a part
 // the output.
 void refuse_beside_writing(const Options& options) {
   const std::string_view other = options.resume         ? "--resume"
@@ -274,11 +274,11 @@ void refuse_beside_writing(const Options& options) {
   throw exclude_each_other(options, "--replace=write", other, "leave out one of them");
 }
 
-// SOSD files do not say which type their keys have, and it decides how many bytes there must be.
+// SOSD files do not store the type of their keys, and it decides how many bytes there must be.
 void refuse_untyped_sosd(const Options& options) {
   const bool is_untyped = options.type_source == TypeSource::kDefault;
   if (!is_untyped || options.input_form.format != FileFormat::kSosd) return;
-  if (options.take || options.join) return;  // the type is that of the shares
+  if (options.take || options.join) return;  // the shares have their type
   throw Error(ErrorKind::kUsage, "--format=sosd", "no type was given")
       .hint("SOSD files hold u64 or u32: give -t u64 or -t u32");
 }
@@ -313,7 +313,7 @@ void refuse_contradictions(const Options& options, Program program) {
   }
 }
 
-// What follows from all that was given.
+// Completes the options from all that were given.
 Options resolved(Options options, const Environment& environment, Program program) {
   resolve_type(options, environment);
   resolve_records(options);

@@ -24,7 +24,7 @@ void refuse_beside_shares(const Options& options);
 void name_own_files(Options& options);
 
 // The elements that resumable_job() has described. Throws: Error(kTemporary) for any other text,
-// and for elements of other sizes, or such that cannot be.
+// for elements of other sizes, and for invalid elements.
 [[nodiscard]] ElementFormat element_of_job(const std::string& description,
                                            std::uint64_t element_bytes);
 

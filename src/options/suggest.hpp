@@ -19,7 +19,7 @@ namespace gsort {
 // gsort's name of an option that other programs have under this name or letter.
 [[nodiscard]] std::optional<std::string_view> name_elsewhere(std::string_view typed);
 
-// The option that was most likely meant: what other programs call so, else the nearest name.
+// The option that was most likely meant: another program's option of this name, else the nearest.
 [[nodiscard]] std::optional<std::string_view> nearest_option(
     std::string_view typed, std::span<const std::string_view> names);
 

@@ -43,8 +43,8 @@ class ClusterOutput : public PieceSink {
   // How many NaN lost their payloads when this process wrote them as text.
   [[nodiscard]] virtual std::uint64_t lost_nan_payloads() const { return 0; }
 
-  // Together. `before_name` is called in each process when all is on the disk.
-  // Throws: Error, as Team; no process has changed anything then, unless it was killed, or the
+  // Commits together. `before_name` is called in each process when all is on the disk.
+  // Throws: Error, as Team. Then no process has changed anything, unless it was killed or the
   // error says so.
   virtual void put_in_place(Team& team, const PartTable& parts,
                             const std::function<void()>& before_name) = 0;

@@ -48,7 +48,7 @@ struct RunTask {
 
 void put_task(MessageWriter& to, const RunTask& task);
 [[nodiscard]] RunTask take_task(MessageReader& from);
-// Throws: Error(kCorrupt) for a range of a message that ends before it begins.
+// Throws: Error(kCorrupt) if a range in a message ends before it begins.
 void require_range(const OutputRange& range);
 
 }  // namespace gsort::cluster

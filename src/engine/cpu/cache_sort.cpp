@@ -27,7 +27,7 @@ HWY_BEFORE_NAMESPACE();
 namespace gsort::cpu::HWY_NAMESPACE {
 namespace hn = hwy::HWY_NAMESPACE;
 
-constexpr std::size_t kRankLimit = kLeastScratchKeys - 1;  // so many keys are sorted by counting
+constexpr std::size_t kRankLimit = kLeastScratchKeys - 1;  // at most this many: by counting
 constexpr std::size_t kKeysPerBucket = 16;                 // wanted on average
 constexpr std::size_t kKeysPerCounter = 4;  // fewer, and clearing and adding up counters costs more
 constexpr unsigned kLeastDigit = 4;
@@ -190,7 +190,7 @@ HWY_ATTR void quick_sort(Key* keys, Key* scratch, std::size_t count) {
 #endif
 }
 
-// Whether the quicksort was faster than the others on every processor that it was measured on.
+// Whether the quicksort was faster than the others on every processor on which they were measured.
 bool has_wide_vectors() {
   return GSORT_HAS_VECTOR_SORT == 1 && HWY_MAX_BYTES == 64;
 }
@@ -226,11 +226,11 @@ HWY_EXPORT(range_u64);
 
 namespace {
 
-constexpr std::size_t kLeastVqsortKeys = kLeastScratchKeys;  // fewer: counted before it has begun
+constexpr std::size_t kLeastVqsortKeys = kLeastScratchKeys;  // fewer are counted first
 
 const ThreadOwned<hwy::Sorter> kSorters;
 
-// Until it is tried out.
+// Used until the fastest is known.
 template <class Key>
 std::atomic<CacheSorter> used_sorter{CacheSorter::kUntried};
 
@@ -314,7 +314,7 @@ CacheSorter faster_cache_sorter() {
   return kAll[best];
 }
 
-// No std::call_once: an exception that leaves it needs memory, which is what may be missing.
+// Not std::call_once: an exception that leaves it needs memory, and memory may have run out.
 template <class Key>
 void choose_cache_sorter(std::size_t bytes) {
   constexpr std::size_t kWorthIt = std::size_t{8} << 20;

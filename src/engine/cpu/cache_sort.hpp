@@ -21,7 +21,7 @@
 //
 // With vectors of 64 bytes a quicksort by vector instructions is faster (vector_sort-inl.hpp), and
 // on some processors VQSort is faster still (an Intel Xeon: u32) or much slower (AMD's Zen 4, whose
-// compressing into memory is microcoded: u32). So it is tried out.
+// compressing into memory is microcoded: u32). So the first large sort measures them.
 #pragma once
 
 #include <cstddef>
@@ -33,34 +33,34 @@
 namespace gsort::cpu {
 
 enum class CacheSorter : std::uint8_t {
-  kUntried,  // quick with wide vectors, else spread
-  kSpread,   // as above
+  kUntried,  // the quicksort with wide vectors, else spreading
+  kSpread,   // the algorithm above
   kQuick,    // in_place/vector_sort-inl.hpp
-  kVqsort,   // Highway's; up to 64 keys are sorted by counting all the same
+  kVqsort,   // Highway's; up to 64 keys are sorted by counting in any case
 };
 
-// What cache_sort() does from now on in the whole process; kUntried if nothing is said.
+// Sets what cache_sort() does from now on in the whole process; the default is kUntried.
 template <class Key>
 void use_cache_sorter(CacheSorter sorter);
 
-// The fastest one on this processor: by trying all on a bucket's worth of keys, in about a
+// Returns the fastest one on this processor: tries all on keys for one bucket, in about a
 // millisecond. Throws: std::bad_alloc.
 template <class Key>
 [[nodiscard]] CacheSorter faster_cache_sorter();
 
-// Uses the faster one from now on, found out once in a process, and not for fewer bytes than that
-// is worth. Throws: std::bad_alloc.
+// Uses the fastest one from now on. Measures once in a process, and only for arrays that are large
+// enough for this to pay. Throws: std::bad_alloc.
 template <class Key>
 void choose_cache_sorter(std::size_t bytes);
 
 // Fewer keys need no scratch memory.
 inline constexpr std::size_t kLeastScratchKeys = 65;
 
-// Whether more keys need it, with what cache_sort() does now.
+// Whether more keys need it, with the current sorter.
 template <class Key>
 [[nodiscard]] bool needs_scratch();
 
-// Sorts `keys` (ordered keys) ascending; `scratch` is as long as `keys`, if they need any; its
+// Sorts `keys` (ordered keys) ascending; `scratch` is as long as `keys` if they need any; its
 // contents are lost.
 // Not stable, which for keys alone cannot be seen. Thread-safe on disjoint memory.
 // Throws: std::bad_alloc when there is no memory for what VQSort keeps for each thread.

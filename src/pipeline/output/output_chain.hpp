@@ -43,8 +43,8 @@ class OutputChain {
   // All has been put: puts what was held back until then. Throws: as the sink.
   void end();
 
-  // All has been put, and proven: makes the output real. `before_name` is called when all of it is
-  // on the disk; what it throws leaves the old output. Throws: Error(kOutput); Error(kCorrupt).
+  // Everything is written and proven: commits the output. `before_name` is called when all of it is
+  // on the disk; if it throws, the old output stays. Throws: Error(kOutput); Error(kCorrupt).
   void commit(const std::function<void()>& before_name = {}) {
     parts_->commit(proof_.output().count, before_name);
   }

@@ -36,8 +36,8 @@ class PartsSink final : public PieceSink {
 
   [[nodiscard]] std::uint64_t lost_nan_payloads() const;
 
-  // As Writer::commit. All parts become real, or none; `before_name` is called when all are on the
-  // disk, and what it throws ends the commit.
+  // As Writer::commit. Commits all parts or none; `before_name` is called when all are on the
+  // disk; if it throws, the commit ends.
   void commit(std::uint64_t elements, const std::function<void()>& before_name = {});
 
  private:

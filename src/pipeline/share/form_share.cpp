@@ -78,7 +78,7 @@ std::string hidden_folder_of(const std::string& folder) {
 void remove_left(const io::OutputPlace& place) {
   const std::string prefix = hidden_folder_of(place.name);
   for (const std::string& name : io::names_with(place, prefix)) {
-    // Otherwise it is of another folder, whose name begins with ".gsort-" after that of this one.
+    // Otherwise it belongs to a folder whose name begins with this folder's name and ".gsort-".
     if (name.find_first_not_of("0123456789abcdef", prefix.size()) != name.npos) continue;
     try {
       const std::string path = place.folder + "/" + name;
@@ -158,7 +158,7 @@ class ShareForming {
     }
   }
 
-  // What a signal removes that ends the process.
+  // Lists the files and folders that a signal that ends the process removes.
   void remove_on_signal(const std::string& path) {
     above_ = io::open_folder(place_.folder, ErrorKind::kTemporary);
     inside_ = io::open_folder(path, ErrorKind::kTemporary);

@@ -114,24 +114,24 @@ Fingerprint prove(const Records& records) {
   return proof.output();
 }
 
-// Whether the file that has the output's name is what was joined.
+// Whether the file with the output's name is the one that was joined.
 bool is_output(const io::OutputPlace& place, const PartRecord& joined) {
   const auto found = io::look_beside(place, place.name);
   if (!found || found->bytes != joined.file_bytes) return false;
   return found->hints == joined.hints || io::read_content(place, place.name) == joined.content;
 }
 
-// What a former call has left, if the output is what it put there.
+// The record of an earlier call, if the output is the one that it committed.
 std::optional<PartRecord> joined_before(const io::OutputPlace& place, std::uint32_t parts) {
   const auto record = read_part(place, joined_name(place.name));
   const bool is_it = record && record->parts == parts && is_output(place, *record);
   return is_it ? record : std::nullopt;
 }
 
-// Stores what the system says of the output, which `joined` describes and this call has put in
+// Stores the hints of the output, which `joined` describes and this call has put in
 // place. The record is written when the clock of the file system, which may tick seldom, shows a
-// later time than the output's. So whoever writes to the output from now on changes what the system
-// says of it.
+// later time than the output's. So any later write to the output changes its
+// hints.
 void remember_output(const io::OutputPlace& place, PartRecord joined,
                      const io::FileHints& before_rename) {
   constexpr int kAttempts = 300;
@@ -221,7 +221,7 @@ void require_one_file(const std::string& output, const io::OutputPlace& place,
   if (!has_file(place, any)) throw missing_file(output, file_name(place.name, any));
 }
 
-// Gives the record's file the output's name. False where the file has lost its own name meanwhile.
+// Gives the record's file the output's name. Returns false if the file has lost its own name.
 bool put_in_place(const io::OutputPlace& place, const PartRecord& record) {
   const std::string name = file_name(place.name, record);
   const io::SharedFile file(place, name, io::SharedFile::Access::kLook);
@@ -284,7 +284,7 @@ Records join_own_now(const std::string& outputs, const std::vector<io::OutputPla
   return records;
 }
 
-// Adds parts that a join has put in place before, to jobs of which others were taken again.
+// Adds parts that an earlier join has put in place, to jobs in which others were taken again.
 void add_joined(const std::vector<io::OutputPlace>& places, Jobs& jobs) {
   for (auto& [job, records] : jobs) {
     for (std::uint32_t part = 0; part < places.size(); ++part) {

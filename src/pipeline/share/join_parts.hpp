@@ -21,7 +21,7 @@ struct JoinedParts {
 };
 
 // Afterwards nothing hidden is left beside the output but what live processes write, and one
-// record, by which a second call, now or at the same time, sees that all is done, as long as the
+// record, by which a second call, now or at the same time, sees that the job is complete, while the
 // output has the bytes that were joined and no part of another job was begun. Throws:
 // Error(kOutput) where parts are missing, or do not belong together; Error(kCorrupt) where they are
 // not all that the shares hold, or not in order. The output is then as it was.
@@ -32,12 +32,12 @@ JoinedParts join_parts(const std::string& output, std::uint32_t parts);
 // continues with the others.
 JoinedParts join_own_parts(const std::string& output, const std::vector<std::string>& outputs);
 
-// Whether the output is what a join has made of the job of `part`, byte by byte. It is read again
-// if the system says that it has changed since, or is another file.
+// Whether the output is the one that a join has made of the job of `part`, byte by byte. It is read
+// again if its hints show a change since, or another file.
 [[nodiscard]] bool is_joined(const io::OutputPlace& place, const PartRecord& part);
 
-// To be called before a part is written: a later join_parts() must not find the output of another
-// job than `job` complete. None: the job is not known.
+// Call this before a part is written: a later join_parts() must not find the output of another
+// job than `job` complete. nullopt: the job is not known.
 void forget_joined(const io::OutputPlace& place, std::optional<std::uint64_t> job);
 
 }  // namespace gsort

@@ -27,11 +27,11 @@ std::optional<std::uint64_t> read_mark(const io::OutputPlace& place, const std::
   return text_of_mark(mark) == *text ? std::optional(mark) : std::nullopt;
 }
 
-// The file of the job, if there is one. Otherwise `next` is the name of the record that would say
+// The file of the job, if there is one. Otherwise `next` is the name of the record that would give
 // the mark of a new one.
 std::optional<std::uint64_t> find_mark(const io::OutputPlace& place, PartRecord& record,
                                        std::string& next) {
-  constexpr int kMostFiles = 1000;  // records that somebody made may name each other
+  constexpr int kMostFiles = 1000;  // a user may have made records that name each other
   next = mark_name(place.name, record, std::nullopt);
   for (int files = 0; files < kMostFiles; ++files) {
     const auto mark = read_mark(place, next);
@@ -43,7 +43,7 @@ std::optional<std::uint64_t> find_mark(const io::OutputPlace& place, PartRecord&
   return std::nullopt;
 }
 
-// Returns whether it is the file of the job now.
+// Makes a file with this mark. Returns whether it is now the file of the job.
 bool make_file(const io::OutputPlace& place, const PartRecord& record, const std::string& next) {
   const std::string name = file_name(place.name, record);
   const io::SharedFile file(place, name, io::SharedFile::Access::kMake);
@@ -72,7 +72,7 @@ std::optional<std::uint64_t> find_mark(const io::OutputPlace& place, PartRecord 
 
 std::uint64_t find_or_make_mark(const io::OutputPlace& place, PartRecord record) {
   constexpr int kAttempts = 100;
-  constexpr std::chrono::milliseconds kPause(50);  // a network file system may be behind
+  constexpr std::chrono::milliseconds kPause(50);  // a network file system may show old names
   std::string next;
   for (int attempt = 0; attempt < kAttempts; ++attempt) {
     if (attempt > 1) std::this_thread::sleep_for(kPause);

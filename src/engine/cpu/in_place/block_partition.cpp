@@ -32,7 +32,7 @@ BlockBuffers<Key>::BlockBuffers(std::size_t block_keys, std::size_t buckets)
       blocks_(nullptr, Free{std::align_val_t{block_keys * sizeof(Key)}}),
       ends_(buckets),
       written_(buckets) {
-  // Two more blocks, for those that are carried.
+  // Two more blocks, for the blocks that are carried.
   const std::size_t bytes = (buckets + 2) * block_keys * sizeof(Key);
   blocks_.reset(static_cast<Key*>(::operator new(bytes, blocks_.get_deleter().alignment)));
 }
@@ -87,7 +87,7 @@ std::span<const std::uint64_t> BlockPartition<Key>::run(const KeyMap<Key>& to_or
     for (std::size_t i = borders_[task].first; i < borders_[task].last; ++i) gather_full(i);
   });
   for_each(workers_.size(), [&](std::size_t worker) { permute(worker); });
-  // Before anybody writes where buckets begin.
+  // Before any worker writes where buckets begin.
   for (const Borders& borders : borders_) {
     if (borders.last == map_.buckets()) break;
     const std::uint64_t end =
@@ -124,7 +124,7 @@ void BlockPartition<Key>::classify(std::size_t worker, const KeyMap<Key>& to_ord
   stripe.full_end = stripe.begin + static_cast<std::uint64_t>(to - keys.data()) / block_keys_;
 }
 
-// Writes full buffers to `to` on, where keys have been read; returns where the next one goes.
+// Writes full buffers from `to` on, where keys have been read; returns where the next one goes.
 template <class Key>
 Key* BlockPartition<Key>::deal_out(std::span<const Key> keys, const std::uint16_t* numbers,
                                    BlockBuffers<Key>& buffers, Key* to) {
@@ -187,7 +187,7 @@ void BlockPartition<Key>::count() {
   begins_.back() = begin;
 }
 
-// Blocks of a bucket lie at multiples of a block's size from the first one behind its begin on.
+// Blocks of a bucket are at multiples of a block's size from the first one after its begin on.
 template <class Key>
 std::uint64_t BlockPartition<Key>::first_place(std::size_t bucket) const {
   return div_up(begins_[bucket], block_keys_);
@@ -199,7 +199,7 @@ Key* BlockPartition<Key>::place(std::uint64_t number) {
   return is_apart ? apart_.data() : keys_.data() + number * block_keys_;
 }
 
-// Moves the blocks in the bucket's places, whatever they hold, to the first of these.
+// Moves the blocks in the bucket's places, of any bucket, to the first of these places.
 template <class Key>
 void BlockPartition<Key>::gather_full(std::size_t bucket) {
   std::uint64_t front = first_place(bucket);
@@ -226,7 +226,7 @@ void BlockPartition<Key>::gather_full(std::size_t bucket) {
   of_bucket_[bucket].next_and_end = first * kNextPlace + front;
 }
 
-// Each worker begins with other buckets.
+// Each worker begins with different buckets.
 template <class Key>
 void BlockPartition<Key>::permute(std::size_t worker) {
   BlockBuffers<Key>& buffers = workers_[worker];
@@ -238,7 +238,7 @@ void BlockPartition<Key>::permute(std::size_t worker) {
   }
 }
 
-// Takes the last block that nobody has moved. False: there is none.
+// Takes the last block that no worker has moved. Returns false if there is none.
 template <class Key>
 bool BlockPartition<Key>::pick_up(std::size_t bucket, Key* to) {
   Places& places = of_bucket_[bucket];
@@ -253,8 +253,8 @@ bool BlockPartition<Key>::pick_up(std::size_t bucket, Key* to) {
   return taken;
 }
 
-// Brings a block to the next place of its bucket, the block that lies there to that of its own, and
-// so on, until a place is empty.
+// Moves a block to the next place of its bucket, the block that was there to the next place of its
+// own, and so on, until a place is empty.
 template <class Key>
 void BlockPartition<Key>::carry(Key* block, Key* other) {
   const std::size_t block_bytes = block_keys_ * sizeof(Key);
@@ -269,7 +269,7 @@ void BlockPartition<Key>::carry(Key* block, Key* other) {
       return;
     }
     const std::size_t bucket_there = map_(to[0]);
-    if (bucket_there == bucket) continue;  // it lies in its place
+    if (bucket_there == bucket) continue;  // it is in its place
     std::memcpy(other, to, block_bytes);
     std::memcpy(to, block, block_bytes);
     std::swap(block, other);
@@ -284,8 +284,8 @@ void BlockPartition<Key>::set_borders(const Borders& borders) {
   }
 }
 
-// Fills what the bucket's blocks leave of its range: in front of the first one, and behind the last
-// one. There go the keys of the last block that reach beyond the range, and what is left in the
+// Fills the parts of the bucket's range that its blocks leave empty, before the first one and after
+// the last one. The keys of the last block beyond the range go there, and the keys left in the
 // workers' buffers.
 template <class Key>
 void BlockPartition<Key>::set_border(std::size_t bucket, const Borders& borders) {

@@ -1,25 +1,25 @@
-// BlockPartition: deals keys out to buckets in the array that they lie in.
+// BlockPartition: deals keys out to buckets within the array that holds them.
 //
-// Problem. Dealing keys out to a second array needs as much memory again, and pages that were never
-// touched cost more than the sort itself.
+// Problem. Dealing keys out to a second array needs as much memory again, and touching new pages
+// costs more than the sort itself.
 //
 // Idea. Keys move in blocks. Each worker reads its stripe of the array and puts every key into a
 // block-sized buffer of the key's bucket. A full buffer is written over the front of the stripe,
-// whose keys have all been read by then: so many keys are in no other buffer. Afterwards the stripe
-// is full blocks, each of one bucket, and behind them empty places. The sizes of the buckets are
+// whose keys have all been read by then: the other buffers hold fewer keys. Afterwards the stripe
+// is full blocks, each of one bucket, followed by empty places. The sizes of the buckets are
 // known now, and so which places belong to which bucket. All workers then move whole blocks to
 // places of their buckets: one carries a block to the next place of its bucket, picks up the block
-// that lies there, and carries that on. Last, what does not fill a block goes to the borders.
+// there, and carries that on. Last, the keys that do not fill a block go to the borders.
 //
 // Example. Blocks of two keys, one worker, buckets a and b, keys b1 a1 b2 b3 a2 a3 a4 b4 a5:
 //   classify   [b1 b2][a1 a2][a3 a4][b3 b4][.]   left in the buffer of a: a5
 //   places     a has 5 keys, so b begins at 5: places of a are 0 to 2, of b 3 and 4
 //   permute    [a3 a4][a1 a2][..][b3 b4][b1 b2]: the last place reaches beyond the array, so its
-//              block lies apart
+//              block is kept apart
 //   borders    a5 to 4; b1 b2 to where b has room: a3 a4 a1 a2 a5 b2 b3 b4 b1
 //
 // Cost. Two reads and two writes of every key, all in blocks, and memory for a block of each bucket
-// for each worker. Blocks are moved once, whatever the keys are; a block that lies in a place of
+// for each worker. Blocks are moved once, whatever the keys are; a block that is already in a place
 // its bucket stays there.
 //
 // Source: Axtmann, Witt, Ferizovic, Sanders, "Engineering In-Place (Shared-Memory) Sorting
@@ -40,7 +40,7 @@
 
 namespace gsort::cpu {
 
-// What one worker needs to deal out to at most `buckets` buckets.
+// The memory that one worker needs to deal out to at most `buckets` buckets.
 template <class Key>
 class BlockBuffers {
  public:
@@ -67,7 +67,7 @@ class BlockBuffers {
 
   std::size_t block_keys_;
   std::unique_ptr<Key[], Free> blocks_;
-  std::vector<Key*> ends_;              // of what is in the bucket's buffer
+  std::vector<Key*> ends_;              // of the keys in the bucket's buffer
   std::vector<std::uint64_t> written_;  // blocks of each bucket in the worker's stripe
 };
 
@@ -75,28 +75,28 @@ template <class Key>
 class BlockPartition {
  public:
   // Takes all memory that it needs beside `workers`, one for each worker: two or more deal out
-  // together, as tasks of `tasks`. Requires: what is passed outlives it; all buffers are alike and
+  // together, as tasks of `tasks`. Requires: all arguments outlive it; all buffers are alike and
   // have room for map.buckets(). Throws: std::bad_alloc.
   BlockPartition(std::span<Key> keys, const BucketMap<Key>& map,
                  std::span<BlockBuffers<Key>> workers, TaskArena& tasks);
 
-  // Maps raw keys and deals them out. Returns where the buckets begin, and behind these where the
+  // Maps raw keys and deals them out. Returns where the buckets begin, followed by where the
   // last one ends. Called once; does not throw.
   [[nodiscard]] std::span<const std::uint64_t> run(const KeyMap<Key>& to_ordered) noexcept;
 
  private:
-  // Places of blocks: which one is the next to write to, and where those end that hold blocks that
-  // nobody has moved yet.
+  // Places of blocks: the next one to write to, and the end of those that hold blocks that
+  // no worker has moved yet.
   struct alignas(64) Places {
     std::atomic<std::uint64_t> next_and_end{0};  // 32 bits each: they change together
-    std::atomic<std::uint32_t> readers{0};       // who picks up a block that was the last
+    std::atomic<std::uint32_t> readers{0};       // workers that pick up a block that was the last
   };
   struct Stripe {
     std::uint64_t begin = 0;  // places
     std::uint64_t end = 0;
     std::uint64_t full_end = 0;
   };
-  // Buckets whose borders one task sets, and a copy of what lies behind them: keys of their last
+  // Buckets whose borders one task sets, and a copy of the keys behind them: keys of their last
   // blocks, where the task of the next buckets writes.
   struct Borders {
     std::size_t first = 0;

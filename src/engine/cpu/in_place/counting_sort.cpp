@@ -1,4 +1,4 @@
-// Keys of one and two bytes: how often each value occurs is all there is to know.
+// Keys of one and two bytes: the number of keys of each value is enough to write them in order.
 #include <algorithm>
 #include <cstdint>
 #include <memory>
@@ -15,7 +15,7 @@ namespace {
 // Below this many keys for each, a core is not worth its table.
 constexpr std::size_t kLeastKeysPerCore = std::size_t{1} << 18;
 
-// Fewer keys are sorted in less time than a table of all values takes to look through.
+// Fewer keys are sorted in less time than it takes to search a table of all values.
 template <class Key>
 constexpr std::size_t kLeastCountedKeys = sizeof(Key) == 1 ? 64 : std::size_t{1} << 18;
 constexpr std::size_t kMostComparedKeys = 32;
@@ -28,7 +28,7 @@ void count_stretch(std::span<const Key> keys, std::span<Counter> counts) {
   for (const Key key : keys) ++counts[key];
 }
 
-// How often each raw key occurs.
+// Counts each raw key.
 template <class Counter, class Key>
 std::vector<Counter> count(std::span<const Key> keys, unsigned cores) {
   std::vector<Counter> counts(kValues<Key>, 0);

@@ -20,9 +20,9 @@ namespace {
 
 constexpr std::size_t kSamplesPerBucket = 16;
 constexpr std::size_t kMostSamples = std::size_t{1} << 14;
-constexpr std::size_t kStretchKeys = std::size_t{1} << 16;  // that one task looks through
+constexpr std::size_t kStretchKeys = std::size_t{1} << 16;  // the keys that one task checks
 
-// Whether the keys are in the map's order. Others look no further when one finds that they are not.
+// Whether the keys are in the map's order. All tasks stop when one finds that they are not.
 template <class Key>
 bool are_in_order(std::span<const Key> keys, const KeyMap<Key>& map, TaskArena& tasks) {
   std::atomic<bool> in_order = true;
@@ -50,8 +50,8 @@ void reverse(std::span<Key> keys, TaskArena& tasks) {
   });
 }
 
-// Requires: scratch is as long as keys, if they need any. A sort without memory of its own takes
-// the place of one that gets none.
+// Requires: scratch is as long as keys, if they need any. If a sorter cannot get memory of its own,
+// a sorter that needs none takes its place.
 template <class Key>
 void sort_in_cache(std::span<Key> keys, std::span<Key> scratch) noexcept {
   try {
@@ -61,8 +61,8 @@ void sort_in_cache(std::span<Key> keys, std::span<Key> scratch) noexcept {
   }
 }
 
-// As many keys as fit the cache, beside their scratch memory if they need it: a distribution costs
-// more than it saves.
+// As many keys as fit the cache, beside their scratch memory if they need it: distributing these
+// costs more than it saves.
 template <class Key>
 std::size_t cache_bytes_of(const InPlaceTuning& tuning) {
   if (tuning.cache_bytes > 0) return tuning.cache_bytes;
@@ -91,7 +91,7 @@ void sort_few(std::span<Key> raw, const KeyMap<Key>& map) {
   if (!map.is_identity()) map_to_raw<Key>(raw, raw, map);
 }
 
-// Takes the memory of all workers first, so that a sort which has begun can end.
+// Takes the memory of all workers first, so that a sort that has begun can finish.
 template <class Key>
 class InPlaceSort {
  public:
@@ -127,7 +127,7 @@ class InPlaceSort {
  private:
   using Workers = std::span<BlockBuffers<Key>>;
 
-  // Some for each worker, so that none waits long for the last one.
+  // Several for each worker, so that none waits long for the last one.
   [[nodiscard]] std::size_t buckets_for(std::size_t count) const {
     constexpr std::size_t kLeastForEach = 4;
     const std::size_t least = tasks_.workers() == 1 ? 2 : kLeastForEach * tasks_.workers();
@@ -142,7 +142,7 @@ class InPlaceSort {
     return sample;
   }
 
-  // Buckets of more than the share of a worker are sorted by all, one after the other.
+  // Buckets larger than a worker's share are sorted by all workers, one after the other.
   void sort_buckets(std::span<Key> keys, const BucketMap<Key>& map,
                     std::span<const std::uint64_t> begins, Workers workers) noexcept {
     const auto bucket = [&](std::size_t i) {
@@ -170,8 +170,8 @@ class InPlaceSort {
     });
   }
 
-  // Sorts ordered keys, which become raw ones. `is_unsampled`: a sample did not help to divide what
-  // they come from.
+  // Sorts ordered keys and makes them raw. `is_unsampled`: a sample did not help to divide the
+  // array that they come from.
   void sort_bucket(std::span<Key> keys, bool is_unsampled, Workers workers) noexcept {
     if (keys.size() <= cache_keys_) {
       Key* const scratch = scratch_[number_of(workers)].get();
@@ -209,7 +209,7 @@ class InPlaceSort {
     return all;
   }
 
-  // Brings sorted keys to their raw form.
+  // Makes sorted keys raw.
   void end_bucket(std::span<Key> keys, bool by_all) {
     if (map_.is_identity()) return;
     if (!by_all) return map_to_raw<Key>(keys, keys, map_);
@@ -237,7 +237,7 @@ class InPlaceSort {
   }
 
   KeyMap<Key> map_;
-  std::size_t cache_keys_;   // at most so many are sorted in the cache
+  std::size_t cache_keys_;   // at most this many are sorted in the cache
   std::size_t bucket_keys_;  // wanted
   std::size_t most_buckets_;
   TaskArena tasks_;

@@ -1,13 +1,13 @@
-// Sorts keys where they are, on one core or several.
+// Sorts keys in their array, on one core or several.
 //
 //   few keys        in the cache (cache_sort.hpp)
 //   in order        nothing to do; in reverse order: reversed
-//   otherwise       dealt out to buckets of a cache's size in place (block_partition.hpp), by
-//   bounds
+// otherwise       dealt out in place (block_partition.hpp) to buckets of a cache's size, by
+//                 bounds
 //                   from a sample (bucket_map.hpp), then each bucket in the cache
 //
-// Raw keys become ordered ones as they are dealt out, and raw ones again where their bucket has
-// been sorted and lies in the cache. A bucket that is still too large is dealt out again, by all
+// Raw keys become ordered ones as they are dealt out, and raw ones again when their bucket has
+// been sorted and is in the cache. A bucket that is still too large is dealt out again, by all
 // workers if it is more than the share of one; a bucket of equal keys is finished.
 //
 // Cost. Two reads and two writes of every key to deal it out, one of each to sort it. Each worker
@@ -22,23 +22,23 @@
 
 namespace gsort::cpu {
 
-// One core sorts fewer bytes before others could help.
+// One core sorts fewer bytes before other cores could help.
 inline constexpr std::size_t kLeastSharedBytes = std::size_t{1} << 20;
 
-// The sizes that decide the speed; 0: as was best for the type of keys on Intel and AMD processors
+// The sizes that decide the speed; 0: the best size for the key type on Intel and AMD processors
 // with AVX-512. More buckets are slower there: the blocks of a worker do not fit the L2 cache
-// beside what it has just read.
+// beside the keys that it has just read.
 struct InPlaceTuning {
   std::size_t most_buckets = 0;           // of one distribution
   std::size_t block_bytes = 2048;         // moved as a whole
-  std::size_t bucket_bytes = 32 * 1024;   // wanted, where there are fewer buckets
+  std::size_t bucket_bytes = 32 * 1024;   // wanted, if there are fewer buckets
   std::size_t cache_bytes = 0;            // sorted without a distribution
-  std::size_t worker_bytes = 256 * 1024;  // worth a worker
+  std::size_t worker_bytes = 256 * 1024;  // enough for one worker
 };
 
 // Sorts raw keys so that map.to_ordered() of them ascends. Thread-safe on disjoint keys.
-// Requires: threads > 0. Throws: std::bad_alloc, with the keys as they were. Later it needs no more
-// memory, or does without.
+// Requires: threads > 0. Throws: std::bad_alloc, with the keys unchanged. After that it needs no
+// more memory, or works without it.
 template <class Key>
 void sort_in_place(std::span<Key> keys, const KeyMap<Key>& map, unsigned threads,
                    const InPlaceTuning& tuning = {});

@@ -1,6 +1,6 @@
-// How often a bucket's number repeats among neighbours. Keys that mostly go where the one before
-// them went go there together: key by key, each would wait for the count that the one before has
-// just stored.
+// How often a bucket's number repeats among neighbours. If most keys go to the bucket of the key
+// before them, runs of keys are moved together: key by key, each would wait for the count that the
+// one before has just stored.
 #pragma once
 
 #include <algorithm>

@@ -2,11 +2,11 @@
 // that the including file is compiled for.
 //
 // A partition reads the keys once. In every vector the keys below the pivot are packed to its front
-// and appended to one side, the others to the other side. One side is where the keys lie (it never
+// and appended to one side, the others to the other side. One side is the keys' own array (it never
 // passes the place that is read), the other side is free memory of the same size; the parts are
-// sorted back to where they belong. Up to 16 vectors of keys are sorted in registers, as a matrix
+// then sorted back to their places. Up to 16 vectors of keys are sorted in registers, as a matrix
 // whose columns are sorted by a network of rows; then columns are merged by bitonic steps, of which
-// only those within a row have to move lanes.
+// only those within a row move lanes.
 //
 // Example. Four lanes, two rows: keys 7 2 9 4 / 3 8 1 6. Columns sorted: 3 2 1 4 / 7 8 9 6. Columns
 // merged by twos (3 7 with 2 8, 1 9 with 4 6): 2 3 7 8, 1 4 6 9; by fours: 1 2 3 4 6 7 8 9.
@@ -51,7 +51,7 @@ struct Rows {
   std::uint8_t high;
 };
 
-// Batcher's odd-even merge sort of so many rows.
+// Batcher's odd-even merge sort for this many rows.
 template <std::size_t kRows, class F>
 constexpr void for_each_comparator(const F& f) {
   for (std::size_t p = 1; p < kRows; p *= 2) {
@@ -107,14 +107,14 @@ constexpr auto make_exchange() {
 template <class Lane, std::size_t kLanes, std::size_t kXor>
 alignas(64) inline constexpr auto kExchange = make_exchange<Lane, kLanes, kXor>();
 
-// The lanes in another order: each comes from the lane whose number differs in the bits of kXor.
+// Permutes the lanes: each comes from the lane whose number differs in the bits of kXor.
 template <std::size_t kXor, class D, class V>
 HWY_INLINE V exchange_lanes(D d, V v) {
   const auto& from = kExchange<hn::TFromD<D>, hn::MaxLanes(D()), kXor>;
   return hn::TableLookupLanes(v, hn::SetTableIndices(d, from.data()));
 }
 
-// Lanes whose number has the bit get the greater of both.
+// Lanes whose number has the bit get the greater of the two.
 template <std::size_t kBit, class D>
 HWY_INLINE auto upper_lanes(D d) {
   using Lane = hn::TFromD<D>;
@@ -166,7 +166,7 @@ HWY_INLINE void merge_columns(D d, V* rows) {
   }
 }
 
-// Writes keys[0, count) to `out` in order, which may be the same. Requires: they fit the rows.
+// Writes keys[0, count) in order to `out`, which may be `keys`. Requires: they fit the rows.
 template <std::size_t kRows, class Key>
 HWY_ATTR HWY_NOINLINE void sort_rows(const Key* keys, std::size_t count, Key* out) {
   const hn::ScalableTag<Key> d;
@@ -219,7 +219,7 @@ HWY_ATTR Key choose_pivot(const Key* keys, std::size_t count) {
   return sample[kSample / 2];
 }
 
-// Packs the lanes that the mask says to the front; the others are undefined.
+// Packs the lanes of the mask to the front; the others are undefined.
 template <class V, class M>
 HWY_INLINE V pack(V v, M lanes) {
   return hn::Compress(v, lanes);
@@ -233,7 +233,7 @@ HWY_INLINE hn::Vec512<std::uint64_t> pack(hn::Vec512<std::uint64_t> v,
 #endif
 
 // Appends keys below the pivot, or with kTakesEqual those not above it, to `low`, and the others to
-// `high`. Returns how many are in low. Requires: one of both is `keys`, the other has room for all.
+// `high`. Returns how many are in low. Requires: one of them is `keys`, the other has room for all.
 template <bool kTakesEqual, class Key>
 HWY_ATTR HWY_NOINLINE std::size_t partition(const Key* keys, std::size_t count, Key pivot, Key* low,
                                             Key* high) {
@@ -277,7 +277,7 @@ HWY_ATTR void sort(Key* keys, Key* other, Key* home, std::size_t count, unsigned
       keys = away;
       home += below;
       count -= below;
-    } else {  // the pivot is the least key: those that equal it are in their place
+    } else {  // the pivot is the least key: keys equal to it are in their place
       const std::size_t equal = partition<true>(away, count, pivot, home, away);
       keys = away;
       home += equal;
