@@ -132,7 +132,7 @@ struct DistributionBounds {
       bounds.long_tiles = div_up(count, passes.run_length) + bounds.long_arrays;
     } else {
       bounds.tile_arrays = div_up(2 * count, packed_keys) + buckets;
-      // Of long arrays, each but a bucket's last is followed by a long bin of equal keys, or makes
+      // Each long array, except a bucket's last, is followed by a long bin of equal keys, or makes
       // kLongTiles tiles together with the next one or the one that follows.
       bounds.long_arrays = count / (2 * packed_keys) + buckets + 1;
       bounds.long_tiles = div_up(count, passes.run_length) +

@@ -51,14 +51,14 @@ std::optional<mode_t> OutputRights::mode_without_list() const {
 
 void OutputRights::give_to(const File& file) const {
   if (!replaced_) {
-    if (!list_of_folder_) return set_mode(file, mode_of_new_);  // of the list it has come with, too
+    if (!list_of_folder_) return set_mode(file, mode_of_new_);  // also that of its list
     const AccessList list = list_of_new_file(*list_of_folder_, kModeOfNew);
     return set(file, list.empty() ? mode_of_new_ : mode_of(list), list);
   }
   const struct stat now = file.facts();
   mode_t mode = replaced_->st_mode & kPermissions;
   AccessList list = list_of_replaced_.value_or(AccessList());
-  // What the mode says of the group may have been the mask of a list.
+  // The mode's rights for the group may have been the mask of a list.
   if (!list_of_replaced_) mode = mode_without_group(mode);
   const bool same = replaced_->st_uid == now.st_uid && replaced_->st_gid == now.st_gid;
   // Only root may give files away. The group often can be kept, and what the group may do only

@@ -37,7 +37,7 @@ class OutputRights {
   std::optional<struct stat> replaced_;
   mode_t mode_of_new_;
   // None: they cannot be read.
-  std::optional<AccessList> list_of_folder_;  // what new files in it begin with
+  std::optional<AccessList> list_of_folder_;  // inherited by new files in it
   std::optional<AccessList> list_of_replaced_;
 };
 

@@ -44,7 +44,7 @@ class EncodingMemory {
   [[nodiscard]] std::unique_ptr<Scratch> take();
   void give_back(std::unique_ptr<Scratch> scratch);
 
-  std::counting_semaphore<> encoders_;  // who encodes waits for nobody else
+  std::counting_semaphore<> encoders_;  // a thread that encodes waits for no other lock
   std::counting_semaphore<> helpers_;
   std::mutex mutex_;
   std::vector<std::unique_ptr<Scratch>> spare_;

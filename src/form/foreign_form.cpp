@@ -98,7 +98,7 @@ constexpr NamedForm kNamedForms[] = {{"csv", kCsv},           {"tsv", kTsv},
                                      {"lz", kLzip},           {"lzo", kLzop},
                                      {"sz", kSnappy},         {"z", kCompress}};
 
-// What gsort decompresses under any name, if that is what it is.
+// The codecs that gsort decompresses under any name, if the data is of that codec.
 constexpr NamedForm kNamedCodecs[] = {
 #define GSORT_FORM(name) \
   { name " data", {}, name " -dc" }

@@ -112,8 +112,8 @@ class Sort {
     const Span span(&meter_, Stage::kSync);
     output_.commit([this] {
       if (job_.before_name) job_.before_name();
-      // To sync a large output takes time in which somebody may append to an input that it
-      // replaces.
+      // Syncing a large output takes time, during which an input that it replaces may be
+      // appended to.
       if (!job_.output.is_stream()) job_.reader.check_unchanged();
     });
   }
@@ -273,8 +273,8 @@ class Sort {
     outcome_.peak_spilled_bytes = run_store_->peak_bytes_in_use();
   }
 
-  // The files of the runs are closed before they are removed: file systems such as NFS and FUSE
-  // keep a file that is open under a hidden name, and with it the folder.
+  // The files of the runs are closed before they are removed: NFS and FUSE rename an open file
+  // to a hidden name, and so keep the folder.
   void finish_resumption() {
     if (run_store_) take_notes(run_store_->notes());
     run_store_.reset();

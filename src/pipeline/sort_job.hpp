@@ -50,8 +50,8 @@ struct SortJob {
   TierMaker make_tier = nullptr;       // called for each device if the plan has a tier there
   std::span<io::Output> parts = {};    // that the output is split into; `output` is the first one
   PlanWithout plan_without = nullptr;  // null: a device that fails ends the sort
-  // Called when the output is on the disk and does not have its name yet; what it throws ends the
-  // sort, and the old output stays.
+  // Called when the output is on the disk but does not have its name yet; if it throws, the
+  // sort ends and the old output stays.
   std::function<void()> before_name = nullptr;
 };
 

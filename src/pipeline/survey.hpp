@@ -24,14 +24,14 @@ namespace gsort {
 [[nodiscard]] std::vector<CompressedInput> compressed_inputs(io::Reader& reader);
 
 // `output_folder` is empty for a stream. Without a reader, there are no inputs yet. GPUs are left
-// to the caller, who knows whether to look for them. A temporary folder that is not there has a
+// to the caller, who knows whether to look for them. A temporary folder that does not exist has a
 // `problem`. Throws: Error(kOutput); as compressed_inputs().
 [[nodiscard]] Machine survey(const std::vector<std::string>& temporary,
                              const std::string& output_folder, io::Reader& reader);
 [[nodiscard]] Machine survey(const std::vector<std::string>& temporary,
                              const std::string& output_folder);
 
-// The same for the file that the output is written into at the end; an empty path: there is none.
+// The same for the file that the output is written into at the end; empty path: there is none.
 void survey_written_file(const std::string& path, Machine& machine);
 
 }  // namespace gsort

@@ -10,7 +10,7 @@
 namespace gsort {
 namespace {
 
-// What a sort of a few elements takes, about 9 MiB, and room for what the allocator keeps.
+// A sort of a few elements takes about 9 MiB; the rest is for memory that the allocator keeps.
 constexpr std::uint64_t kProgramBytes = 12 * kMiB;
 constexpr std::uint64_t kMostProgramBytes = 16 * kMiB;
 
@@ -60,7 +60,7 @@ std::uint64_t buffer_budget(std::uint64_t host_budget_bytes, std::uint64_t least
   const std::uint64_t left = std::max(usual, least_program_bytes);
   const std::uint64_t beside = host_budget_bytes - std::min(host_budget_bytes, left);
   if (least_program_bytes > 0) return beside;
-  // A smaller size counts as kLeastPromise, of which it takes no more than it asks for.
+  // A smaller size counts as kLeastPromise, but buffers take no more than the size.
   const std::uint64_t of_least =
       std::min(kLeastPromise - kProgramBytes, host_budget_bytes - host_budget_bytes / 8);
   return std::max(beside, of_least);

@@ -17,13 +17,13 @@ namespace gsort {
 // Throws: Error(kUsage) for a size that is more than the device has free.
 [[nodiscard]] std::uint64_t device_budget(const Resources& resources, const GpuFacts& gpu);
 
-// The least to which the whole program keeps, however little it is given (--help names it).
+// The smallest limit that the whole program keeps, even if -S is less (--help names it).
 inline constexpr std::uint64_t kLeastPromise = 24 * kMiB;
 
-// What many inputs take, whose names have `name_bytes` in all; a few belong to the program.
+// The memory of many inputs, whose names have `name_bytes` in all; a few belong to the program.
 [[nodiscard]] std::uint64_t names_bytes(std::uint64_t inputs, std::uint64_t name_bytes);
 
-// What of the host budget is left for buffers: the program itself, its stacks and small structures
+// The part of the host budget for buffers. The program itself, its stacks and small structures
 // take an eighth, 12 to 16 MiB, but no less than `least_program_bytes`.
 [[nodiscard]] std::uint64_t buffer_budget(std::uint64_t host_budget_bytes,
                                           std::uint64_t least_program_bytes = 0);

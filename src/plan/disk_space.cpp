@@ -110,7 +110,7 @@ std::uint64_t runs_in_memory(const Plan& plan, const Machine& machine) {
   return plan.temporary_bytes / machine.temporary.size() * static_cast<std::uint64_t>(in_memory);
 }
 
-// The sort itself; less than -S where little is to be sorted.
+// The sort itself; less than -S if there is little to sort.
 std::uint64_t sort_in_memory(const Plan& plan) {
   const WriteWindows& windows = plan.output.windows;
   const std::uint64_t buffers = plan.arena_bytes + plan.run.tier_bytes +
@@ -122,7 +122,7 @@ std::uint64_t sort_in_memory(const Plan& plan) {
 
 }  // namespace
 
-// One output of several processes on this host: each has an equal part of the memory.
+// One output of several processes on this host: each gets an equal part of the memory.
 std::uint64_t files_in_memory(const Plan& plan, const Machine& machine) {
   const std::uint64_t output =
       output_is_in_memory(machine) ? plan.output.least_bytes / machine.processes : 0;

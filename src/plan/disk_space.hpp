@@ -19,16 +19,16 @@ namespace gsort {
                                            const std::vector<std::uint64_t>& slices);
 
 // Folders on one file system share its space; runs may be spread over all temporary folders.
-// Throws: Error(kResource) naming what is needed and what is free, of memory, too (see below).
+// Throws: Error(kResource) naming the needed and the free space, also of memory (see below).
 void require_disk_space(const Plan& plan, const Machine& machine);
 
-// What the plan's files take of the memory, being in a tmpfs; results in memory are not files.
+// The memory that the plan's files in a tmpfs take; results in memory are not files.
 [[nodiscard]] std::uint64_t files_in_memory(const Plan& plan, const Machine& machine);
 
-// Whether the memory that is available has room for them, and for the sort beside them.
+// Whether the available memory has room for them, and for the sort beside them.
 [[nodiscard]] bool files_leave_memory(const Plan& plan, const Machine& machine);
 
-// The Error where it has not. `smaller_mib`: a size of -S that is small enough; 0: none.
+// The Error if it has no room. `smaller_mib`: a size of -S that is small enough; 0: none.
 [[nodiscard]] Error no_memory_for_files(const Plan& plan, const Machine& machine,
                                         std::uint64_t smaller_mib);
 
@@ -41,7 +41,7 @@ void require_disk_space(const Plan& plan, const Machine& machine);
 // (io/output/early_room.hpp). With a GPU, no gain was measured.
 [[nodiscard]] bool output_fits_memory(const Plan& plan, const Machine& machine);
 
-// What the file that the output is written into takes more than it has now.
+// The bytes that the file that the output is written into needs beyond its present ones.
 [[nodiscard]] std::uint64_t needed_beside_copy(const Plan& plan, const Machine& machine);
 
 }  // namespace gsort

@@ -32,7 +32,7 @@ struct EncodePlan {
 [[nodiscard]] WriteWindows plan_write_windows(unsigned threads, std::uint64_t host_bytes,
                                               unsigned files);
 
-// How many of a split output's `parts` are written at the same time: each thread may be at the end
+// The number of a split output's `parts` that are written at once: each thread may be at the end
 // of one and at the start of another.
 [[nodiscard]] unsigned open_parts(unsigned parts, unsigned threads);
 

@@ -27,7 +27,7 @@ struct Folder {
   std::string path;
   std::uint64_t file_system = 0;  // folders with the same number share their space
   std::uint64_t free_bytes = 0;
-  bool is_memory = false;  // tmpfs and the like: what is put there counts as memory
+  bool is_memory = false;  // tmpfs and the like: files in it count as memory
   int problem = 0;         // an errno: it cannot be used, which matters only if runs are spilled
 };
 
@@ -53,13 +53,13 @@ struct Machine {
   std::string no_gpu_reason;          // why gpus is empty
   std::vector<Folder> temporary;      // where runs may be spilled
   std::optional<Folder> output;       // none: a pipe or a device
-  // The file that the output is written into when all of it is in `output`, and its bytes.
+  // The file that the output is written into when it is complete in `output`, and its bytes.
   std::optional<Folder> written_into;
   std::uint64_t written_into_bytes = 0;
   bool output_is_null = false;               // a device that takes pieces in any order
   std::optional<std::uint64_t> input_bytes;  // of raw keys; none: not known
   bool input_is_cached = false;              // the page cache, or a tmpfs, has most of it
-  std::uint64_t names_bytes = 0;             // what the inputs' names and states take
+  std::uint64_t names_bytes = 0;             // memory for the inputs' names and states
   std::vector<CompressedInput> compressed;
   ResumedRuns resumed;
   Rates rates;  // of earlier sorts

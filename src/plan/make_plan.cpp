@@ -335,13 +335,13 @@ std::optional<Plan> plan_within_budgets(const Job& job, const Machine& machine) 
   return plan;
 }
 
-// Half of what files in memory leave, where no -S was given.
+// Without -S: half of the memory that files in memory leave.
 std::optional<Plan> plan_beside_files(const Job& job, Machine machine, std::uint64_t bytes) {
   machine.available_bytes -= std::min(machine.available_bytes, bytes);
   return plan_within_budgets(job, machine);
 }
 
-// A smaller -S, in MiB, with which files in memory do not take too much; 0: none was found.
+// A smaller -S, in MiB, with which files in memory leave enough; 0: none was found.
 std::uint64_t size_beside_files(Job job, const Machine& machine, const Plan& plan) {
   for (std::uint64_t bytes = plan.host_budget_bytes / 2; bytes >= kLeastPromise; bytes /= 2) {
     job.resources.buffer_size = fmt::format("{}M", bytes / kMiB);

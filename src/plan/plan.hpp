@@ -158,7 +158,7 @@ struct Plan {
   unsigned threads = 1;
   std::uint64_t host_budget_bytes = 0;
   DecodingPlan decoding;
-  std::uint64_t names_bytes = 0;  // of the inputs, where there are many
+  std::uint64_t names_bytes = 0;  // for inputs, if there are many
   ChunkPlan chunk;
   ResumedRuns resumed;  // runs that are there
   RunPlan run;

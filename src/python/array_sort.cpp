@@ -19,7 +19,7 @@ namespace {
 
 constexpr std::size_t kStretchBytes = 256 * kKiB;
 
-// Adds up f(begin, end) over stretches of so many bytes.
+// Adds up f(begin, end) over stretches of this size.
 template <class F>
 Fingerprint sum_of_stretches(std::size_t bytes, TaskArena& tasks, const F& f) {
   if (bytes <= kStretchBytes) return f(0, bytes);
@@ -58,7 +58,7 @@ void sort_keys_in(ConstByteSpan source, ByteSpan result, const KeyMap<Key>& map,
       sum_of_stretches(result.size(), tasks, [&](std::size_t begin, std::size_t end) {
         const std::size_t first = begin / sizeof(Key);
         const std::size_t last = end / sizeof(Key);
-        // With the key in front of them.
+        // With the key before them.
         const auto some = std::span<const Key>(keys).subspan(first == 0 ? 0 : first - 1,
                                                              last - (first == 0 ? 0 : first - 1));
         if (first_disorder<Key>(some, map) != some.size())
@@ -73,7 +73,7 @@ void sort_keys_in(ConstByteSpan source, ByteSpan result, const KeyMap<Key>& map,
 void sort_array(ConstByteSpan source, ByteSpan result, const KeyFormat& format, unsigned threads) {
   if (source.empty()) return;
   try {
-    // Few keys are sorted in less time than it takes to ask the host for its cores.
+    // Fewer keys are sorted in less time than it takes to ask the host for its cores.
     const bool is_shared = source.size() >= cpu::kLeastSharedBytes;
     const unsigned cores =
         is_shared ? cores_for(threads == 0 ? std::nullopt : std::optional(threads)) : 1;

@@ -1,5 +1,5 @@
 // array_sort: sorts an array of numbers that fits in memory, without a plan: small arrays take
-// microseconds. Knows no Python.
+// microseconds. Does not depend on Python.
 #pragma once
 
 #include "base/bytes.hpp"

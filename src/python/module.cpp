@@ -38,7 +38,7 @@ namespace {
 using Bytes = nb::ndarray<const std::uint8_t, nb::ndim<1>, nb::c_contig, nb::device::cpu>;
 using Room = nb::ndarray<std::uint8_t, nb::ndim<1>, nb::c_contig, nb::device::cpu>;
 
-// The memory of an array of Python, which stays where it is meanwhile.
+// The memory of a Python array, which must not move while this is in use.
 class Held {
  public:
   Held(const nb::handle& array, int flags) {
@@ -70,7 +70,7 @@ nb::bytes bytes_of(const std::string& text) {
 
 // An array of the caller: its name in messages, the dictionary of its .npy header, its bytes. If
 // these are mapped from a file, the file and their place in it. Whether its keys are to be ordered
-// as NumPy orders them.
+// by NumPy's order.
 struct Array {
   nb::bytes name;
   std::string header;
@@ -111,7 +111,7 @@ io::MemoryInput input_of(const Array& array) {
     io::MemoryInput input{name, io::parse_npy_dictionary(array.header, name, kVersion).array,
                           array.bytes.size(), reader_of(array)};
     return array.in_numpy_order ? io::in_numpy_order(std::move(input)) : input;
-  } catch (const Error& error) {  // which speaks of the header of a file
+  } catch (const Error& error) {  // it is about the header of a file
     throw Error(error.kind(), "reading", error.reason()).path(name).hint(error.hint());
   }
 }
@@ -170,7 +170,7 @@ Report sort_into(Call& call, int descriptor, const nb::bytes& place, const nb::o
   return report;
 }
 
-// Of numbers in the machine's byte order, from one array to another or in place.
+// Sorts numbers in the machine's byte order, from one array to another or in place.
 void sort_numbers(const nb::handle& source, const nb::handle& result, const char* type,
                   bool descending, unsigned threads) {
   constexpr std::size_t kWorthReleasing = 16 * kKiB;

@@ -1,13 +1,13 @@
 // The hidden file that all parts of a job share. It is made once, under a name with a random mark
-// (part_record.hpp). All processes of a job must agree on one file, also if somebody has removed it
+// (part_record.hpp). All processes of a job must agree on one file, even if a user has removed it
 // and other files of the job are still there:
 //
-//   .NAME.gsort-mark-JOB          says the mark of the first file: M
-//   .NAME.gsort-mark-JOB-M        says the mark of the file after that one: N; and so on
+//   .NAME.gsort-mark-JOB          holds the mark of the first file: M
+//   .NAME.gsort-mark-JOB-M        holds the mark of the file after that one: N; and so on
 //
-// The file of the job is the first one, in this order, that exists. Whoever finds none makes a file
-// with a new mark, and then the record that says so, which only one process can make; the others
-// use that file. So no file is ever taken for another one that was there before.
+// The file of the job is the first one, in this order, that exists. If none exists, a process makes
+// a file with a new mark, then the record with this mark. Only one process can make that; the
+// others use its file. So no file is ever taken for an earlier one.
 #pragma once
 
 #include <cstdint>

@@ -21,7 +21,7 @@ class SharedPart final : public PartOutput, public PieceSink {
              ConstByteSpan header, Meter& meter)
       : header_(header.begin(), header.end()), element_bytes_(plan.element_bytes), meter_(meter) {
     PartRecord marked = record;
-    do {  // another process may just join the parts
+    do {  // another process may be joining the parts
       mark_ = marked.mark = find_or_make_mark(place, record);
       file_.emplace(place, file_name(place.name, marked), io::SharedFile::Access::kLook);
     } while (!file_->exists());

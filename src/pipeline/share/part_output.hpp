@@ -29,7 +29,7 @@ class PartOutput {
   // To be called when all has been put: writes what was held back. Throws: as the sink.
   virtual void end() {}
 
-  // To be called when what came out is proven: syncs the file, and stores its mark, bytes and
+  // Call this when the output is proven: syncs the file, and stores its mark, bytes and
   // content in `record`. Throws: Error(kOutput); Error(kCorrupt).
   virtual void finish(PartRecord& record, Outcome& outcome) = 0;
 };

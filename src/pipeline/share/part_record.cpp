@@ -15,7 +15,7 @@ namespace {
 
 constexpr std::string_view kMagic = "gsort-part";
 constexpr int kHexadecimal = 16;
-// Kinds of hidden names.
+// The kinds of hidden names.
 constexpr std::string_view kRecord = "part-";
 constexpr std::string_view kShared = "parts-";
 constexpr std::string_view kOwn = "own-";
@@ -42,7 +42,7 @@ std::string text_of(const Fingerprint& fingerprint) {
   return fmt::format("{} {} {}", fingerprint.count, fingerprint.first, fingerprint.second);
 }
 
-// Whether all numbers are those of some part; sums of them then do not wrap.
+// Whether all numbers are possible for a part; sums of them then do not wrap.
 bool can_be(const PartRecord& record) {
   constexpr std::uint64_t kMost = std::numeric_limits<std::int64_t>::max();
   return record.part < record.parts && record.parts <= kMostShares && record.elements <= kMost &&
@@ -101,7 +101,7 @@ std::string hidden_prefix(const std::string& name) {
   return fmt::format(".{}.gsort-", name);
 }
 
-// A name of another output, such as NAME.gsort-part, has ".gsort-" once more.
+// A name of another output, such as NAME.gsort-part, contains ".gsort-" once more.
 bool is_hidden_name(const std::string& name, std::string_view hidden) {
   const std::string prefix = hidden_prefix(name);
   if (!hidden.starts_with(prefix)) return false;

@@ -7,10 +7,10 @@
 //
 // It is one line. INPUT, OUTPUT and REPEATS are fingerprints, three numbers each; CONTENT is the
 // sum of the part's bytes, two numbers (io/output/content_sum.hpp); HINTS are three numbers
-// (io/output/shared_file.hpp), zero but in the record of a joined output; FIRST and LAST the
+// (io/output/shared_file.hpp), zero except in the record of a joined output; FIRST and LAST the
 // normalised keys at the ends of the part, in hexadecimal digits behind a dot; SUM is XXH3-64 of
-// all before it. Version 2 knew files by their numbers, which file systems use again: such a record
-// counts for nothing.
+// all before it. Version 2 identified files by inode numbers, which file systems use again: such a
+// record is ignored.
 //
 // A file of parts has a random mark in its name, and is made once, under this name. So a record
 // describes the file with its mark, or none.
@@ -53,16 +53,16 @@ struct PartRecord {
 // None for any other text.
 [[nodiscard]] std::optional<PartRecord> parse_part(const std::string& text);
 
-// The record with this name beside an output, if it can be believed: it is of this user or root.
+// The record with this name beside an output, if its owner is this user or root; else nullopt.
 // Throws: Error(kOutput).
 [[nodiscard]] std::optional<PartRecord> read_part(const io::OutputPlace& place,
                                                   const std::string& name);
 
 // Names of hidden files beside the output `name`. file_name(): the file that all parts share, or a
-// part's own file. record_name(): the record of a part. mark_name(): says which mark the shared
-// file has; after `lost`, if that file is gone (part_file.hpp). joined_name(): the record of the
+// part's own file. record_name(): the record of a part. mark_name(): the record of the mark of the
+// shared file; after `lost`, if that file is gone (part_file.hpp). joined_name(): the record of the
 // joined output. The prefixes are the beginnings of all such names; is_hidden_name(): whether a
-// name is any of these, or one of a file on its way to it.
+// name is any of these, or the temporary name of one.
 [[nodiscard]] std::string file_prefix(const std::string& name, const PartRecord& record);
 [[nodiscard]] std::string file_name(const std::string& name, const PartRecord& record);
 [[nodiscard]] std::string own_prefix(const std::string& name);  // of own files

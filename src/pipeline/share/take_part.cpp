@@ -137,7 +137,7 @@ void require_short_name(const io::OutputPlace& place, const PartRecord& record,
           fmt::format("give a name of at most {} bytes", place.name.size() + kMostBytes - longest));
 }
 
-// What another process has left of the part, with its file.
+// The part that another process has left, with its file.
 std::optional<PartRecord> part_left(const io::OutputPlace& place, const PartRecord& wanted) {
   const auto found = read_part(place, record_name(place.name, wanted));
   const bool is_it = found && found->job == wanted.job && found->part == wanted.part &&

@@ -39,7 +39,7 @@ struct PartJob {
 };
 
 // The part, if it has been taken or its job joined; with fingerprints in the first case only.
-// Otherwise a join of another job counts no longer (forget_joined). Throws: Error(kUsage) if the
+// Otherwise a join of another job no longer counts (forget_joined). Throws: Error(kUsage) if the
 // output's name is so long that names of hidden files beside it would exceed 255 bytes;
 // Error(kOutput).
 [[nodiscard]] std::optional<PartRecord> find_taken(const PartJob& part, const FormedShares& shares,

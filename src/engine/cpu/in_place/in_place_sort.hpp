@@ -11,7 +11,7 @@
 // workers if it is more than the share of one; a bucket of equal keys is finished.
 //
 // Cost. Two reads and two writes of every key to deal it out, one of each to sort it. Each worker
-// takes a block for each bucket, and scratch memory if the cache sort needs it: up to 2 MiB.
+// takes a block for each bucket, and scratch memory if the cache sort needs it: about 2 MiB.
 #pragma once
 
 #include <cstddef>
