@@ -23,7 +23,7 @@ void set_mode(const File& file, mode_t mode) {
   if (sys::fchmod(file.fd(), mode) != 0) throw file.error("setting the mode of", errno);
 }
 
-// False where it is refused.
+// Returns false if the system does not allow it.
 bool takes_list(const File& file, const AccessList& list) {
   if (set_list(file.fd(), list)) return true;
   const int error_number = errno;
@@ -76,8 +76,8 @@ void OutputRights::give_to(const File& file) const {
 
 // The file has come with the list of the folder, which its mode of 0600 keeps from giving anything.
 // So that list goes before the mode comes. Where it cannot be changed a new file keeps it, and its
-// mode says the rest. A file that replaces another then gives nobody more than it gives all others:
-// what is left of the folder's list the mode bounds.
+// mode gives the rest. A file that replaces another then gives no user more than all others have:
+// the mode bounds the rest of the folder's list.
 void OutputRights::set(const File& file, mode_t mode, const AccessList& list) const {
   const bool has_list = !list.empty() || !list_of_folder_ || !list_of_folder_->empty();
   if (has_list && !takes_list(file, list) && replaced_) {

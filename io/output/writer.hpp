@@ -60,7 +60,7 @@ struct WriterOptions {
   WriteWindows windows;              // of direct writes
   // Only for outputs that are not plain:
   std::uint64_t frame_elements = 1;                  // encoded in one go
-  unsigned threads = 1;                              // that encode the frames of a large piece
+  unsigned threads = 1;                              // to encode the frames of a large piece
   unsigned encoders = 1;                             // at the same time, in all writers
   std::shared_ptr<EncodingMemory> memory = nullptr;  // null: the writer uses its own
   bool proves_encoding = false;                      // encoding_proof.hpp

@@ -5,7 +5,7 @@
 // match, which happens for random keys once in 10^13 files. Shorter magic numbers, such as zip's,
 // count only together with later fields that allow few values. Those of gzip and zstd are not
 // longer than one key: only names tell whether data is compressed twice. Text is 48 bytes or more
-// that are all printable, with an end of line among them; of numbers alone 13 suffice. Where
+// that are all printable, with an end of line among them; 13 are enough if all is numbers. Where
 // integers are small for their type, some of their bytes are zero, which no text holds.
 #pragma once
 

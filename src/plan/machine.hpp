@@ -49,7 +49,7 @@ struct Machine {
   unsigned processes = 1;             // of a gsort-mpi job: each has an equal part of memory
   std::uint64_t memory_bytes = 0;     // of one process: what -S 100% means
   std::uint64_t available_bytes = 0;  // limits of containers included
-  std::vector<GpuFacts> gpus;         // empty: none, or nobody looked; best first
+  std::vector<GpuFacts> gpus;         // empty: none, or not looked for; best first
   std::string no_gpu_reason;          // why gpus is empty
   std::vector<Folder> temporary;      // where runs may be spilled
   std::optional<Folder> output;       // none: a pipe or a device
