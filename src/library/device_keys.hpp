@@ -58,7 +58,7 @@ concept DeviceKey = SortableKey<Key> || std::same_as<Key, Time64> || std::same_a
 template <class Key>
 concept DeviceKeyOf32Or64Bits = DeviceKey<Key> &&(sizeof(Key) == 4 || sizeof(Key) == 8);
 
-// Scratch sizes below are for keys of 32 and 64 bits. Sorts of 2^16 keys alone or more of 8 and 16
+// Scratch sizes below are for keys of 32 and 64 bits. Sorts of 2^16 or more keys alone of 8 and 16
 // bits count them, with at most 2 MiB. Otherwise they are sorted as words of 32 bits: they need the
 // memory of as many keys of 32 bits, and 4 bytes a key, or 8 in merges and segments of pairs.
 // Keys of 128 bits need one more array of keys in merges. Their pairs are sorted by numbers, in two
