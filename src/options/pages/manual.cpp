@@ -161,7 +161,7 @@ If a stream needs more, gsort stops with an error that names a sufficient
 .BR \-S .
 From a pipe, raw keys of 4 or more bytes need
 .B \-S
-of at least 3M to 7M, depending on type and output, and up to 26M if the output
+of at least 3M to 7M, depending on type and output, and up to 38M if the output
 is compressed at the usual level; high levels of xz and zstd need much more.
 If
 .B \-S
