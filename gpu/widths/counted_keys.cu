@@ -80,6 +80,9 @@ struct NumberCounters {
   }
 };
 
+}  // namespace
+
+// Outside of the unnamed namespace, in which an extern variable could not be defined elsewhere.
 template <class Key>
 __global__ void __launch_bounds__(kCountThreads)
     count_numbers_kernel(const Key* keys, std::uint64_t count, std::uint64_t* counts) {
@@ -116,6 +119,8 @@ __global__ void __launch_bounds__(kCountThreads)
     if (n != 0) thread_add_to(&counts[number], n);
   }
 }
+
+namespace {
 
 // begins[i] becomes the number of keys whose ordered numbers are less than i.
 template <class Key>
