@@ -128,7 +128,7 @@ followed(r"decompress it once: .*; or sort the bytes of .* with (--decompress=\w
 followed(r"remove the plus signs: (.*)", through("tr -d + < FILE"))
 followed(r"convert it: (.*)", through("iconv -f UTF-16 -t UTF-8 < FILE"))
 followed(r"turn the CRs into ends of lines: (.*)", through("tr '\\r' '\\n' < FILE"))
-followed(r"(?:name a file that is not compressed with -o, or )?write raw keys: --format=IN:bin.*", with_output_format("bin"))
+followed(r"(?:name an output file that is not compressed, or )?write raw keys: --format=IN:bin.*", with_output_format("bin"))
 followed(r"write raw keys and counts \(--format=IN:bin\) or text \(--format=IN:text\)", with_output_format("bin", "text"))
 followed(r"(--format=npy:bin) writes them as raw bytes", with_options("{0}"))
 followed(r"give the output a name without that suffix, or add (--format=bin)", with_options("{0}"))
@@ -172,7 +172,7 @@ prose(ABOUT_FILES, r"check the path", r"check the permissions, or use another pa
       r"is it a (whole \.npy|SOSD) file\?.*", r"a file holds one array; .*", r"every input must begin with .*",
       r"likely (-t is wrong|elements have another size).*", r"its header says so; the type comes from .*",
       r"sort such arrays separately", r"name the file with -o: .*", r"the descriptor is closed; .*", r"stdin is read once",
-      r"the plan is text: .*", r"give the report a file of its own", r"name another output with -o, .*",
+      r"the plan is text: .*", r"give the report a file of its own", r"name another output, .*",
       r"name all (inputs|that are to be compared).*", r"name (files|the folders); .*", r"name (a|another) folder .*",
       r"name the folders of all shares, .*", r"put (it|the names) into a file.*", r"name files; .*",
       r"gsort (deletes its files there|did not create this file).*", r"--resume needs a folder, .*",
