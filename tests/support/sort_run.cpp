@@ -209,7 +209,7 @@ io::MemoryInput array_of(const SortRequest& request, const std::string& name) {
 
 // Runs the plan; the inputs and the output are gone when it returns.
 void run(const SortRequest& request, const std::vector<std::string>& in, const std::string& out,
-         const std::string& temporary, SortResult& result) {
+         const std::string& temporary, SortResult& result) try {
   // Raw keys, whatever the first ones look like.
   const InputForm raw{FileFormat::kBinary, Codec::kNone};
   const std::size_t element =
@@ -229,29 +229,25 @@ void run(const SortRequest& request, const std::vector<std::string>& in, const s
     result.plan = plan_for(request, reader, lost);
     if (!result.plan.devices.empty()) keep_runs_on_devices(request, result.plan);
   };
-  const std::vector<std::string> names = names_of_parts(request, out);
   std::vector<io::Output> outputs;
-  for (const std::string& name : names) {
+  for (const std::string& name : names_of_parts(request, out)) {
     outputs.emplace_back(name, io::OutputOptions{DirectIo::kAuto, request.parts > 1});
   }
-  try {
-    result.outcome = run_sort({result.plan,
-                               reader,
-                               outputs.front(),
-                               {temporary},
-                               DirectIo::kAuto,
-                               request.packing,
-                               request.verify,
-                               request.make_engine,
-                               request.meter,
-                               nullptr,
-                               request.make_tier,
-                               outputs,
-                               request.may_lose_devices ? plan_without : nullptr});
-  } catch (const Error& error) {
-    result.error = error;
-  }
-  if (request.parts > 1) join_parts(names, out);
+  result.outcome = run_sort({result.plan,
+                             reader,
+                             outputs.front(),
+                             {temporary},
+                             DirectIo::kAuto,
+                             request.packing,
+                             request.verify,
+                             request.make_engine,
+                             request.meter,
+                             nullptr,
+                             request.make_tier,
+                             outputs,
+                             request.may_lose_devices ? plan_without : nullptr});
+} catch (const Error& error) {
+  result.error = error;
 }
 
 }  // namespace
@@ -321,6 +317,7 @@ SortResult sort_in_folder(const SortRequest& request) {
     }
     const std::string file = request.to_null ? "/dev/null" : folder / "out";
     run(request, inputs, request.to_pipe ? out.path() : file, temporary, result);
+    if (request.parts > 1) join_parts(names_of_parts(request, file), file);
   }
   if (request.to_pipe) {
     result.output = std::move(drained);

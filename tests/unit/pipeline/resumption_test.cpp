@@ -228,7 +228,7 @@ TEST(Resumption, ReadsInputsOfUnknownSizeAgainUpToWhereTheRunsEnd) {
       SCOPED_TRACE(testing::Message() << form.name << verify);
       ResumableSort sort({form.of(input())});
       sort.options.input_form = form.form;
-      sort.options.buffer_size = "20M";
+      sort.options.buffer_size = "32M";
       sort.options.verify = verify;
       const ProcessResult ended = sort.run(in_chunk(1));
       expect_ended(sort, ended);

@@ -327,8 +327,8 @@ TEST(Output, TakesAHiddenNameWhereThereAreNoUnnamedFiles) {
   const TempFolder folder;
   write_file(folder / "out", bytes_of("old"));
   for (const bool commit : {false, true}) {
-    // Calls of open: the folder, then the unnamed file.
-    const FaultScope fault({sys::Call::kOpen, 2, EOPNOTSUPP});
+    // Calls of open: what the mask for new files is, the folder, then the unnamed file.
+    const FaultScope fault({sys::Call::kOpen, 3, EOPNOTSUPP});
     Output output(folder / "out");
     EXPECT_EQ(folder.entries().size(), 2U);
     output.write_at(0, bytes_of("new"));
@@ -423,7 +423,7 @@ TEST(Output, IsTakenBackWhereItsNameCannotBeSyncedBeforeOthersKnowOfIt) {
 TEST(Output, SyncsTheFileSystemWhereItsFolderMayNotBeRead) {
   const TempFolder folder;
   const auto unreadable = [&] {
-    const FaultScope fault({sys::Call::kOpen, 1, EACCES});
+    const FaultScope fault({sys::Call::kOpen, 2, EACCES});
     return std::make_unique<Output>(folder / "out");
   }();
   ASSERT_FALSE(unreadable->notes().empty());

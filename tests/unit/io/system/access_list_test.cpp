@@ -110,8 +110,8 @@ TEST_F(AccessListOf, ANewOutputIsThatOfAnyNewFileInTheFolder) {
         const mode_t saved = ::umask(mask);
         ::close(::open(plain.c_str(), O_CREAT | O_WRONLY | O_CLOEXEC, 0666));
         {
-          // The second open is that of the unnamed file.
-          const FaultScope fault({sys::Call::kOpen, is_named ? 2U : UINT64_MAX, EOPNOTSUPP});
+          // The third open is that of the unnamed file.
+          const FaultScope fault({sys::Call::kOpen, is_named ? 3U : UINT64_MAX, EOPNOTSUPP});
           write_output(ours);
         }
         write_shared_file(ours + "shared");
