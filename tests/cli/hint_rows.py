@@ -1,5 +1,6 @@
 """The rows of hints.py: what follows from each hint, or why nothing can."""
 
+import os
 import re
 import shlex
 
@@ -69,6 +70,19 @@ def levels(call, found):
     return with_value("--compress", f"{codec}:{found[1]}", f"{codec}:{found[2]}", codec)(call, found)
 
 
+def output_of_their_own(call, found):
+    """With --each, -o names a folder."""
+    if "--each" in call.words:
+        os.makedirs(found[1], exist_ok=True)
+    return with_value("--output", "{0}")(call, found)
+
+
+def options_of_the_command(call, found):
+    """--fingerprint has no output."""
+    words = without("--output")(call, found)[0] if found[1] == "--fingerprint" else call.words
+    return [f"GSORT_OPTIONS= gsort {shlex.join([*words, found[1]])}"]
+
+
 def sorted_first(call, found):
     options, operands = split_words(call.words)
     return [f"gsort --each {shlex.join(operands)} && gsort {shlex.join(joined([*options, ['-m']], operands))}"]
@@ -123,7 +137,8 @@ followed(r"use (--decompress=none) to read the bytes as they are", with_options(
 followed(r"(?:give -S \d+M or more, or )?use: (.* \| gsort .*?)(?:, with the other options)?"
          r"(?:; --decompress=none .*|; -t \w+ sorts .*)?", in_a_pipe)
 followed(r"give -S (\d+M) or more, or decompress such inputs first: .*", with_value("--buffer-size", "{0}"))
-followed(r"test the file with '\w+ -t', or use (--decompress=none) to read the bytes as they are", with_options("{0}"))
+followed(r"test the file with '\w+ -t', or use (--decompress=none) to read the bytes as they are",
+         with_options("{0}", "--type=u8"))
 followed(r"decompress it once: .*; or sort the bytes of .* with (--decompress=\w+)", with_options("{0}"))
 followed(r"remove the plus signs: (.*)", through("tr -d + < FILE"))
 followed(r"convert it: (.*)", through("iconv -f UTF-16 -t UTF-8 < FILE"))
@@ -147,16 +162,16 @@ followed(r"--share=(0/1) is the whole input", with_value("--share", "{0}"))
 followed(r"sort each FILE, then add -m", sorted_first)
 followed(r"name all that are to be compared; -u alone takes one", distinct_alone)
 followed(r"put it into a file, or leave out --resume", without("--resume"))
-followed(r"every key occurs at least once; (--min-count=2) leaves out keys that occur once", with_options("{0}"))
+followed(r"every key occurs at least once; --min-count=2 leaves out keys that occur once", with_value("--min-count", "2"))
 followed(r"--check -u says whether keys repeat", without("--count"))
 followed(r"-u --argsort writes where each key occurs first", without("--count"))
 followed(r"-?GSORT_OPTIONS holds options of resources and reporting, such as -S and -v; take (\S+) out of it, and give it with "
-         r"the command", lambda call, found: [f"GSORT_OPTIONS= gsort {shlex.join([*call.words, found[1]])}"])
+         r"the command", options_of_the_command)
 
 # Files.
 followed(r"remove (\S+) and (\S+) to start again, or name another folder",
          lambda call, found: [f"rm {found[1]} {found[2]}; gsort {shlex.join(call.words)}"])
-followed(r"give the (positions|counts) a file of their own with -o", with_value("--output", "{0}"))
+followed(r"give the (positions|counts) a file of their own with -o", output_of_their_own)
 followed(r"name another file with -o", with_value("--output", "another"))
 followed(r"name another file with -o, or add (--compress=\w+)", with_options("{0}"))
 followed(r"(?:set TMPDIR to an existing folder, or )?give (?:one|an existing folder) with -T",

@@ -233,7 +233,8 @@ def make_missing(words):
             path.write_bytes(npy_of(list(range(8, 0, -1))))
         else:
             text = operand.lower().endswith(".txt") or any("text" in word for word in words)
-            path.write_bytes(b"3\n1\n2\n4\n" * 200 if text else bytes(hashlib.shake_128(b"keys").digest(1600)))
+            text = text and not any(word.startswith("--record") for word in words)
+            path.write_bytes(b"3\n1\n2\n" if text else bytes(hashlib.shake_128(b"keys").digest(1600)))
 
 
 def npy_of(numbers):
@@ -260,8 +261,7 @@ def problems_of(call, follow, expected, real, depth):
     """Does what the hint says, and looks at what has come of it. Another error may be behind the first one."""
     is_command = isinstance(follow, str)
     environment = {**os.environ, "PATH": f"{Path(real).parent}:{os.environ['PATH']}"}
-    if not is_command:
-        make_missing(follow)
+    make_missing(call.words if is_command else follow)
     before = files_in(Path("."))
     done = call.run(["bash", "-c", follow] if is_command else [real, *follow], environment)
     shown = follow if is_command else "gsort " + " ".join(follow)

@@ -131,8 +131,8 @@ is given.
 The assumption may be wrong, and sorting keys by the wrong type scrambles them.
 Therefore an output whose type is assumed cannot replace an input,
 and an input that is plainly not raw keys is an error:
-a FILE with the suffix of a CSV or TSV table, JSON, Parquet, Arrow, HDF5, SQLite or
-another format of tables, arrays or programs, of a zip, 7z or tar archive;
+a FILE with the suffix of a CSV or TSV table, JSON, Parquet, Arrow, HDF5, SQLite
+or another format of tables, arrays or programs, of a zip, 7z or tar archive;
 a FILE that begins as such a file does;
 and text, which is recognized if its first 4096 bytes are printable UTF\-8 and
 contain ends of lines.
