@@ -123,10 +123,12 @@ def a_failed_write_into_the_output_names_the_copy(place):
     named = 0
     for number in range(1, MOST_CALLS):
         (place.folder / "out.u32").write_bytes(old)
-        done = place.run("exec gsort --replace=write in.u32 -o out.u32", GSORT_FAULT=f"pwrite:{number}:5")
+        done = place.run("exec gsort --parallel=1 --replace=write in.u32 -o out.u32", GSORT_FAULT=f"pwrite:{number}:5")
         copies = list(place.folder.glob("out.u32.gsort-*"))
-        if done.returncode == 0:
+        if done.returncode == 0 and (named or number > 200):  # threads of the sort make it more or fewer calls
             break
+        if done.returncode == 0:
+            continue
         place.expect(done.returncode == 2, f"pwrite {number}: another status", done)
         if copies:
             named += 1

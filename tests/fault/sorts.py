@@ -106,8 +106,8 @@ def small(kind: str, *options: str, **more) -> Sort:
 def compressed(codec: str) -> Sort:
     """Of an input in the codec, cut into arrays that are sorted each for itself: not sorted as a whole."""
     return Sort("gsort-gen -t u32 -d zipf -n 100003 -o in.u32; "
-                f"gsort --batch-elements=1000 --compress={codec} in.u32 -o in.u32.z",
-                ["-t", "u32", "in.u32.z"], sorted_keys("in.u32"))
+                f"gsort --batch-elements=1000 --compress={codec} in.u32 -o in.u32.packed",
+                ["-t", "u32", "in.u32.packed"], sorted_keys("in.u32"))
 
 
 def cpu_sorts() -> dict[str, Sort]:
