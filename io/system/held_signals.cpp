@@ -43,7 +43,7 @@ void hold() {
     ::sigaction(signal, nullptr, &before);
     bool& held = is_held[static_cast<std::size_t>(signal)];
     held = (before.sa_flags & SA_SIGINFO) == 0 &&
-           (before.sa_handler == SIG_DFL || before.sa_handler == gsort_remove_names);
+           (before.sa_handler == SIG_DFL || before.sa_handler == remove_names_of_gsort);
     if (!held) return;
     struct sigaction action = {};
     action.sa_handler = note_signal;
@@ -63,8 +63,8 @@ void let_go() {
   });
   const int signal = noted.exchange(0, std::memory_order_relaxed);
   if (signal == 0) return;
-  if (before_held[static_cast<std::size_t>(signal)].sa_handler == gsort_remove_names) {
-    gsort_remove_names(signal);
+  if (before_held[static_cast<std::size_t>(signal)].sa_handler == remove_names_of_gsort) {
+    remove_names_of_gsort(signal);
   }
   ::kill(::getpid(), signal);  // this thread may have it blocked
 }

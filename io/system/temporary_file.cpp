@@ -153,7 +153,7 @@ RemovedOnSignal::~RemovedOnSignal() {
   if (slot_ >= 0) slots[static_cast<std::size_t>(slot_)].kind.store(Kind::kNone);
 }
 
-extern "C" void gsort_remove_names(int signal) {
+extern "C" void remove_names_of_gsort(int signal) {
   for (const Kind kind : {Kind::kFile, Kind::kFolder}) {
     for (const Slot& slot : slots) {
       if (slot.kind.load(std::memory_order_acquire) != kind) continue;
@@ -169,7 +169,7 @@ void remove_names_on_signals() {
     struct sigaction action = {};
     ::sigaction(signal, nullptr, &action);
     if ((action.sa_flags & SA_SIGINFO) != 0 || action.sa_handler != SIG_DFL) continue;
-    action.sa_handler = gsort_remove_names;
+    action.sa_handler = remove_names_of_gsort;
     action.sa_flags = SA_RESTART | SA_NODEFER;
     ::sigaction(signal, &action, nullptr);
   }

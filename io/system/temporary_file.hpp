@@ -47,7 +47,7 @@ class RemovedOnSignal {
 void remove_names_on_signals();
 
 // The handler: removes the names, files first, and ends the process by the signal.
-extern "C" void gsort_remove_names(int signal);
+extern "C" void remove_names_of_gsort(int signal);
 
 // A new, empty file in `folder` for reading and writing, mode 0600. `name` is empty when it has
 // none; else the file system has no unnamed files, and the file lies in the folder under that

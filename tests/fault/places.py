@@ -101,11 +101,13 @@ def a_killed_write_into_the_output_leaves_all_of_it_in_the_copy(place):
     partial = whole = 0
     for number in range(1, MOST_CALLS):
         (place.folder / "out.u32").write_bytes(old)
-        done = place.run("exec gsort --replace=write in.u32 -o out.u32", GSORT_FAULT=f"pwrite:{number}:kill-before")
+        done = place.run("exec gsort --parallel=1 --replace=write in.u32 -o out.u32", GSORT_FAULT=f"pwrite:{number}:kill-before")
         found = (place.folder / "out.u32").read_bytes()
         copies = list(place.folder.glob("out.u32.gsort-*"))
-        if done.returncode == 0:
+        if done.returncode == 0 and (partial or number > 200):  # threads of the sort make it more or fewer calls
             break
+        if done.returncode == 0:
+            continue
         partial += found not in (old, want)
         whole += bool(copies)
         place.expect(found in (old, want) or [copy.read_bytes() for copy in copies] == [want],
