@@ -291,7 +291,7 @@ HINTS = [
     (lambda: gsort.sort("f.txt", dtype="i4"), "likely i32 is the wrong type: dtype f8 sorts such numbers"),
     (lambda: gsort.sort(RECORDS, "o.txt"), "give the output another suffix: .npy, or one of raw bytes, as .bin"),
     (lambda: gsort.sort(NUMBERS, "o.gz.gz"), "name it with one of them"),
-    (lambda: gsort.unique(NUMBERS, "o.npy.gz"), "give an output that is not compressed"),
+    (lambda: gsort.unique(NUMBERS, "o.npy.gz"), "name an output file that is not compressed"),
     (lambda: gsort.sort(NUMBERS, ""), "help(gsort.sort) explains the arguments"),
     (lambda: gsort.sort(NESTED), "no field has an order: only fields of numbers, times and texts have one"),
     (lambda: gsort.sort(NESTED, order="a"), "no field has an order: only fields of numbers, times and texts have one"),
@@ -303,7 +303,7 @@ HINTS = [
     (lambda: gsort.sort(NUMBERS, memory=1), "use at least 1M"),
     (lambda: gsort.sort(numpy.zeros((2, 2), RECORDS.dtype), engine="cuda"), "arrays of records are sorted on the CPU; leave "
      "out engine"),
-    (lambda: gsort.sort("fifo.u32", "fifo.u32"), "give another output, or copy the input to a file first"),
+    (lambda: gsort.sort("fifo.u32", "fifo.u32"), "name another output, or copy the input to a file first"),
     (lambda: gsort.argsort("in.u32", "in.u32"), "give the positions a file of their own as output"),
     (lambda: gsort.sort([NUMBERS, NUMBERS.astype("i4")]), "its dtype says so; the type comes from dtype, a suffix, or the "
      "input before"),

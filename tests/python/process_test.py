@@ -119,11 +119,6 @@ FORKED_DURING_A_SORT = """
 """
 
 
-def test_processes_that_are_forked_during_a_sort():
-    done = run_python(FORKED_DURING_A_SORT)
-    assert done.returncode == 0, done.stderr
-
-
 def caught_signals():
     return re.search(r"^SigCgt:\s*(\w+)$", pathlib.Path("/proc/self/status").read_text(), re.M)[1]
 

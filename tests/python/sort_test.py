@@ -200,6 +200,7 @@ def test_a_file_in_place(tmp_path):
     assert_same(numpy.fromfile(tmp_path / "data", ">i2"), numpy.sort(array))
 
 
+@pytest.mark.filterwarnings("ignore:.*its suffix says")
 def test_a_file_is_never_replaced_by_other_elements(tmp_path):
     array = random_array("u4", 100)
     array.tofile(tmp_path / "keys.u32")
