@@ -83,7 +83,7 @@ bool are_distributed(std::uint64_t count, const DistributionChoice& choice) {
          DistributionShape::of(count, choice).suits(count, least);
 }
 
-// What lies behind the keys of the first distribution. The merge passes have samples and cuts there
+// Lists what is behind the keys of the first distribution. The merge passes have samples and cuts there
 // later, and where chunks are more than an array.
 template <class Key>
 struct EarlyScratch {

@@ -71,7 +71,7 @@ struct NumberCounters {
       if (carried >> 16 == 0) thread_add_to(&counts[number + 1], 0 - kWrap);
     }
   }
-  // Of all sets. Requires: the block has counted.
+  // Adds up all sets. Requires: the block has counted.
   [[nodiscard]] __device__ unsigned count_of(unsigned number) const {
     if constexpr (sizeof(Key) != 1) return words[number / 2] >> number % 2 * 16 & 0xffffU;
     unsigned sum = 0;

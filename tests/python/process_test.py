@@ -94,31 +94,6 @@ def test_processes_that_were_forked_after_a_sort():
     assert done.returncode == 0, done.stderr
 
 
-FORKED_DURING_A_SORT = """
-    import os, signal, threading
-    import numpy, gsort
-
-    array = numpy.random.default_rng(0).integers(0, 1 << 60, 1 << 17)
-    expected = numpy.sort(array)
-    done = False
-
-    def sort_on():
-        while not done:
-            gsort.sort(array, memory="16M", threads=4)
-
-    thread = threading.Thread(target=sort_on)
-    thread.start()
-    for _ in range(60):
-        child = os.fork()
-        if child == 0:
-            signal.alarm(60)
-            os._exit(0 if (gsort.sort(array, memory="16M", threads=4) == expected).all() else 1)
-        assert os.waitpid(child, 0)[1] == 0
-    done = True
-    thread.join()
-"""
-
-
 def caught_signals():
     return re.search(r"^SigCgt:\s*(\w+)$", pathlib.Path("/proc/self/status").read_text(), re.M)[1]
 
