@@ -83,8 +83,8 @@ bool are_distributed(std::uint64_t count, const DistributionChoice& choice) {
          DistributionShape::of(count, choice).suits(count, least);
 }
 
-// Lists what is behind the keys of the first distribution. The merge passes have samples and cuts there
-// later, and where chunks are more than an array.
+// Lists what is behind the keys of the first distribution. The merge passes have samples and cuts
+// there later, and where chunks are more than an array.
 template <class Key>
 struct EarlyScratch {
   ScratchCutter cutter;

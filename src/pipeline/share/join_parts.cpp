@@ -190,8 +190,8 @@ Error missing_file(const std::string& output, const std::string& name) {
   return cannot_join(output, name + " is missing", "run --take again for all parts");
 }
 
-// The process that named the output may have been killed before it synced the folder. The folder can
-// be read, or its records would not have been found.
+// The process that named the output may have been killed before it synced the folder. The folder
+// can be read, or its records would not have been found.
 void sync_folder(const io::OutputPlace& place) {
   io::open_folder(place.folder, ErrorKind::kOutput).file.sync();
 }
