@@ -164,13 +164,14 @@ std::unique_ptr<Output::Impl> make_written_output(const OutputTarget& target,
   const auto place = file_facts(resolved);
   std::vector<std::string> folders = {target.folder};
   folders.insert(folders.end(), options.folders_for_copy.begin(), options.folders_for_copy.end());
-  std::ranges::stable_partition(folders, [&](const std::string& folder) {
+  const auto has_room = [&](const std::string& folder) {
     const auto facts = folder_facts(folder);
     if (!place || !facts) return false;
     const std::uint64_t bytes = options.expected_bytes;
     const bool has_file = place->file_system == facts->file_system;
     return facts->free_bytes >= (has_file ? needed_at(*facts, *place, bytes) : bytes);
-  });
+  };
+  std::stable_partition(folders.begin(), folders.end(), has_room);
   OutputOptions of_copy = options;
   of_copy.must_be_new = true;
   for (const std::string& folder : folders) {

@@ -56,7 +56,7 @@ double network_seconds(const ClusterPlan& plan, std::uint64_t bytes) {
 }
 
 PhaseTime longest(std::initializer_list<PhaseTime> times) {
-  return std::ranges::max(times, {}, &PhaseTime::seconds);
+  return std::max(times, [](auto& a, auto& b) { return a.seconds < b.seconds; });
 }
 
 PhaseTime slowest(const ClusterPlan& plan,

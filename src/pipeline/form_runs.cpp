@@ -219,7 +219,7 @@ class RunFormation {
     const Wait wait(meter_, Stage::kRead);
     const std::scoped_lock lock(opening_);
     while (open_chunks()) {
-      std::ranges::rotate(open_, open_.begin() + 1);
+      std::rotate(open_.begin(), open_.begin() + 1, open_.end());
       const std::shared_ptr<SharedFill>& fill = open_.back();
       const std::uint64_t most = plan_.chunk.block_bytes / plan_.element_bytes;
       if (const std::uint64_t elements = fill->begin_block(most)) return {fill, elements};

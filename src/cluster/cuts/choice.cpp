@@ -51,11 +51,11 @@ Chosen choose(const Offer& offer, std::vector<std::uint64_t> values) {
   const std::uint64_t at = offer.position - offer.before - 1;
   if (at >= values.size()) throw not_in_order(offer.position);
   std::ranges::sort(values);
-  const auto ties = std::ranges::equal_range(values, values[at]);
+  const auto [first, last] = std::equal_range(values.begin(), values.end(), values[at]);
   const auto place = [&](auto found) {
     return offer.before + static_cast<std::uint64_t>(found - values.begin());
   };
-  return {values[at], place(ties.begin()), place(ties.end())};
+  return {values[at], place(first), place(last)};
 }
 
 }  // namespace

@@ -27,7 +27,7 @@ void add_evenly(std::vector<std::uint64_t>& all, std::uint64_t from, std::uint64
 
 void sort_once_each(std::vector<std::uint64_t>& values) {
   std::ranges::sort(values);
-  values.erase(std::ranges::unique(values).begin(), values.end());
+  values.erase(std::unique(values.begin(), values.end()), values.end());
 }
 
 }  // namespace

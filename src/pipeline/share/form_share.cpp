@@ -1,8 +1,10 @@
 #include "pipeline/share/form_share.hpp"
 
+#include <algorithm>
 #include <memory>
 #include <optional>
-#include <ranges>
+#include <string>
+#include <vector>
 
 #include <fcntl.h>
 #include <fmt/format.h>
@@ -84,9 +86,9 @@ void remove_left(const io::OutputPlace& place) {
       const std::string path = place.folder + "/" + name;
       const io::ResumeFolder locked(path, io::ResumeAccess::kUse);
       // The runs before the manifest: runs alone would be refused here.
-      for (const std::string& file : io::names_with({path, ""}, "") | std::views::reverse) {
-        io::remove_beside({path, ""}, file);
-      }
+      std::vector<std::string> files = io::names_with({path, ""}, "");
+      std::ranges::reverse(files);
+      for (const std::string& file : files) io::remove_beside({path, ""}, file);
       io::sys::remove_folder(path.c_str());
     } catch (const Error&) {  // it is in use, or of somebody else
     }
