@@ -5,6 +5,7 @@
 #include <vector>
 
 #include <gtest/gtest.h>
+#include <hwy/targets.h>
 
 #include "support/sorted_copy.hpp"
 
@@ -16,7 +17,7 @@ class CacheSort : public testing::Test {
  protected:
   ~CacheSort() override { use_cache_sorter<Key>(CacheSorter::kUntried); }
 
-  // In all ways.
+  // In all ways, by this processor's best instruction set.
   static void expect_sorts(const std::vector<Key>& keys, std::size_t skip = 0) {
     for (const CacheSorter sorter :
          {CacheSorter::kSpread, CacheSorter::kQuick, CacheSorter::kVqsort}) {
@@ -76,6 +77,21 @@ TYPED_TEST(CacheSort, SortsEveryDistributionAtTheSizeOfABucket) {
       SCOPED_TRACE(testing::Message() << count << ' ' << name_of(distribution));
       this->expect_sorts(this->keys_of(distribution, count));
     }
+  }
+}
+
+TYPED_TEST(CacheSort, SortsByEveryInstructionSet) {
+  for (std::int64_t left = hwy::SupportedTargets(); left != 0; left &= left - 1) {
+    const std::int64_t target = left & -left;
+    SCOPED_TRACE(hwy::TargetName(target));
+    hwy::SetSupportedTargetsForTest(target);
+    for (const Distribution distribution : kAllDistributions) {
+      for (const std::size_t count : {0U, 1U, 63U, 64U, 65U, 129U, 1'000U, 4'095U}) {
+        SCOPED_TRACE(testing::Message() << count << ' ' << name_of(distribution));
+        this->expect_sorts(this->keys_of(distribution, count), count % 3);
+      }
+    }
+    hwy::SetSupportedTargetsForTest(0);
   }
 }
 
