@@ -1,6 +1,6 @@
 // 100 TB on 8, 64 and 1,024 hosts, on paper: the sizes are those that gsort-mpi itself plans for
 // such hosts, the times are bytes over rates, and each rate says where it comes from. Prints the
-// tables of the guide, src/cluster/README.md; the test cluster.guide compares them.
+// tables of tools/bench/results/hosts-on-paper.txt; the test cluster.guide compares them.
 #include <algorithm>
 #include <cmath>
 #include <cstdint>
