@@ -1,12 +1,14 @@
 #include "io/input/content_stream.hpp"
 
 #include <algorithm>
+#include <utility>
 
 #include <fmt/format.h>
 
 #include "base/error.hpp"
 #include "io/codecs/decoder_memory.hpp"
 #include "io/codecs/decompress.hpp"
+#include "io/input/foreign_form.hpp"
 #include "io/input/source.hpp"
 
 namespace gsort::io {
@@ -87,6 +89,11 @@ void ContentStream::look() {
         .hint(fmt::format(
             "decompress it once: {0} > {1}; or sort the bytes of {1} with --decompress={2}",
             decompress_command(*named, path_), *inner, name_of(*named)));
+  }
+  if (!is_told) {
+    const Codec found = *std::exchange(codec_, std::nullopt);
+    refuse_foreign_codec(path_, found);
+    codec_ = found;
   }
   if (codec_ != Codec::kNone) needed_bytes_ = decoder_bytes(*codec_, first);
   has_looked_ = true;

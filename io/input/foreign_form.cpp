@@ -34,10 +34,11 @@ std::optional<ForeignForm> foreign_form_of_bytes(ConstByteSpan first_bytes) {
   return is_sure ? std::optional(form_of_codec(codec)) : std::nullopt;
 }
 
-void refuse_foreign_codec(const std::string& path, std::optional<Codec> codec) {
+void refuse_foreign_codec(const std::string& path, Codec codec) {
   constexpr bool kMayBeCompressed = false;
   const auto found = foreign_form_of_path(path, kMayBeCompressed);
-  if (codec || !found || found->command.empty() || once_decompressed(path)) return;
+  if (!found || found->command.empty() || once_decompressed(path)) return;
+  if (codec != Codec::kNone && !codec_of_path(path)) return;
   throw Error(ErrorKind::kInput, "reading", fmt::format("its name is that of {}", found->name))
       .path(path)
       .hint(fmt::format("{}; --decompress=none reads its bytes as they are",
@@ -45,8 +46,9 @@ void refuse_foreign_codec(const std::string& path, std::optional<Codec> codec) {
 }
 
 void refuse_foreign_name(const std::string& path, const ElementForm& form, bool is_plain) {
-  if (!form.type_is_assumed) return;
-  refuse(path, form, "its name is that of", foreign_form_of_path(path, is_plain));
+  const auto found = foreign_form_of_path(path, is_plain);
+  const bool is_of_content = is_plain || (found && found->command.empty());
+  if (form.type_is_assumed && is_of_content) refuse(path, form, "its name is that of", found);
 }
 
 void refuse_foreign_bytes(const std::string& path, const ElementForm& form,

@@ -6,7 +6,6 @@
 #include "form/npy.hpp"
 #include "io/input/content_stream.hpp"
 #include "io/input/file_source.hpp"
-#include "io/input/foreign_form.hpp"
 #include "io/input/stream_source.hpp"
 #include "io/input/text_source.hpp"
 
@@ -62,7 +61,6 @@ std::unique_ptr<Source> open_raw(std::unique_ptr<Input> input,
 std::unique_ptr<Source> open_source(const std::string& path, const InputForm& form,
                                     const WayToRead& way, bool keep_header) {
   auto input = std::make_unique<Input>(path);
-  refuse_foreign_codec(path, form.codec);
   const FileFormat format = format_of_input(form, path);
   if (has_header(format) && form.skip_bytes > 0) {
     throw Error(ErrorKind::kUsage, "--skip with " + path,

@@ -10,6 +10,7 @@
 #include "app/prepared_sort.hpp"
 #include "base/checked.hpp"
 #include "base/error.hpp"
+#include "io/input/content_stream.hpp"
 #include "io/input/input.hpp"
 #include "io/output/shared_file.hpp"
 #include "io/system/host_facts.hpp"
@@ -97,16 +98,15 @@ void refuse_output_form(const Options& options, const Job& job) {
   }
 }
 
-// The name tells the codec of an input that another process has read.
 void refuse_replacing_inputs(const std::string& output, FormedShares& shares, const Job& job) {
   for (const io::ResumeFolder& folder : shares.folders()) {
     for (const io::ManifestInput& input : folder.found()->inputs) {
       if (!io::same_file(output, input.path)) continue;
       const InputForm form = form_of_job(shares.description());
+      io::Input file(input.path);
+      io::ContentStream content(file, form.codec, 0);
       refuse_replacing_by_other_elements(
-          {input.path, format_of_input(form, input.path),
-           form.codec.value_or(codec_of_path(input.path).value_or(Codec::kNone))},
-          job);
+          {input.path, format_of_input(form, input.path), content.codec()}, job);
     }
   }
 }

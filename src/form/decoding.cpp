@@ -3,7 +3,6 @@
 #include <fmt/format.h>
 
 #include "base/quoted.hpp"
-#include "form/foreign_form.hpp"
 
 namespace gsort {
 namespace {
@@ -30,13 +29,8 @@ std::string decompress_command(Codec codec, std::string_view path) {
 // A pipe has no name that says its format: an array's header would be taken for keys. Which other
 // options were given is not known here.
 std::string decompress_pipe(std::string_view command, std::string_view path) {
-  constexpr bool kIsPlain = true;
-  const auto foreign = foreign_form_of_path(path, kIsPlain);
-  const bool is_named = foreign && !foreign->command.empty();
-  const std::string_view inner =
-      is_named ? path.substr(0, path.size() - suffix_of(path).size() - 1) : path;
-  const auto format = format_of_path(inner);
-  const auto type = key_type_of_path(inner);
+  const auto format = format_of_path(path);
+  const auto type = key_type_of_path(path);
   const std::string_view type_word = type ? name_of(*type) : "TYPE";
   return fmt::format("{} | gsort {}", with_file(command, path),
                      format == FileFormat::kNpy ? "--format=npy"

@@ -3,6 +3,7 @@
 #include <array>
 #include <string>
 
+#include "form/foreign_form.hpp"
 #include "form/type_name.hpp"
 
 namespace gsort {
@@ -14,8 +15,12 @@ std::string_view without_suffix(std::string_view path) {
   return path.substr(0, path.size() - suffix_of(path).size() - 1);
 }
 
+// The codec may be one that gsort does not read: other data than its name says may be in the file.
 std::string_view without_codec_suffix(std::string_view path) {
-  return codec_of_path(path) ? without_suffix(path) : path;
+  constexpr bool kIsPlain = true;
+  const auto foreign = foreign_form_of_path(path, kIsPlain);
+  const bool is_foreign = foreign && !foreign->command.empty();
+  return codec_of_path(path) || is_foreign ? without_suffix(path) : path;
 }
 
 }  // namespace
@@ -39,7 +44,8 @@ std::optional<Codec> codec_of_path(std::string_view path) {
 }
 
 std::optional<std::string_view> once_decompressed(std::string_view path) {
-  const std::string_view inner = without_codec_suffix(path);
+  if (!codec_of_path(path)) return std::nullopt;
+  const std::string_view inner = without_suffix(path);
   return codec_of_path(inner) ? std::optional(inner) : std::nullopt;
 }
 
