@@ -15,11 +15,11 @@
 //
 // Cost. On an H200, 2^28 u32 keys, copy 0.512 ms: 0.551 ms in all, 5 microseconds of them for
 // launches and events, 14 for the cuts; then tiles are merged at 96% of a copy's rate. That is 92%
-// of a copy (u64 96%), of 2^30 keys 95 and 97%. Busiest is the way between the two halves of the L2
-// cache (86% of the cycles with 2^26 keys).
+// of a copy, of 2^30 keys 93% (u64 94%). Busiest is the way between the two halves of the L2 cache
+// (86% of the cycles with 2^26 keys).
 //
-// Source. S. Odeh et al., "Merge path", doi:10.1109/IPDPSW.2012.202. What was tried:
-// tools/bench/results/tried.md; where the time goes: tools/bench/results/h200-merge-trials.txt.
+// Source. S. Odeh et al., "Merge path", doi:10.1109/IPDPSW.2012.202. What was measured
+// and tried: tools/bench/results/README.md, tools/bench/results/tried.md.
 #include "gpu/merge/device_merge.hpp"
 
 #include <algorithm>
