@@ -8,6 +8,7 @@ import argparse
 import gzip
 import os
 import re
+import shutil
 import subprocess
 import sys
 import tempfile
@@ -388,7 +389,7 @@ def device_project(names: list[str]) -> str:
 
 
 def example_name(source: str) -> str:
-    """The function that an example is about: the last of the guide's that it calls, or error_of."""
+    """The function that an example is about: the last of ours that it calls, or error_of."""
     if "error_of(" in source:
         return "error_of"
     return re.findall(r"gsort::(\w+)(?:<[\w:, ]+>)?\(", source)[-1]
@@ -402,16 +403,14 @@ def case_device(options, folder: Path) -> None:
     if not headers:
         print("no headers for device memory: built without CUDA")
         return
-    common, *examples = blocks_of(DEVICE_GUIDE, "cpp")
-    sources = {example_name(source): source for source in examples}
+    project = folder / "device"
+    shutil.copytree(usr / "share/doc/libgsort-dev/examples", project)
+    sources = {path.stem: path.read_text() for path in sorted(project.glob("*.cpp"))}
+    for name, source in sources.items():
+        require(example_name(source) == name, f"{name}.cpp is about {example_name(source)}")
     functions = {function.name for header in headers for function in exports.declared_functions(header.read_text())}
     functions = {name for name in functions if not name.endswith("_scratch_bytes")}
     require(set(sources) == functions | {"error_of"}, f"examples: {sorted(sources)}, functions: {sorted(functions)}")
-    project = folder / "device"
-    project.mkdir()
-    (project / "example.hpp").write_text(common)
-    for name, source in sources.items():
-        (project / f"{name}.cpp").write_text(source)
     (project / "CMakeLists.txt").write_text(device_project(list(sources)))
     compiler = re.search(r"^CMAKE_CUDA_COMPILER:\w+=(.+)$", (options.build / "CMakeCache.txt").read_text(), re.M)[1]
     output_of(options.cmake, "-S", project, "-B", project / "build", f"-DCMAKE_PREFIX_PATH={usr}",

@@ -76,5 +76,7 @@ write_basic_package_version_file(${PROJECT_BINARY_DIR}/gsortConfigVersion.cmake 
 install(FILES ${PROJECT_BINARY_DIR}/gsortConfigVersion.cmake DESTINATION ${package} COMPONENT library)
 install(FILES ${PROJECT_SOURCE_DIR}/src/library/README.md ${PROJECT_SOURCE_DIR}/src/library/DEVICE.md
   DESTINATION ${CMAKE_INSTALL_DATADIR}/doc/libgsort-dev COMPONENT library)
+install(DIRECTORY ${PROJECT_SOURCE_DIR}/src/library/examples
+  DESTINATION ${CMAKE_INSTALL_DATADIR}/doc/libgsort-dev COMPONENT library)
 install(FILES ${PROJECT_SOURCE_DIR}/LICENSE DESTINATION ${CMAKE_INSTALL_DATADIR}/doc/libgsort-dev
   RENAME copyright COMPONENT library)
