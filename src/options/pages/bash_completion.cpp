@@ -32,9 +32,14 @@ constexpr std::string_view kMiddle = R"(  esac
     mapfile -t COMPREPLY < <(compgen -f -- "$word")
     return
   fi
-  mapfile -t COMPREPLY < <(compgen -W ')";
+)";
 
-constexpr std::string_view kTail = R"(' -- "$word")
+// The names that are offered behind one dash, then those behind two.
+constexpr std::string_view kNames = R"(  local names='{}'
+  [[ $word == --* ]] && names='{}'
+)";
+
+constexpr std::string_view kTail = R"(  mapfile -t COMPREPLY < <(compgen -W "$names" -- "$word")
   # The value comes at once behind the '='.
   [[ ${COMPREPLY[0]-} == *= ]] && compopt -o nospace 2>/dev/null
   return 0
@@ -84,14 +89,17 @@ std::string case_of(const OptionSpec& spec) {
       names_of(spec), generator);
 }
 
-std::vector<std::string> offered_names(Program program) {
+// Words with a blank between any two: the letters and the common options, or all long names.
+std::string offered_names(Program program, bool only_long) {
   std::vector<std::string> names;
   for (const OptionSpec& spec : option_table(program)) {
     const char* const joint = spec.value_kind == ValueKind::kRequired ? "=" : "";
-    if (spec.letter != '\0') names.push_back(fmt::format("-{}", spec.letter));
-    if (!spec.name.empty()) names.push_back(fmt::format("--{}{}", spec.name, joint));
+    if (spec.letter != '\0' && !only_long) names.push_back(fmt::format("-{}", spec.letter));
+    if (!spec.name.empty() && (only_long || is_offered_at_dash(spec))) {
+      names.push_back(fmt::format("--{}{}", spec.name, joint));
+    }
   }
-  return names;
+  return fmt::format("{}", fmt::join(names, " "));
 }
 
 }  // namespace
@@ -102,7 +110,7 @@ std::string bash_completion(Program program) {
     if (spec.value_kind != ValueKind::kNone) text += case_of(spec);
   }
   text += kMiddle;
-  text += fmt::format("{}", fmt::join(offered_names(program), " "));
+  text += fmt::format(kNames, offered_names(program, false), offered_names(program, true));
   return text + with_name(kTail, program);
 }
 

@@ -29,4 +29,8 @@ std::string choice_words(const OptionSpec& spec) {
   return fmt::format("{}", fmt::join(choices_of(spec), " "));
 }
 
+bool is_offered_at_dash(const OptionSpec& spec) {
+  return spec.common && spec.letter == '\0';
+}
+
 }  // namespace gsort

@@ -1,4 +1,4 @@
-// What a shell may offer where an option wants its value.
+// What a shell may offer: names behind a dash, and where an option wants its value.
 #pragma once
 
 #include <cstdint>
@@ -24,5 +24,8 @@ enum class ValueHint : std::uint8_t {
 
 // The same in one string, "auto cuda cpu".
 [[nodiscard]] std::string choice_words(const OptionSpec& spec);
+
+// Whether a long name is offered behind one dash, among the letters. Behind two all are.
+[[nodiscard]] bool is_offered_at_dash(const OptionSpec& spec);
 
 }  // namespace gsort

@@ -43,9 +43,11 @@ std::string value_of(const OptionSpec& spec) {
 }
 
 // How the value is joined to the name: '=' a long one takes it behind '=' or as the next word, '=-'
-// behind '=' only; '+' the same for a letter.
+// behind '=' only; '+' the same for a letter. $long before a name hides it until -- is typed.
 std::string line_of(std::string_view name, std::string_view joint, const OptionSpec& spec) {
-  return fmt::format("  '*{}{}[{}]{}' \\\n", name, joint, escaped(spec.help), value_of(spec));
+  const bool hidden = name.starts_with("--") && !is_offered_at_dash(spec);
+  return fmt::format("  {}'*{}{}[{}]{}' \\\n", hidden ? "$long" : "", name, joint,
+                     escaped(spec.help), value_of(spec));
 }
 
 std::string lines_of(const OptionSpec& spec) {
@@ -67,7 +69,9 @@ std::string zsh_completion(Program program) {
   std::string text = fmt::format(
       "#compdef {0}\n"
       "# zsh completion for {0}; made by {0} --generate=zsh\n"
-      "# Every option may repeat.\n"
+      "# Every option may repeat. Names that begin with ! are known, but not offered.\n"
+      "local long='!'\n"
+      "[[ $PREFIX == --* ]] && long=\n"
       "_arguments -s -S \\\n",
       name_of(program));
   for (const OptionSpec& spec : option_table(program)) text += lines_of(spec);
