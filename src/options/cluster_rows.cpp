@@ -188,6 +188,7 @@ std::vector<OptionSpec> cluster_rows(std::span<const OptionSpec> rows) {
     const auto own = std::ranges::find(kOwnTexts, row.name, &OwnText::name);
     if (own == std::end(kOwnTexts)) continue;
     row.more = own->more;
+    row.rules = {};
     if (!own->help.empty()) row.help = own->help;
   }
   for (const OptionSpec& own : kOwnRows) {  // behind the last one of its group

@@ -36,7 +36,8 @@ struct OptionSpec {
   bool common = false;          // shown by -h, which must stay on one screen
   bool in_environment = false;  // GSORT_OPTIONS may have it: no result depends on it
   std::string_view help = {};   // a few words: one line of 47 characters, or two of a list
-  std::string_view more = {};   // for --help: whole sentences; what is not said in `help`
+  std::string_view more = {};   // whole sentences; what is not said in `help`
+  std::string_view rules = {};  // for the manual page alone: further sentences, exceptions
 
   // Puts the value into the options. Throws: Error(kUsage) for a value that makes no sense.
   void (*apply)(Options& options, std::string_view value) = nullptr;

@@ -52,8 +52,8 @@ constexpr auto kFurtherRows = std::to_array<OptionSpec>({
      .value_name = "FILE",
      .group = kFiles,
      .help = "read input names from FILE, separated by NUL",
-     .more = "As find -print0 writes them, at most 1,048,576; - reads the names from stdin. "
-             "Several inputs are sorted as if they were one, in the list as on the command line.",
+     .more = "As find -print0 writes them, at most 1,048,576; -: names from stdin.",
+     .rules = "Several inputs are sorted as if they were one, in the list as on the command line.",
      .apply = [](Options& o, Text v) { o.files0_from = checked_path(v, "--files0-from"); }},
     {.name = "output",
      .letter = 'o',
@@ -62,22 +62,23 @@ constexpr auto kFurtherRows = std::to_array<OptionSpec>({
      .group = kFiles,
      .common = true,
      .help = "output, whole or not at all; may be an input",
-     .more = "Without it the result goes to stdout, unless that is a terminal; -o - writes to a "
-             "terminal, too. FILE may be an input; the file that stdout is redirected to may not.",
+     .more = "Without it: stdout, unless that is a terminal; -o - writes there, too.",
+     .rules = "FILE may be an input; the file that stdout is redirected to may not.",
      .apply = set_output},
     {.name = "replace",
      .value_kind = kRequired,
      .value_name = "HOW",
      .choices = "rename|write",
      .group = kFiles,
-     .help = "how an existing output is replaced: rename|write",
-     .more = "rename, the default: the old file or the whole new one is there, whatever happens. "
-             "write: when the sort is complete and verified in a temporary file, beside the output "
-             "or in a folder of -T, its bytes are written into the existing file. Use it where no "
-             "file can be renamed to the output: it is a mount point, or another user's file in a "
-             "folder with the sticky bit; or to keep its hard links. It needs room for both files. "
-             "If gsort is killed or a disk fails in this last step, the output is partial; the "
-             "temporary file, OUTPUT.gsort- and 8 digits, is then complete and kept.",
+     .help = "how to replace an output: rename|write",
+     .more = "rename (default): the old file or the whole new one, whatever happens. write: "
+             "first a verified copy on disk, then into the file itself; for mount points, "
+             "another user's file in a sticky folder, hard links. If gsort is killed in this "
+             "last step, the output is partial and the copy, OUTPUT.gsort- and 8 digits, stays.",
+     .rules = "The copy is a temporary file, beside the output or in a folder of -T, and "
+              "complete before its bytes are written into the existing file. Use write where no "
+              "file can be renamed to the output, or to keep its hard links. It needs room for "
+              "both files. After a failure of the disk, too, the copy is complete and kept.",
      .apply = [](Options& o,
                  Text v) { o.writes_into_file = parse_choice(v, kReplacing, "--replace"); }},
     {.name = "format",
@@ -86,20 +87,19 @@ constexpr auto kFurtherRows = std::to_array<OptionSpec>({
      .choices = "bin|text|npy|sosd",
      .group = kFiles,
      .help = "file formats: bin|text|npy|sosd (by suffix)",
-     .more =
-         "Raw keys, decimal numbers one a line (blanks around them and CR LF are read), NumPy "
-         "arrays (of records, too) of one "
-         "dimension, or of two, whose rows are each sorted on their own, or SOSD files, which "
-         "are raw keys behind their number in 64 bits, little endian. Without it, suffixes "
-         "decide (.txt, .npy, else raw), for each FILE and for the output; an output without "
-         "such a suffix gets the format of the first FILE. One value is for input and output; "
-         "--format=text:bin reads text and writes raw keys. An array's header gives type and "
-         "byte order; a SOSD file needs a type (-t). An output with a suffix that gsort does not "
-         "write, as .csv or .lz4, needs --format. A .npy or SOSD output whose length is "
-         "not known in advance (-u; -m and --batch-elements of pipes, text and compressed "
-         "inputs) must be a file and not compressed, because its header is written last. In "
-         "text, every NaN is nan or -nan, without its payload; -v prints how many payloads "
-         "were lost.",
+     .more = "Raw keys, decimal lines, NumPy arrays (of records, too; of two dimensions: each "
+             "row), SOSD: keys behind their number. By default suffixes decide, for each FILE "
+             "and the output (.txt, .npy, else raw); an output without one gets the format of "
+             "the first FILE. --format=text:bin reads text and writes raw keys. A .npy or SOSD "
+             "output of unknown length must be a file, not compressed. SOSD needs -t.",
+     .rules = "In text, blanks around a number and CR LF are read. An array has one dimension, "
+              "or two; then each row is sorted on its own. SOSD files are raw keys behind their "
+              "number in 64 bits, little endian. One value is for input and output. An array's "
+              "header gives type and byte order. An output with a suffix that gsort does not "
+              "write, as .csv or .lz4, needs --format. The length is not known in advance with "
+              "-u, and with -m and --batch-elements of pipes, text and compressed inputs; then "
+              "the header is written last. In text, every NaN is nan or -nan, without its "
+              "payload; -v prints how many payloads were lost.",
      .apply = set_format},
     {.name = "decompress",
      .value_kind = kRequired,
@@ -107,12 +107,12 @@ constexpr auto kFurtherRows = std::to_array<OptionSpec>({
      .choices = "auto|none" GSORT_CODECS(GSORT_BAR_AND_NAME),
      .group = kFiles,
      .help = "decompress inputs: auto|none" GSORT_CODECS(GSORT_BAR_AND_NAME),
-     .more =
-         "auto, the default, looks at the first bytes of each FILE. Data after the last gzip, "
-         "bzip2, xz or zstd member is an error, except zeros after gzip and the padding of the xz "
-         "format. zstd windows of up to 128 MiB are read; for larger ones use zstd -dc --long=31 "
-         "FILE | gsort -t TYPE. A pipe that begins with a skippable zstd frame of 4 KiB or more "
-         "needs zstd or none here. The manual page explains how much memory decompression needs.",
+     .more = "auto (default): by the first bytes of each FILE. zstd windows of up to 128 MiB; "
+             "others: zstd -dc --long=31 FILE | gsort -t TYPE.",
+     .rules = "Data after the last gzip, bzip2, xz or zstd member is an error, except zeros "
+              "after gzip and the padding of the xz format. A pipe that begins with a skippable "
+              "zstd frame of 4 KiB or more needs zstd or none here. NOTES explains how much "
+              "memory decompression needs.",
      .apply = set_decompress},
     {.name = "compress",
      .value_kind = kRequired,
@@ -120,8 +120,9 @@ constexpr auto kFurtherRows = std::to_array<OptionSpec>({
      .choices = "none" GSORT_CODECS(GSORT_BAR_AND_NAME),
      .group = kFiles,
      .help = "compress the output: none" GSORT_CODECS(GSORT_BAR_AND_NAME),
-     .more = "Without it, the output's suffix decides (.gz, .bz2, .xz, .zst), else none. All cores "
-             "compress; the output is a series of members, which every tool reads as one file.",
+     .more = "By default the output's suffix decides: .gz, .bz2, .xz, .zst.",
+     .rules = "All cores compress; the output is a series of members, which every tool reads as "
+              "one file.",
      .apply = set_compress},
     {.name = "temporary-directory",
      .letter = 'T',
@@ -145,9 +146,11 @@ constexpr auto kFurtherRows = std::to_array<OptionSpec>({
      .common = true,
      .in_environment = true,
      .help = "host memory of the whole program",
-     .more = "512M, 4G, or 50% of the memory. The default is half of the available memory, "
-             "within the container's limits. The peak of resident memory is at most SIZE, or "
-             "24M if SIZE is less. Files in a tmpfs, --trace and a GPU's driver take more.",
+     .more = "Default: half of what is available, within the container's limits. Bounds resident "
+             "memory (24M at least), without tmpfs, --trace and a GPU's driver.",
+     .rules = "SIZE is 512M, 4G, or 50% of the memory. The default is half of the available "
+              "memory. The peak of resident memory is at most SIZE, or 24M if SIZE is less. "
+              "Files in a tmpfs, --trace and a GPU's driver take more.",
      .apply = [](Options& o, Text v) { o.buffer_size = checked_size(v, "--buffer-size"); }},
     {.name = "gpu-memory",
      .value_kind = kRequired,
@@ -155,7 +158,7 @@ constexpr auto kFurtherRows = std::to_array<OptionSpec>({
      .group = kResources,
      .in_environment = true,
      .help = "memory of each device (90% of what is free)",
-     .more = "The driver uses more for any process (about 0.5 GiB on an H100).",
+     .rules = "The driver uses more for any process (about 0.5 GiB on an H100).",
      .apply = [](Options& o, Text v) { o.gpu_memory = checked_size(v, "--gpu-memory"); }},
     {.name = "parallel",
      .value_kind = kRequired,
@@ -183,22 +186,22 @@ constexpr auto kFurtherRows = std::to_array<OptionSpec>({
      .common = true,
      .in_environment = true,
      .help = "sorting engine (auto)",
-     .more = "auto uses a GPU if there is one and the input is large enough to make up for its "
-             "start; -v prints the choice and the reason. cuda without a usable GPU is an error. "
-             "8- and 16-bit keys, --intersect, --subtract, --top if N elements fit in memory, and "
-             "--batch-elements of records and of 128-bit keys always use the CPU.",
+     .more = "auto: a GPU if the input is large enough; -v prints the reason. cuda without a "
+             "usable GPU is an error.",
+     .rules = "auto uses a GPU if there is one and the input is large enough to make up for its "
+              "start. 8- and 16-bit keys, --intersect, --subtract, --top if N elements fit in "
+              "memory, and --batch-elements of records and of 128-bit keys always use the CPU.",
      .apply = [](Options& o, Text v) { o.engine = parse_choice(v, kEngines, "--engine"); }},
     {.name = "device",
      .value_kind = kRequired,
      .value_name = "N,...",
      .group = kResources,
      .in_environment = true,
-     .help = "GPUs to use: CUDA device numbers, all or auto (auto)",
-     .more =
-         "auto uses one GPU, or more if that is predicted to be faster, mostly if the input does "
-         "not fit in the memory of one. all uses every GPU. An input that fits in the memory of "
-         "one GPU is sorted on one. A number that is given twice counts as two devices, each with "
-         "half of that GPU's memory.",
+     .help = "GPUs to use: CUDA numbers, all or auto (auto)",
+     .more = "auto: one GPU, or more if that is predicted to be faster. all: every GPU. A number "
+             "given twice: two devices, each with half of its memory.",
+     .rules = "More than one is faster mostly if the input does not fit in the memory of one. An "
+              "input that fits in the memory of one GPU is sorted on one.",
      .apply = [](Options& o, Text v) { o.devices = parse_devices(v, "--device"); }},
     {.name = "direct-io",
      .value_kind = kRequired,
@@ -213,25 +216,24 @@ constexpr auto kFurtherRows = std::to_array<OptionSpec>({
      .group = kResources,
      .in_environment = true,
      .help = "store runs as packed differences (auto)",
-     .more = "auto packs the blocks of runs that become at least 10% smaller; on packs all that "
-             "become smaller.",
+     .more = "auto packs blocks that become at least 10% smaller; on: all that shrink.",
      .apply = [](Options& o, Text v) { o.packing = parse_choice(v, kPacking, "--pack-runs"); }},
 
     {.name = "no-verify",
      .group = kReporting,
      .help = "do not verify the result",
-     .more = "Without this option, gsort compares a fingerprint of all elements read with that "
-             "of all elements written and checks the order. If they differ, the output does not "
-             "appear; a pipe may already have received part of it. The number of elements and "
-             "their positions are checked in any case.",
+     .more = "By default gsort compares count, fingerprint, order and positions of input and "
+             "output; a difference is an error. This leaves count and positions.",
+     .rules = "After such an error no output appears, but a pipe may already have received part "
+              "of it.",
      .apply = [](Options& o, Text) { o.verify = false; }},
     {.name = "verify-encoding",
      .group = kReporting,
      .in_environment = true,
      .help = "decode text and compressed output, and compare",
-     .more = "Without this option, gsort verifies the result before it is converted to text or "
-             "compressed. Decoding takes 11 to 44% more processor time. Of a NaN in text, only the "
-             "sign is compared.",
+     .more = "By default only the elements are verified, before they become text or compressed. "
+             "Decoding takes 11 to 44% more processor time.",
+     .rules = "Of a NaN in text, only the sign is compared.",
      .apply = [](Options& o, Text) { o.verify_encoding = true; }},
     {.letter = 'q',
      .group = kReporting,
@@ -250,10 +252,10 @@ constexpr auto kFurtherRows = std::to_array<OptionSpec>({
      .group = kReporting,
      .in_environment = true,
      .help = "a status line (auto)",
-     .more = "auto: at a terminal, after the first second. always: also elsewhere, one line per "
-             "second, the last of which says done; nothing if the sort takes less than a second. "
-             "json: the same as JSON, one object per line; the last object is always printed. "
-             "SIGUSR1 always prints a line.",
+     .more = "auto: at a terminal, after a second. always: also elsewhere, a line per second; "
+             "nothing if the sort takes less than a second. json: the same as JSON, an object "
+             "per line. SIGUSR1 always prints a line.",
+     .rules = "The last line says done; the last object of json is always printed.",
      .apply = [](Options& o,
                  Text v) { o.progress = parse_choice(v, kProgressModes, "--progress"); }},
     {.name = "stats",
@@ -262,7 +264,8 @@ constexpr auto kFurtherRows = std::to_array<OptionSpec>({
      .group = kReporting,
      .in_environment = true,
      .help = "a summary of the sort in JSON",
-     .more = "Plan, phases, work and waiting time of every stage, bytes, memory, fingerprint.",
+     .more = "Plan, phases, work and waiting of stages, bytes, memory, fingerprint.",
+     .rules = "Work and waiting time are those of every stage.",
      .apply = [](Options& o, Text v) { o.stats = checked_path(v, "--stats"); }},
     {.name = "trace",
      .value_kind = kRequired,
@@ -300,10 +303,10 @@ constexpr auto kFurtherRows = std::to_array<OptionSpec>({
      .value_name = "man|bash|zsh|fish",
      .group = kReporting,
      .help = "a manual page, or a shell's completion",
-     .more =
-         "Packages install them. Otherwise, in bash: source <(gsort --generate=bash); zsh: gsort "
-         "--generate=zsh > DIR/_gsort, in a DIR of $fpath, before compinit; fish: gsort "
-         "--generate=fish > ~/.config/fish/completions/gsort.fish.",
+     .more = "bash: source <(gsort --generate=bash); zsh: gsort --generate=zsh > DIR/_gsort, in "
+             "a DIR of $fpath, before compinit; fish: gsort --generate=fish > "
+             "~/.config/fish/completions/gsort.fish.",
+     .rules = "Packages install them.",
      .apply = [](Options& o, Text v) { o.show = parse_choice(v, kGenerated, "--generate"); }},
 });
 #undef GSORT_BAR_AND_NAME

@@ -35,14 +35,15 @@ constexpr auto kRows = std::to_array<OptionSpec>({
      .common = true,
      .help = kTypeHelp,
      .more = "Without it, the suffix of the first FILE decides (dump.u64), else $GSORT_TYPE, "
-             "else i32; a warning names the first FILE whose suffix says another type. If i32 is "
-             "only assumed, a line on standard error says so, the output cannot replace a FILE, "
-             "and a FILE that is plainly something else is an error (see NOTES in gsort(1)). "
-             "uint64, uint64_t, float64, double and NumPy's codes with a byte order ('<u8', '>f8') "
-             "are names of types, too, and none depends on case. Floating-point numbers sort by "
-             "IEEE total order: -NaN, -inf, ..., -0, +0, "
-             "..., +inf, +NaN. time64 is i64 with its least number, NumPy's NaT, last. -v "
-             "and --explain show the type and where it comes from.",
+             "else i32; an output of that assumed type cannot replace a FILE. uint64, float64, "
+             "double and '<u8' are names of types, too. Floats sort by IEEE total order: -NaN, "
+             "-inf, ..., -0, +0, ..., +inf, +NaN. time64 is i64 with its least number, NumPy's "
+             "NaT, last.",
+     .rules = "No name depends on case; uint64_t and all of NumPy's codes with a byte order are "
+              "names. A warning names the first FILE whose suffix says another type. If i32 is "
+              "only assumed, a line on standard error says so, and a FILE that is plainly "
+              "something else is an error (see NOTES). -v and --explain show the type and where "
+              "it comes from.",
      .apply =
          [](Options& o, Text v) {
            set_type(o, v, "--type");
@@ -69,9 +70,9 @@ constexpr auto kRows = std::to_array<OptionSpec>({
      .value_name = "SIZE",
      .group = kOrder,
      .help = "sort records of SIZE bytes, by --key",
-     .more = "Records are moved whole, and records with equal keys keep the order of the input. "
-             "SIZE is at most 16K; a bare number counts bytes. Records of the sort benchmark: "
-             "--record=100 --key=0:bytes10.",
+     .more = "Records with equal keys keep their order. SIZE is at most 16K; a bare number "
+             "counts bytes. Sort benchmark: --record=100 --key=0:bytes10.",
+     .rules = "Records move whole.",
      .apply = set_record},
     {.name = "key",
      .letter = 'k',
@@ -79,31 +80,29 @@ constexpr auto kRows = std::to_array<OptionSpec>({
      .value_name = "OFFSET[:TYPE][r],...",
      .group = kOrder,
      .help = "positions and types of the keys of a --record",
-     .more =
-         "TYPE is one of those of --type, which is also the default, or bytesN: N bytes, at most "
-         "32, compared as unsigned. r reverses one key, -r all of them. The first key decides; "
-         "further keys, of this or of a repeated --key, break its ties: --key=0:u32,4:u32 sorts "
-         "pairs. Keys do not overlap. A NumPy "
-         "array of records needs no --record: NAME[r] is one of its fields, and without --key all "
-         "fields are keys, in their order.",
+     .more = "TYPE is one of --type's, which is also the default, or bytesN: N bytes, at most "
+             "32, compared as unsigned. r reverses one key, -r all. Further keys break ties: "
+             "--key=0:u32,4:u32 sorts pairs. NAME[r] is a field of a NumPy array of records, "
+             "which needs no --record.",
+     .rules = "A repeated --key adds keys. Keys do not overlap. Without --key, all fields of a "
+              "NumPy array of records are keys, in their order.",
      .apply = add_record_keys},
     {.name = "unique",
      .letter = 'u',
      .group = kOrder,
      .common = true,
      .help = "one of each key",
-     .more =
-         "Keys are equal if their bits are: -0 and +0 differ, and so do two NaN with different "
-         "bits. The first of several records with equal keys is kept. With -c, no key may repeat.",
+     .more = "Keys are equal if their bits are: -0 and +0 differ. The first of several records "
+             "with equal keys is kept. With -c, no key may repeat.",
+     .rules = "Two NaN with different bits differ, too.",
      .apply = [](Options& o, Text) { o.unique = true; }},
     {.name = "count",
      .group = kOrder,
      .help = "with -u: write each key with its count",
-     .more = "Each element of the output is a key followed by its count, an unsigned 64-bit "
-             "number in the byte order of the keys. A line of text is the count, a tab and the "
-             "key; a .npy output has the fields key and count. gsort verifies the counts, too. "
-             "Works with all key types, but not with --record or --top. The output cannot be one "
-             "of the FILEs.",
+     .more = "In raw output the count, unsigned 64-bit, is behind the key; in text: count, tab, "
+             "key; .npy: fields key and count. Not with --record or --top.",
+     .rules = "The count has the byte order of the keys. gsort verifies the counts, too. Works "
+              "with all key types. The output cannot be one of the FILEs.",
      .apply = [](Options& o, Text) { o.count = true; }},
     {.name = "min-count",
      .value_kind = kRequired,
@@ -116,19 +115,19 @@ constexpr auto kRows = std::to_array<OptionSpec>({
      .value_name = "N",
      .group = kOrder,
      .help = "sort each group of N elements on its own",
-     .more = "Many arrays in one file; the last one may be shorter. If several arrays fit in "
-             "memory, each core sorts one; larger arrays are sorted one after the other on all "
-             "cores. A GPU sorts many at once; arrays of records and of 128-bit keys are sorted on "
-             "the CPU. The rows of a two-dimensional .npy array need no such option. With -c, "
-             "checks each array.",
+     .more = "Many arrays in one file; the last may be shorter. -c checks each array.",
+     .rules = "If several arrays fit in memory, each core sorts one; larger arrays are sorted "
+              "one after the other on all cores. A GPU sorts many at once; arrays of records and "
+              "of 128-bit keys are sorted on the CPU. The rows of a two-dimensional .npy array "
+              "need no such option.",
      .apply = set_batch_elements},
     {.name = "skip",
      .value_kind = kRequired,
      .value_name = "BYTES",
      .group = kOrder,
      .help = "a header of each FILE, before the first key",
-     .more = "The output begins with the header of the first FILE, except that a .npy or "
-             "SOSD output has its own.",
+     .more = "The output begins with that of the first FILE, unless it is .npy or SOSD.",
+     .rules = "A .npy or SOSD output has a header of its own.",
      .apply = set_skip},
 
     {.name = "check",
@@ -145,43 +144,43 @@ constexpr auto kRows = std::to_array<OptionSpec>({
     {.name = "fingerprint",
      .group = kJob,
      .help = "print the fingerprint of all elements",
-     .more = "Reads all FILEs and sorts nothing. Elements with the same bytes have the same "
-             "fingerprint, in any order and however they are divided into FILEs; other elements "
-             "have, but for chance, another one. -c, -v and --stats show it, too. It finds faults; "
-             "it is no protection against a person who chooses elements to deceive.",
+     .more = "Sorts nothing. The same elements have the same one, in any order and however they "
+             "are divided into FILEs. -c, -v and --stats show it, too.",
+     .rules = "Other elements have, but for chance, another one. It finds faults; it is no "
+              "protection against a person who chooses elements to deceive.",
      .apply = [](Options& o, Text) { o.fingerprint = true; }},
     {.name = "expect",
      .value_kind = kRequired,
      .value_name = "FINGERPRINT",
      .group = kJob,
      .help = "status 1 if the fingerprint is another one",
-     .more = "With -c or --fingerprint: the elements read must be those whose FINGERPRINT this is, "
-             "as -c, --fingerprint, -v and --stats show it. So you see whether another program has "
-             "lost, doubled or changed an element (the manual page has an example).",
+     .more = "With -c or --fingerprint: has another program lost or changed an element?",
+     .rules = "The elements read must be those whose FINGERPRINT this is, as -c, --fingerprint, "
+              "-v and --stats show it. EXAMPLES has an example.",
      .apply = [](Options& o, Text v) { o.expected = checked_fingerprint(v, "--expect"); }},
     {.name = "merge",
      .letter = 'm',
      .group = kJob,
      .common = true,
      .help = "merge inputs that are already sorted",
-     .more = "Every FILE must be in the requested order, which is checked as it is read; keys "
-             "may repeat. A FILE that is not sorted is an error that names the first element out "
-             "of order; with -o no output appears then, but a pipe may already have received "
-             "part of it. Equal records come in the order of the FILEs. If there are more FILEs "
-             "than memory has room for, groups of them are merged first.",
+     .more = "A FILE that is not sorted is an error; no output appears, but a pipe may have "
+             "received part of it. Equal records come in the order of the FILEs.",
+     .rules = "Every FILE must be in the requested order, which is checked as it is read; keys "
+              "may repeat. The error names the first element out of order. If there are more "
+              "FILEs than memory has room for, groups of them are merged first.",
      .apply = [](Options& o, Text) { o.merge = true; }},
     {.name = "intersect",
      .group = kJob,
      .help = "with -m: one of each key that is in every FILE",
-     .more = "Sorted FILEs are compared as they are read, in one pass and without temporary files. "
-             "The output has one of each key, as with -u. Works with all key types, but not with "
-             "--record. Always uses the CPU.",
+     .more = "In one pass, on the CPU, without temporary files; not with --record.",
+     .rules = "Sorted FILEs are compared as they are read. The output has one of each key, as "
+              "with -u. Works with all key types.",
      .apply = [](Options& o, Text) { o.intersect = true; }},
     {.name = "subtract",
      .group = kJob,
      .help = "with -m: one of each key of only the first FILE",
-     .more = "One of each key of the first FILE that is in no other FILE. All else is as with "
-             "--intersect.",
+     .rules = "One of each key of the first FILE that is in no other FILE. All else is as with "
+              "--intersect.",
      .apply = [](Options& o, Text) { o.subtract = true; }},
     {.name = "top",
      .value_kind = kRequired,
@@ -189,45 +188,46 @@ constexpr auto kRows = std::to_array<OptionSpec>({
      .group = kJob,
      .common = true,
      .help = "write only the first N elements of the result",
-     .more = "With -r the N greatest, with -u the first N distinct keys. If N elements fit in "
-             "memory, the input is read once and there are no temporary files. Otherwise, or if N "
-             "is more than a quarter of all elements, gsort sorts everything and writes the first "
-             "N. So it does with --argsort, and for records that have more than keys.",
+     .more = "With -r the N greatest, with -u the first N distinct keys. Reads once, without "
+             "temporary files, if N elements fit in memory.",
+     .rules = "If they do not fit, or if N is more than a quarter of all elements, gsort sorts "
+              "everything and writes the first N. So it does with --argsort, and for records "
+              "that have more than keys.",
      .apply = set_top},
     {.name = "argsort",
      .group = kJob,
      .help = "write the positions of the elements in order",
-     .more = "Position 0 is the first element of the first FILE, and all FILEs count as one "
-             "sequence. The output has unsigned numbers: 32 bits if the FILEs have at most 2^32 "
-             "elements, else 64 bits, in the byte order of the keys; .npy and text outputs "
-             "work, too. Equal elements keep the order of the input, also with -r, as with "
-             "numpy.argsort(kind=\"stable\"). With --top N, the positions of the first N; with -u, "
-             "the position where each key occurs first. A header (--skip) is not copied, and the "
-             "output cannot be one of the FILEs.",
+     .more = "Numbers from 0 in the sequence of all FILEs: unsigned 32-bit, or 64-bit above 2^32 "
+             "elements. Equal elements keep their order, also with -r, as with "
+             "numpy.argsort(kind=\"stable\"). With -u: where each key occurs first.",
+     .rules = "Position 0 is the first element of the first FILE. The numbers have the byte "
+              "order of the keys; .npy and text outputs work, too. With --top N, the positions "
+              "of the first N. A header (--skip) is not copied, and the output cannot be one of "
+              "the FILEs.",
      .apply = [](Options& o, Text) { o.argsort = true; }},
     {.name = "each",
      .group = kJob,
      .help = "sort each FILE separately",
-     .more = "The result replaces FILE; with -o DIR, an existing folder, it is written there "
-             "under the name of FILE. Each output appears whole or not at all. Without -t, the "
-             "suffix of each FILE gives its type. If a FILE fails, a message names it, gsort "
-             "continues with the next one, and the exit status is 2. With -c, each FILE is "
-             "checked, and the exit status is the highest of all.",
+     .more = "The result replaces FILE, or appears in -o DIR, an existing folder, under its "
+             "name. If one fails, gsort continues and ends with status 2.",
+     .rules = "Each output appears whole or not at all. Without -t, the suffix of each FILE "
+              "gives its type. A message names a FILE that fails. With -c, each FILE is checked, "
+              "and the exit status is the highest of all.",
      .apply = [](Options& o, Text) { o.each = true; }},
     {.name = "split-output",
      .value_kind = kRequired,
      .value_name = "N",
      .group = kJob,
      .help = "write the result as N files of equal size",
-     .more =
-         "N is at most 256. "
-         "-o gives the names: in part-{}.u64, gsort replaces {} by 0 to N-1, with leading zeros. "
-         "The numbers of elements differ by one at most. Raw keys and text: cat part-*.u64 prints "
-         "what one output would hold. Each .npy or SOSD file is complete by itself. Either all "
-         "files appear or none, unless SIGKILL or a power cut interrupts the last step; a file "
-         "that exists already is an error. Works with all formats and compression, but not with "
-         "--resume, rows of an array, or an unknown number of elements: -u, --intersect, "
-         "--subtract, and -m and --batch-elements of pipes, text and compressed inputs.",
+     .more = "In -o part-{}.u64, {} becomes 0 to N-1, with leading zeros. N is at most 256. All "
+             "files appear or none; a file that exists already is an error. Not with --resume, "
+             "-u or other unknown numbers of elements.",
+     .rules = "The numbers of elements differ by one at most. Raw keys and text: cat part-*.u64 "
+              "prints what one output would hold. Each .npy or SOSD file is complete by itself. "
+              "SIGKILL or a power cut in the last step may leave some of the files. Works with "
+              "all formats and compression, but not with rows of an array, and not with an "
+              "unknown number of elements: -u, --intersect, --subtract, and -m and "
+              "--batch-elements of pipes, text and compressed inputs.",
      .apply = [](Options& o,
                  Text v) { o.split_output = parse_count(v, 1, kMostParts, "--split-output"); }},
     {.name = "explain",
@@ -237,79 +237,82 @@ constexpr auto kRows = std::to_array<OptionSpec>({
      .group = kJob,
      .common = true,
      .help = "print the plan and stop; status 2 if none works",
-     .more = "Shows every size and count of the job, and the free memory and disk space. "
-             "Reads only the sizes and the beginnings of the files. Does not work with --check.",
+     .more = "Sizes, memory and disk space; reads only sizes and beginnings of files.",
+     .rules = "Shows every size and count of the job, and the free memory and disk space. Does "
+              "not work with --check.",
      .apply = [](Options& o, Text v) { o.explain = parse_choice(v, kExplainModes, "--explain"); }},
     {.name = "resume",
      .value_kind = kRequired,
      .value_name = "DIR",
      .group = kJob,
      .help = "keep runs in DIR; the same command resumes",
-     .more = "However the sort ends, completed runs stay in DIR, and the same command continues "
-             "after the last one. DIR is created if it does not exist; at the end it is empty, "
-             "and removed if gsort created it. The FILEs must be regular files. The output and "
-             "the resources may differ, but an input or a kind of sort that has changed is an "
-             "error. Every run is synced and none stays in memory, so the sort takes longer. If "
-             "gsort is killed just after it replaced its input, running it again reports that "
-             "the sort is complete. The output cannot replace one of several FILEs.",
+     .more = "Completed runs stay in DIR however the sort ends. FILEs are regular files and may "
+             "not change; output and resources may. At the end DIR is empty, and removed if "
+             "gsort created it.",
+     .rules = "The same command continues after the last completed run. Every run is synced, so "
+              "the sort takes longer. DIR is created if it does not exist. A kind of sort that "
+              "has changed is an error, too. No run stays in memory. If gsort is killed just "
+              "after it replaced its input, running it again reports that the sort is complete. "
+              "The output cannot replace one of several FILEs.",
      .apply = [](Options& o, Text v) { o.resume = checked_path(v, "--resume"); }},
     {.name = "form",
      .value_kind = kRequired,
      .value_name = "DIR",
      .group = kJob,
      .help = "form the runs of a --share in DIR, and stop",
-     .more = "Several processes, on hosts that see the same files, sort together: each forms the "
-             "runs of a share, then each takes a part of the output from the runs of all shares "
-             "(--take), then one joins the parts (--join). Any scheduler can start the commands, "
-             "in this order, and repeat any of them after a failure, even while another process "
-             "runs the same one. DIR appears when all its runs are complete. If DIR already "
-             "holds this share, nothing is read. The output has the same bytes as that of one "
-             "gsort. Remove the folders after the join.",
+     .more = "Processes on hosts that see the same files sort together: each forms the runs of a "
+             "share, each takes a part of the output (--take), one joins the parts (--join). "
+             "Repeat what fails; remove the folders at the end.",
+     .rules = "Any scheduler can start the commands, in this order, and repeat any of them, even "
+              "while another process runs the same one. DIR appears when all its runs are "
+              "complete. If DIR already holds this share, nothing is read. The output has the "
+              "same bytes as that of one gsort.",
      .apply = [](Options& o, Text v) { o.form = checked_path(v, "--form"); }},
     {.name = "share",
      .value_kind = kRequired,
      .value_name = "I/P",
      .group = kJob,
      .help = "with --form: share I, from 0, of P of the input",
-     .more = "Give every share the same FILEs, type and order. The FILEs are raw, .npy or SOSD, "
-             "and not compressed.",
+     .more = "All shares: the same FILEs, raw, .npy or SOSD, not compressed.",
+     .rules = "Give every share the same FILEs, type and order.",
      .apply = set_share},
     {.name = "inputs-here",
      .group = kJob,
      .help = "with --form: the FILEs are this share's alone",
-     .more = "FILEs may also be text or compressed, but not pipes. Equal records keep the order of "
-             "the shares.",
+     .more = "FILEs may also be text or compressed, but not pipes.",
+     .rules = "Equal records keep the order of the shares.",
      .apply = [](Options& o, Text) { o.inputs_here = true; }},
     {.name = "take",
      .value_kind = kRequired,
      .value_name = "I/P",
      .group = kJob,
      .help = "write part I, from 0, of P parts of the output",
-     .more = "--from names the folders of all shares; P may differ from their number. Parts have "
-             "equal numbers of elements, except that long ones begin at a page of the file. The "
-             "part is verified and written to a hidden file beside the output. If -S has no "
-             "room to merge all runs at once, some are first merged into temporary runs (-T). The "
-             "output is raw, .npy or SOSD, and not compressed. If the name of -o contains {}, as "
-             "in part-{}.txt, each part is written to its own file, numbered from 0. Such parts "
-             "may also be text or compressed, and -u, --count and --min-count work; with these "
-             "three, elements with the same key are all in one part.",
+     .more = "The part is verified and written to a hidden file beside the output. If -o has {}, "
+             "as in part-{}.txt, each part has its own file, which may be text or compressed, "
+             "and -u, --count and --min-count work.",
+     .rules = "--from names the folders of all shares; P may differ from their number. Parts "
+              "have equal numbers of elements, except that long ones begin at a page of the "
+              "file. If -S has no room to merge all runs at once, some are first merged into "
+              "temporary runs (-T). An output of all parts is raw, .npy or SOSD, and not "
+              "compressed. Parts with files of their own are numbered from 0; with -u, --count "
+              "and --min-count, elements with the same key are all in one part.",
      .apply = set_take},
     {.name = "from",
      .value_kind = kRequired,
      .value_name = "DIR,...",
      .group = kJob,
      .help = "with --take: the folders that --form made",
-     .more = "In any order; a repeated --from adds folders.",
+     .rules = "In any order; a repeated --from adds folders.",
      .apply = set_from},
     {.name = "join",
      .value_kind = kRequired,
      .value_name = "P",
      .group = kJob,
      .help = "join P parts that --take has written",
-     .more = "Compares what each process verified: together, the parts must hold all elements of "
-             "the shares, in order. Otherwise --join fails and the old output stays. If each part "
-             "has its own file, all files get their names. A small hidden file stays beside each "
-             "output, so that a repeated --join finds the sort complete.",
+     .more = "Fails if the parts do not hold all elements of the shares in order; then the old "
+             "output stays. Leaves a small hidden file beside each output.",
+     .rules = "Compares what each process verified. If each part has its own file, all files get "
+              "their names. With the hidden file a repeated --join finds the sort complete.",
      .apply = set_join},
 });
 

@@ -23,7 +23,8 @@ constexpr std::string_view kUsage =
 constexpr std::string_view kSizes =
     R"(SIZE: 512M, 4G, 50%; K is 1024; a number without a unit is an error.
 An option may repeat: the last wins, but -k, -T, --from and -v add up.
-Long options are not abbreviated.
+Long options are not abbreviated. Exceptions and details: man gsort, or
+gsort --generate=man | man -l -
 )";
 
 // "  -S, --buffer-size=SIZE", "      --explain[=text|json]", "  -C".
@@ -45,9 +46,12 @@ std::string term_of(const OptionSpec& spec) {
   return term;
 }
 
-// All lines of the help stand beside the term, or below it if it is too long.
+// All lines of the help stand beside the term, or below it if there is no room.
 std::string line_of(const OptionSpec& spec) {
   const std::string term = term_of(spec);
+  if (term.size() > kTermColumns && term.size() + 2 + spec.help.size() <= kColumns) {
+    return fmt::format("{}  {}\n", term, spec.help);
+  }
   std::string help = wrapped(spec.help, kColumns, kTermColumns + 1);
   if (term.size() > kTermColumns) return term + '\n' + help;
   return help.replace(0, term.size(), term);

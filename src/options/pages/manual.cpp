@@ -257,9 +257,9 @@ std::string options_section(Program program = Program::kGsort) {
     std::string rows;
     for (const OptionSpec& spec : option_table(program)) {
       if (spec.group != group) continue;
-      const char* const stop = spec.help.ends_with('.') || spec.more.empty() ? "" : ".";
-      rows += fmt::format(".TP\n{}\n{}{}\n{}", term_of(spec), literal(spec.help), stop,
-                          sentences(spec.more));
+      const std::string more = sentences(spec.more) + sentences(spec.rules);
+      const char* const stop = spec.help.ends_with('.') || more.empty() ? "" : ".";
+      rows += fmt::format(".TP\n{}\n{}{}\n{}", term_of(spec), literal(spec.help), stop, more);
     }
     if (!rows.empty()) text += fmt::format(".SS {}\n{}", title_of(group), rows);
   }

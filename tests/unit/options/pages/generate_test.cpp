@@ -1,5 +1,6 @@
 #include "options/pages/generate.hpp"
 
+#include <algorithm>
 #include <string>
 
 #include <gtest/gtest.h>
@@ -27,6 +28,32 @@ TEST(ManualPage, ShowsEveryOption) {
     EXPECT_TRUE(holds(page, "\\fB" + with_minus(display_name(spec)) + "\\fR"))
         << display_name(spec);
     EXPECT_TRUE(holds(page, with_minus(spec.help))) << spec.help;
+  }
+}
+
+// Without line ends, and without what roff needs.
+std::string in_one_line(std::string text) {
+  std::ranges::replace(text, '\n', ' ');
+  for (std::size_t at = 0; (at = text.find("\\&", at)) != std::string::npos;) text.erase(at, 2);
+  std::erase(text, '\\');
+  return text;
+}
+
+TEST(ManualPage, HasTheRulesThatTheHelpLeavesOut) {
+  const std::string page = in_one_line(manual_page());
+  for (const OptionSpec& spec : option_table()) {
+    EXPECT_TRUE(holds(page, spec.rules)) << spec.rules;
+  }
+}
+
+TEST(ManualPage, DoesNotReferToItself) {
+  for (const Program program : {Program::kGsort, Program::kCluster}) {
+    for (const OptionSpec& spec : option_table(program)) {
+      for (const std::string_view text : {spec.more, spec.rules}) {
+        EXPECT_FALSE(holds(std::string(text), "gsort(1)")) << text;
+        EXPECT_FALSE(holds(std::string(text), "manual page")) << text;
+      }
+    }
   }
 }
 
@@ -68,7 +95,8 @@ void expect_every_option_in_completions(Program program) {
       EXPECT_TRUE(holds(fish_completion(program), " -l " + name + " ")) << name;
     }
     if (spec.letter != '\0') {
-      EXPECT_TRUE(holds(bash_completion(program), " -" + letter + " ")) << letter;
+      const std::string names = bare(bash_completion(program)) + ' ';
+      EXPECT_TRUE(holds(names, "-" + letter + " ") || holds(names, "-" + letter + "\n")) << letter;
       EXPECT_TRUE(holds(zsh_completion(program), "'*-" + letter)) << letter;
       EXPECT_TRUE(holds(fish_completion(program), " -s " + letter + " ")) << letter;
     }

@@ -47,6 +47,10 @@ TEST(FullHelp, ShowsEveryOption) {
   }
 }
 
+TEST(FullHelp, IsShortEnoughToRead) {
+  EXPECT_LE(lines_of(full_help()).size(), 186U);
+}
+
 TEST(FullHelp, KeepsToEightyColumns) {
   for (const std::string& line : lines_of(full_help())) EXPECT_LE(line.size(), 80U) << line;
 }
