@@ -99,7 +99,7 @@ def as_few_threads_as_a_group_of_processes_may_have_suffice(place):
         checks = {}
         for command in ("gsort --parallel=4 in.u32 -o out", "gsort -S 16M --parallel=4 in.u32 -o out"):
             found = outcomes(place, range(1, 13), lambda most: f"echo {most} > {group}/pids.max; echo $$ > {group}/tasks",
-                             command, make="gsort-gen -t u32 -d zipf --size 32M -o in.u32")
+                             command, make="gsort-gen -t u32 -d zipf --size 20M -o in.u32")
             checks[f"{command}: each limit suffices"] = set(found.values()) == {"sorted"}
         return report(**checks)
     finally:

@@ -5,7 +5,7 @@ import shlex
 
 from scenarios import report, scenario, skip
 
-NOTHING_TO_READ = "< <(sleep 30)"  # a sort that reads first takes as long
+NOTHING_TO_READ = "<> <(:)"  # a pipe that its reader could write: a sort that reads first waits until it is killed
 
 
 def in_own_mounts(place, script: str):

@@ -18,7 +18,7 @@ what is written, these hold for every command:
   - the folder for temporary files, $TMPDIR, is empty afterwards.
 Cases that need more than bash are Python functions in scenarios.py, and in the modules that it is followed by below.
 
-Usage: run.py --bin DIR [--tools DIR] (--list | NAME...)
+Usage: run.py --bin DIR [--tools DIR] [--seed N] (--list | --of-all-types | NAME...)
 """
 
 import argparse
@@ -29,6 +29,7 @@ import shutil
 import subprocess
 import sys
 import tempfile
+import time
 from dataclasses import dataclass, field
 from pathlib import Path
 
@@ -200,11 +201,17 @@ def all_cases() -> dict[str, object]:
     return cases
 
 
+def is_of_types(case) -> bool:
+    """Whether it tries some of the key types (helpers/key-types)."""
+    return isinstance(case, list) and any("key-types)" in command.text for command in case)
+
+
 def run_case(case, options) -> bool:
     root = Path(tempfile.mkdtemp(prefix="gsort-cli-", dir=options.scratch))
     try:
         place = Workplace(options.bin.resolve(), options.tools.resolve(), root)
         place.follows_hints = options.follow_hints
+        place.environment |= {"SEED": str(options.seed), "KEY_TYPES": "all" if options.of_all_types else ""}
         return run_golden(place, case) if isinstance(case, list) else case(place)
     finally:
         shutil.rmtree(root, ignore_errors=True)
@@ -216,6 +223,8 @@ def main() -> int:
     parser.add_argument("--tools", type=Path, default=Path("build/release/tests"))
     parser.add_argument("--scratch", help="where the folders of the cases are made")
     parser.add_argument("--follow-hints", action="store_true")
+    parser.add_argument("--seed", type=int, default=int(time.time()), help="of the key types that are tried")
+    parser.add_argument("--of-all-types", action="store_true", help="the cases that try some of the key types, with all")
     parser.add_argument("--list", action="store_true")
     parser.add_argument("names", nargs="*")
     options = parser.parse_args()
@@ -223,11 +232,14 @@ def main() -> int:
     if options.list:
         print("\n".join(cases))
         return 0
+    if options.of_all_types:
+        cases = {name: case for name, case in cases.items() if is_of_types(case)}
     failed = 0
     for name in options.names or cases:
         passed = run_case(cases[name], options)
         failed += not passed
-        print(f"{'ok' if passed else 'FAILED'}: {name}", flush=True)
+        seed = f" --seed {options.seed}" if is_of_types(cases[name]) else ""
+        print(f"{'ok' if passed else 'FAILED'}: {name}{seed}", flush=True)
     return 1 if failed else 0
 
 

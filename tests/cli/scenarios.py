@@ -302,7 +302,7 @@ def is_instrumented(binary: Path) -> bool:
 def memory_stays_within_what_was_given(place):
     if is_instrumented(place.gsort):
         skip("a sanitizer's own memory would be counted")
-    place.bash("gsort-gen -t u32 --size 192M -o in.u32; gsort-gen -t u64 -d zipf --size 192M -o in.u64")
+    place.bash("gsort-gen -t u32 --size 96M -o in.u32; gsort-gen -t u64 -d zipf --size 96M -o in.u64")
     checks = {}
     for given in (32, 64):
         for name in ("in.u32", "in.u64"):
@@ -324,7 +324,7 @@ def memory_stays_within_what_was_given(place):
 
 @scenario
 def real_integers_of_this_system_are_sorted(place):
-    subprocess.run([DUMP_SYSTEM, "real", "--library-bytes", str(64 * MIB)], cwd=place.work, check=True)
+    subprocess.run([DUMP_SYSTEM, "real", "--library-bytes", str(16 * MIB)], cwd=place.work, check=True)
     checks = {}
     for path in sorted((place.work / "real").iterdir()):
         name, kind = path.name, path.suffix[1:]

@@ -7,7 +7,7 @@ import struct
 import subprocess
 import tempfile
 from bisect import bisect_left
-from collections.abc import Callable
+from collections.abc import Callable, Sequence
 from itertools import accumulate
 from pathlib import Path
 
@@ -87,7 +87,8 @@ def npy(descr: str, count: int, content: bytes) -> bytes:
 class Bed:
     """A folder, the programs, and ways to call them."""
 
-    def __init__(self, programs: Path):
+    def __init__(self, programs: Path, seed: int | None = None):
+        self.chance = None if seed is None else random.Random(seed)
         self.gsort, self.gsort_mpi = programs / "gsort", programs / "gsort-mpi"
         self.mpirun = launcher_of(self.gsort_mpi)
         self.folder = Path(tempfile.mkdtemp(prefix="gsort-cluster-"))
@@ -99,6 +100,10 @@ class Bed:
             self.environment.pop(name, None)
         self.failures = 0
         self.sorts = 0
+
+    def some(self, values: Sequence, count: int) -> list:
+        """So many of them, by the seed; all, if there is none."""
+        return list(values) if self.chance is None else self.chance.sample(values, count)
 
     def mpi(self, processes: int, *words: str) -> list[str]:
         return [self.mpirun, "-n", str(processes), "sh", "-c", EACH, "sh", str(self.gsort_mpi), *words]
@@ -183,3 +188,9 @@ def is_program(process: int) -> bool:
         return Path(f"/proc/{process}/comm").read_text().strip() == "gsort-mpi"
     except OSError:
         return False
+
+
+def descendants(process: int) -> list[str]:
+    """A process and what it has started, itself or by others."""
+    children = subprocess.run(["pgrep", "-P", str(process)], capture_output=True, text=True, check=False).stdout.split()
+    return [str(process), *(each for child in children for each in descendants(int(child)))]

@@ -46,7 +46,7 @@ def read_inputs_here(bed: Bed) -> None:
         for part in parts:
             part.unlink(missing_ok=True)
 
-    for processes in (1, 2, 3, 4):
+    for processes in bed.some((1, 2, 3, 4), 2):
         contents = [[keys("few", "Q", rng.choice([0, 3, 20_000]), rng) for _ in range(rng.randrange(1, 4))]
                     for _ in range(processes)]
         expect("u64", processes, contents, "-t", "u64", "-S", "40M")

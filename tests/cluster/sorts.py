@@ -21,7 +21,7 @@ import sys
 import time
 from pathlib import Path
 
-from bed import KINDS, Bed, keys, npy, sends_much
+from bed import KINDS, Bed, descendants, keys, npy, sends_much
 from inputs_here import check_inputs_here, read_inputs_here
 from network import launcher_of
 from preload import preloadable
@@ -79,7 +79,7 @@ def sort_on_many(bed: Bed) -> None:
 def sort_narrow_keys(bed: Bed) -> None:
     """Keys of 8 and 16 bits, which are counted."""
     rng = random.Random(7)
-    for kind in ("u8", "i8", "u16", "i16", "f16", "bf16"):
+    for kind in bed.some(("u8", "i8", "u16", "i16", "f16", "bf16"), 3):
         for count in (rng.randrange(4), rng.randrange(50_000, 300_000)):
             data = bed.write(f"in.{kind}", rng.randbytes(count * (1 if kind.endswith("8") else 2)))
             order = rng.choice([["-r"], []])
@@ -94,7 +94,7 @@ def sort_narrow_keys(bed: Bed) -> None:
 def write_parts(bed: Bed) -> None:
     """A file of each process, in folders that are the same for all, or not."""
     rng = random.Random(9)
-    for processes in (1, 2, 3, 4):
+    for processes in bed.some((1, 2, 3, 4), 2):
         data = bed.write("in.u64", keys(rng.choice(["random", "few", "sorted"]), "Q", rng.randrange(50_000, 100_000), rng))
         bed.expect_same_parts(processes, "u64", [data], rng.choice(["-r", "-S40M"]))
     bed.expect_same_parts(3, "a header that is kept", [bed.write("head.bin", b"\x01" * 24 + keys("random", "Q", 9_000, rng))],
@@ -120,8 +120,8 @@ def write_parts(bed: Bed) -> None:
 def write_encoded_parts(bed: Bed) -> None:
     """Text and compressed files of each process: what they hold, one behind the other, is what one file of gsort holds."""
     rng = random.Random(13)
-    for processes in (1, 2, 3, 4):
-        for kind, count in (("random", 70_001), ("few", 5_000), ("sorted", 3), ("equal", 0)):
+    for processes in bed.some((1, 2, 3, 4), 2):
+        for kind, count in bed.some((("random", 70_001), ("few", 5_000), ("sorted", 3), ("equal", 0)), 2):
             data = bed.write("in.i32", keys(kind, "i", count, rng))
             options = rng.choice([[], ["-u"], ["-r"], [f"--top={count // 2 + 1}"], ["--verify-encoding"]])
             bed.expect_same_parts(processes, f"{kind} text", [data], "--format=bin:text", "-t", "i32", *options, suffix="txt")
@@ -173,8 +173,8 @@ def parts_on_hosts(bed: Bed) -> None:
 def write_one_of_each(bed: Bed) -> None:
     """-u --parts: equal elements may lie on both sides of a border, or fill whole parts."""
     rng = random.Random(11)
-    for processes in (1, 2, 3, 4):
-        for kind in ("few", "equal", "by_rank", "random"):
+    for processes in bed.some((1, 2, 3, 4), 2):
+        for kind in bed.some(("few", "equal", "by_rank", "random"), 2):
             data = bed.write("in.u64", keys(kind, "Q", rng.randrange(50_000), rng))
             bed.expect_same_parts(processes, f"distinct {kind}", [data], "-u", rng.choice(["-r", "-S40M", "--endian=big"]))
         bed.write("in.f64", struct.pack("<20000d", *(rng.choice([-1.5, 0.0, -0.0, 2.5, rng.random()]) for _ in range(20_000))))
@@ -199,7 +199,7 @@ def write_one_of_each(bed: Bed) -> None:
 def write_one_of_each_together(bed: Bed) -> None:
     """-u into one file, and -u --top: what is left of each process's share is exchanged again."""
     rng = random.Random(14)
-    for processes in (1, 2, 3, 4):
+    for processes in bed.some((1, 2, 3, 4), 2):
         for kind in rng.sample(["few", "equal", "by_rank", "random"], 2):
             data = bed.write("in.u64", keys(kind, "Q", rng.randrange(50_000), rng))
             options = ["-u", rng.choice(["-r", "-S40M", "--endian=big"])]
@@ -231,9 +231,9 @@ def write_one_of_each_together(bed: Bed) -> None:
 def write_the_first(bed: Bed) -> None:
     """--top: elements that are not among the first ones stay where they are."""
     rng = random.Random(10)
-    for processes in (1, 2, 3, 4):
+    for processes in bed.some((1, 2, 3, 4), 2):
         data = bed.write("in.u64", keys(rng.choice(["random", "few", "equal"]), "Q", 100_000, rng))
-        for top in (0, 1, rng.randrange(100_000), 100_000, 1_000_000):
+        for top in bed.some((0, 1, rng.randrange(100_000), 100_000, 1_000_000), 2):
             bed.expect_same(processes, f"the first {top}", [data], f"--top={top}", rng.choice(["-r", "-S40M"]))
         bed.expect_same_parts(processes, "the first", [data], f"--top={rng.randrange(100_000)}")
     bed.expect_same(3, "the first of narrow keys", [bed.write("in.u8", rng.randbytes(200_003))], "--top=70001")
@@ -265,13 +265,13 @@ def sort_in_place(bed: Bed) -> None:
 
 def sort_records(bed: Bed) -> None:
     rng = random.Random(2)
-    for key in ("0:bytes2", "4:u32", "1:bytes12r", "2:i16,8:f64"):
+    for key in bed.some(("0:bytes2", "4:u32", "1:bytes12r", "2:i16,8:f64"), 2):
         keys_of_it = [f"--key={one}" for one in key.split(",")]
         records = b"".join(bytes([rng.randrange(2)]) * 12 + rng.randbytes(8) for _ in range(20_000))
         data = bed.write("in.dat", records)
         bed.expect_same(rng.randrange(2, 5), f"records by {key}", [data], "--record=20", *keys_of_it)
     # Nothing but keys: numbers of 64 and of 128 bits.
-    for size, key in ((8, "0:u32,4:u32"), (8, "4:i32r,0:bytes4"), (16, "0:u64,8:u64"), (16, "0:bytes16r")):
+    for size, key in bed.some(((8, "0:u32,4:u32"), (8, "4:i32r,0:bytes4"), (16, "0:u64,8:u64"), (16, "0:bytes16r")), 2):
         kind = rng.choice(["random", "few"])
         data = bed.write("in.dat", keys(kind, "Q", 100_000, rng))
         bed.expect_same(rng.randrange(2, 5), f"{kind} records of nothing but {key}", [data], f"--record={size}",
@@ -463,12 +463,6 @@ def trace_slowly(bed: Bed) -> None:
         bed.fail(f"a trace written slowly: status {running.returncode}, {len(text)} bytes, {message}")
 
 
-def descendants(process: int) -> list[str]:
-    """A process and what it has started, itself or by others."""
-    children = subprocess.run(["pgrep", "-P", str(process)], capture_output=True, text=True, check=False).stdout.split()
-    return [str(process), *(each for child in children for each in descendants(int(child)))]
-
-
 CASES = {case.__name__: case for case in (
     sort_keys, sort_alone, sort_on_many, sort_narrow_keys, write_parts, write_encoded_parts, write_one_of_each,
     write_one_of_each_together,
@@ -479,12 +473,16 @@ CASES = {case.__name__: case for case in (
 def main() -> int:
     parser = argparse.ArgumentParser(description=__doc__)
     parser.add_argument("--bin", type=Path, required=True, help="the folder of the programs")
+    parser.add_argument("--whole", action="store_true", help="all keys with all numbers of processes, not what the seed chooses")
+    parser.add_argument("--seed", type=int, default=int(time.time()))
     parser.add_argument("cases", nargs="*", choices=[*CASES, []], help="all, if none is named")
     arguments = parser.parse_args()
     if launcher_of(arguments.bin / "gsort-mpi") is None:
         print("skipped: no mpirun, or gsort-mpi was not built; tools/setup installs Open MPI")
         return SKIPPED
-    bed = Bed(arguments.bin.resolve())
+    if not arguments.whole:
+        print(f"--seed {arguments.seed}")
+    bed = Bed(arguments.bin.resolve(), None if arguments.whole else arguments.seed)
     try:
         for name in arguments.cases or CASES:
             begin = time.monotonic()

@@ -10,7 +10,7 @@ and in both cases no file is left in the folder of the output or of temporary fi
 A call that is interrupted (EINTR, EAGAIN) or moves only a part must end no sort, a refused thread none but those that need
 one, and only oneTBB's if it was given when it was asked for. Sorts on a GPU are left out where there is none.
 
-Usage: faults.py --bin DIR --shim FILE [--every] [--jobs N] [--share N] [--calls CALL,...] [SORT...]
+Usage: faults.py --bin DIR --shim FILE [--every] [--jobs N] [--share N] [--seed N] [--calls CALL,...] [SORT...]
 """
 
 import argparse
@@ -18,6 +18,7 @@ import errno
 import itertools
 import re
 import sys
+import time
 from concurrent.futures import ThreadPoolExecutor
 from dataclasses import dataclass
 from typing import Iterable
@@ -157,8 +158,11 @@ def main() -> int:
     parser.add_argument("--every", action="store_true", help="every N; else with growing strides")
     parser.add_argument("--jobs", type=int, default=1, help="so many sorts at the same time")
     parser.add_argument("--share", type=int, default=1, help="one fault of so many, another for every sort")
+    parser.add_argument("--seed", type=int, default=int(time.time()), help="which one of so many")
     parser.add_argument("--calls", help="only these, with commas between them")
     options = parser.parse_args()
+    if options.share > 1:
+        print(f"--seed {options.seed}")
     total = Count()
     known = sorts.all_sorts()
     if unknown := set(options.sorts) - known.keys():
@@ -174,10 +178,13 @@ def main() -> int:
         return bench.run.SKIPPED
     for name, turn in wanted.items():
         count = Count()
-        with ThreadPoolExecutor(options.jobs) as pool:
-            for part in pool.map(lambda job: meet_all(options, name, turn, job), range(options.jobs)):
-                count.hits += part.hits
-                count.failed += part.failed
+        for share in range(options.share):  # the next one where a sort meets none of these faults
+            with ThreadPoolExecutor(options.jobs) as pool:
+                for part in pool.map(lambda job: meet_all(options, name, turn + share + options.seed, job), range(options.jobs)):
+                    count.hits += part.hits
+                    count.failed += part.failed
+            if count.hits:
+                break
         print(f"{name}: met {count.hits} faults, {count.failed} times wrong", flush=True)
         total.hits += count.hits
         total.failed += count.failed
