@@ -7,6 +7,7 @@
 #include <string>
 
 #include "base/device_error.hpp"
+#include "base/made_once.hpp"
 #include "base/units.hpp"
 
 namespace gsort::gpu {
@@ -39,8 +40,7 @@ struct DeviceNames {
 };
 
 DeviceNames& device_names() {
-  static auto& names = *new DeviceNames;
-  return names;
+  return made_once_a_process([] { return DeviceNames(); });
 }
 
 }  // namespace

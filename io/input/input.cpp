@@ -11,6 +11,7 @@
 #include <unistd.h>
 
 #include "base/error.hpp"
+#include "base/made_once.hpp"
 #include "base/units.hpp"
 #include "io/input/residency.hpp"
 #include "io/system/sys.hpp"
@@ -33,8 +34,7 @@ class OpenPlace {
  private:
   using Places = std::counting_semaphore<2>;
   static Places& places() {
-    static Places all(2);
-    return all;
+    return made_once_a_process([] { return Places(2); });
   }
 };
 

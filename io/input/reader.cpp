@@ -11,7 +11,7 @@
 #include <fmt/format.h>
 
 #include "base/error.hpp"
-#include "base/units.hpp"
+#include "base/made_once.hpp"
 #include "form/npy.hpp"
 #include "io/input/open_source.hpp"
 #include "io/input/source.hpp"
@@ -42,7 +42,7 @@ class Reader::Impl {
   [[nodiscard]] const KeyFormat& key() const { return key_; }
   [[nodiscard]] bool key_is_stored() const { return key_is_stored_; }
   [[nodiscard]] const StoredArray& first_array() const {
-    static const StoredArray& none = *new StoredArray;
+    const StoredArray& none = made_once([] { return StoredArray(); });
     return sources_.front()->stored() ? *sources_.front()->stored() : none;
   }
   [[nodiscard]] std::uint64_t row_elements() const { return sources_.front()->row_elements(); }

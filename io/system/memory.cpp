@@ -60,8 +60,7 @@ void Arena::release() noexcept {
 }
 
 std::uint64_t memory_page_bytes() noexcept {
-  static const auto bytes = static_cast<std::uint64_t>(::sysconf(_SC_PAGESIZE));
-  return bytes;
+  return static_cast<std::uint64_t>(::sysconf(_SC_PAGESIZE));
 }
 
 ByteSpan whole_pages_of(ByteSpan memory, std::uint64_t page_bytes) noexcept {

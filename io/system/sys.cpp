@@ -20,6 +20,7 @@
 #include <sys/xattr.h>
 #include <unistd.h>
 
+#include "base/made_once.hpp"
 #include "io/system/interruption.hpp"
 
 namespace gsort::io::sys {
@@ -35,8 +36,7 @@ struct Faults {
 };
 
 Faults& faults() {
-  static Faults& the_faults = *new Faults;
-  return the_faults;
+  return made_once_a_process([] { return Faults(); });
 }
 
 enum class Verdict : std::uint8_t { kProceed, kFail, kShort };

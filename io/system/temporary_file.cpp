@@ -5,7 +5,6 @@
 #include <cerrno>
 #include <csignal>
 #include <cstdint>
-#include <mutex>
 #include <utility>
 
 #include <fcntl.h>
@@ -121,17 +120,16 @@ struct Slot {
 };
 static_assert(std::atomic<Kind>::is_always_lock_free, "or a signal handler may not read it");
 
-std::mutex mutex;  // of threads that take a slot
 std::array<Slot, 1024> slots;
 
 }  // namespace
 
 RemovedOnSignal::RemovedOnSignal(int folder, const std::string& name, Kind kind) noexcept {
   if (name.size() >= kNameBytes) return;
-  const std::lock_guard lock(mutex);
   for (std::size_t i = 0; i < slots.size(); ++i) {
     Slot& slot = slots[i];
-    if (slot.kind.load(std::memory_order_relaxed) != Kind::kNone) continue;
+    Kind found = Kind::kNone;
+    if (!slot.kind.compare_exchange_strong(found, Kind::kTaken)) continue;
     slot.folder = folder;
     slot.name.fill('\0');
     name.copy(slot.name.data(), name.size());

@@ -27,7 +27,7 @@ struct Folder {
 // others stay.
 class RemovedOnSignal {
  public:
-  enum class Kind : int { kNone, kFile, kFolder };
+  enum class Kind : int { kNone, kTaken, kFile, kFolder };
 
   RemovedOnSignal() = default;
   // `folder` is the descriptor of the folder that has the name; it outlives this.

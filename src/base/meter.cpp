@@ -13,8 +13,8 @@
 #include <optional>
 
 #include "base/error.hpp"
+#include "base/made_once.hpp"
 #include "base/rate_window.hpp"
-#include "base/thread_owned.hpp"
 
 namespace gsort {
 namespace {

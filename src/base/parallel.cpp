@@ -10,7 +10,7 @@
 #include <mutex>
 #include <thread>
 
-#include <pthread.h>
+#include "base/made_once.hpp"
 
 namespace gsort {
 namespace {
@@ -54,11 +54,6 @@ class Call {
 
 class Pool {
  public:
-  Pool() = default;
-  Pool(const Pool&) = delete;
-  Pool& operator=(const Pool&) = delete;
-  ~Pool() = delete;
-
   // Ends the threads that wait for a call. A later call starts new ones.
   void end_idle_threads() {
     std::list<Helper> ending;
@@ -152,20 +147,18 @@ class Pool {
   std::list<Helper> helpers_;
 };
 
-// Never destroyed: destructors of the host program may still sort. At exit its idle threads end.
-//
-// A process that is forked has none of the threads, and may find the lock taken. So it gets a pool
-// of its own, and does not touch the first one.
 Pool& pool_of_process() {
-  static std::atomic<Pool*> current = new Pool;
-  [[maybe_unused]] static const int is_told =
-      ::pthread_atfork(nullptr, nullptr, [] { current = new Pool; });
-  struct AtExit {
-    ~AtExit() { current.load()->end_idle_threads(); }
-  };
-  static const AtExit at_exit;
-  return *current;
+  return made_once_a_process([] { return Pool(); });
 }
+
+// The pool stays, for destructors of the host program may still sort; its idle threads end.
+struct AtExit {
+  AtExit() = default;
+  AtExit(const AtExit&) = delete;
+  AtExit& operator=(const AtExit&) = delete;
+  ~AtExit() { pool_of_process().end_idle_threads(); }
+};
+const AtExit kAtExit;
 
 }  // namespace
 

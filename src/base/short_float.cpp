@@ -5,6 +5,8 @@
 #include <cstddef>
 #include <vector>
 
+#include "base/made_once.hpp"
+
 namespace gsort {
 namespace {
 
@@ -40,13 +42,11 @@ std::vector<float> find_all() {
 }  // namespace
 
 float shortest(Float16 number) {
-  static const auto& all = *new std::vector<float>(find_all<Float16>());
-  return all[number.bits];
+  return made_once([] { return find_all<Float16>(); })[number.bits];
 }
 
 float shortest(BFloat16 number) {
-  static const auto& all = *new std::vector<float>(find_all<BFloat16>());
-  return all[number.bits];
+  return made_once([] { return find_all<BFloat16>(); })[number.bits];
 }
 
 }  // namespace gsort

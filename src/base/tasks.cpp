@@ -25,10 +25,10 @@
 #include <tbb/partitioner.h>
 #include <tbb/task_arena.h>
 #include <tbb/task_group.h>
-#include <unistd.h>
 
 #include "base/bytes.hpp"
 #include "base/failure.hpp"
+#include "base/made_once.hpp"
 
 #if defined(GSORT_TELLS_TSAN)
 extern "C" void __tsan_acquire(void* address);
@@ -158,15 +158,11 @@ class ThreadLimit {
 // False in a process forked from one that had used oneTBB: it has none of the threads, and
 // a lock of oneTBB may stay locked forever.
 bool may_use_threads() {
-  static constinit std::atomic<pid_t> first_process{0};
-  const pid_t own = ::getpid();
-  pid_t first = 0;
-  return first_process.compare_exchange_strong(first, own) || first == own;
+  return made_once([] { return forks_before(); }) == forks_before();
 }
 
 ThreadLimit& thread_limit() {
-  static ThreadLimit& limit = *new ThreadLimit;
-  return limit;
+  return made_once_a_process([] { return ThreadLimit(); });
 }
 
 // Runs tasks so that no exception passes through oneTBB, and the first one is kept.

@@ -5,6 +5,7 @@
 
 #include <tuple>
 
+#include "base/made_once.hpp"
 #include "element/element.hpp"
 
 #ifndef GSORT_BASE_KEY_LOOPS_TABLE
@@ -101,8 +102,8 @@ HWY_EXPORT(all_key_loops);
 
 template <class Key>
 const KeyLoops<Key>& loops() {
-  static const AllKeyLoops chosen = HWY_DYNAMIC_DISPATCH(all_key_loops)();
-  return std::get<KeyLoops<Key>>(chosen);
+  const auto choose = [] { return HWY_DYNAMIC_DISPATCH(all_key_loops)(); };
+  return std::get<KeyLoops<Key>>(made_once(choose));
 }
 
 }  // namespace

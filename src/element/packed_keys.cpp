@@ -5,6 +5,8 @@
 
 #include <tuple>
 
+#include "base/made_once.hpp"
+
 #ifndef GSORT_BASE_PACKED_KEYS_TABLE
 #define GSORT_BASE_PACKED_KEYS_TABLE
 namespace gsort {
@@ -205,8 +207,8 @@ HWY_EXPORT(all_group_loops);
 
 template <class Key>
 const GroupLoops<Key>& loops() {
-  static const AllGroupLoops chosen = HWY_DYNAMIC_DISPATCH(all_group_loops)();
-  return std::get<GroupLoops<Key>>(chosen);
+  const auto choose = [] { return HWY_DYNAMIC_DISPATCH(all_group_loops)(); };
+  return std::get<GroupLoops<Key>>(made_once(choose));
 }
 
 // The keys of a group, the last one repeated where the group is not full; `room` holds them then.

@@ -4,6 +4,8 @@
 
 #include <tuple>
 
+#include "base/made_once.hpp"
+
 #ifndef GSORT_BASE_REPEATED_KEYS_TABLE
 #define GSORT_BASE_REPEATED_KEYS_TABLE
 namespace gsort {
@@ -58,8 +60,8 @@ HWY_EXPORT(all_change_counters);
 
 template <class Key>
 std::size_t count_changes(std::span<const Key> keys) {
-  static const AllChangeCounters chosen = HWY_DYNAMIC_DISPATCH(all_change_counters)();
-  return std::get<ChangeCounter<Key>>(chosen)(keys.data(), keys.size());
+  const auto choose = [] { return HWY_DYNAMIC_DISPATCH(all_change_counters)(); };
+  return std::get<ChangeCounter<Key>>(made_once(choose))(keys.data(), keys.size());
 }
 
 template <class Key>

@@ -5,6 +5,8 @@
 #include <algorithm>
 #include <tuple>
 
+#include "base/made_once.hpp"
+
 #ifndef GSORT_BASE_SELECT_KEYS_TABLE
 #define GSORT_BASE_SELECT_KEYS_TABLE
 namespace gsort {
@@ -84,8 +86,8 @@ HWY_EXPORT(all_selectors);
 
 template <class Key>
 KeySelection<Key> select_below(std::span<const Key> raw, KeyMap<Key> map, Key bound, Key* taken) {
-  static const AllSelectors chosen = HWY_DYNAMIC_DISPATCH(all_selectors)();
-  return std::get<Selector<Key>>(chosen)(raw.data(), raw.size(), map, bound, taken);
+  const auto choose = [] { return HWY_DYNAMIC_DISPATCH(all_selectors)(); };
+  return std::get<Selector<Key>>(made_once(choose))(raw.data(), raw.size(), map, bound, taken);
 }
 
 template KeySelection<std::uint32_t> select_below(std::span<const std::uint32_t>,

@@ -1,6 +1,7 @@
 #include <algorithm>
 #include <bit>
 
+#include "base/made_once.hpp"
 #include "element/key.hpp"
 #include "engine/array_footprint.hpp"
 #include "engine/engine_sizes.hpp"
@@ -101,8 +102,7 @@ class CpuSizes final : public EngineSizes {
 }  // namespace
 
 const EngineSizes& cpu_sizes() {
-  static const auto& sizes = *new CpuSizes;
-  return sizes;
+  return made_once([] { return CpuSizes(); });
 }
 
 }  // namespace gsort

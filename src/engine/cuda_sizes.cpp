@@ -1,6 +1,7 @@
 #include <algorithm>
 #include <bit>
 
+#include "base/made_once.hpp"
 #include "engine/array_footprint.hpp"
 #include "engine/engine_sizes.hpp"
 #include "engine/footprint.hpp"
@@ -102,8 +103,7 @@ class CudaSizes final : public EngineSizes {
 }  // namespace
 
 const EngineSizes& cuda_sizes() {
-  static const auto& sizes = *new CudaSizes;
-  return sizes;
+  return made_once([] { return CudaSizes(); });
 }
 
 }  // namespace gsort

@@ -14,8 +14,8 @@
 
 #include "app/files.hpp"
 #include "base/current_error.hpp"
+#include "base/made_once.hpp"
 #include "base/quoted.hpp"
-#include "base/thread_owned.hpp"
 #include "element/record_text.hpp"
 #include "library/gsort.h"
 #include "library/run_sort.hpp"

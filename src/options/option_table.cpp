@@ -5,6 +5,7 @@
 #include <vector>
 
 #include "base/error.hpp"
+#include "base/made_once.hpp"
 #include "options/form_options.hpp"
 #include "options/option_spec.hpp"
 #include "options/option_values.hpp"
@@ -314,14 +315,15 @@ constexpr auto kFurtherRows = std::to_array<OptionSpec>({
 }  // namespace
 
 std::span<const OptionSpec> option_table(Program program) {
-  static const auto& kTable = *new std::vector<OptionSpec>([] {
+  if (program != Program::kGsort) {
+    return made_once([] { return cluster_rows(option_table(Program::kGsort)); });
+  }
+  return made_once([] {
     const std::span<const OptionSpec> first = order_and_job_rows();
     std::vector<OptionSpec> all(first.begin(), first.end());
     all.insert(all.end(), kFurtherRows.begin(), kFurtherRows.end());
     return all;
-  }());
-  static const auto& kClusterTable = *new std::vector<OptionSpec>(cluster_rows(kTable));
-  return program == Program::kGsort ? kTable : kClusterTable;
+  });
 }
 
 std::string_view title_of(OptionGroup group) {

@@ -74,26 +74,6 @@ def test_results_and_errors_of_another_process(tmp_path):
     assert (error.hint, error.errno, error.path) == ("check the path", errno.ENOENT, str(tmp_path / "none.u64"))
 
 
-FORKED = """
-    import multiprocessing
-    import numpy, gsort
-
-    def is_right(seed):
-        array = numpy.random.default_rng(seed).integers(0, 1 << 60, 1 << 20)
-        result = gsort.sort(array, memory="5M")
-        return bool((result == numpy.sort(array)).all() and (array[gsort.argsort(array)] == result).all())
-
-    assert is_right(0)
-    with multiprocessing.get_context("fork").Pool(2) as pool:
-        assert all(pool.map_async(is_right, range(4)).get(timeout=60))
-"""
-
-
-def test_processes_that_were_forked_after_a_sort():
-    done = run_python(FORKED)
-    assert done.returncode == 0, done.stderr
-
-
 def caught_signals():
     return re.search(r"^SigCgt:\s*(\w+)$", pathlib.Path("/proc/self/status").read_text(), re.M)[1]
 

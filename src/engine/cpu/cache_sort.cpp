@@ -14,7 +14,7 @@
 
 #include <hwy/contrib/sort/vqsort.h>
 
-#include "base/thread_owned.hpp"
+#include "base/made_once.hpp"
 
 #undef HWY_TARGET_INCLUDE
 #define HWY_TARGET_INCLUDE "engine/cpu/cache_sort.cpp"
@@ -314,14 +314,13 @@ CacheSorter faster_cache_sorter() {
   return kAll[best];
 }
 
-// Not std::call_once: an exception that leaves it needs memory, and memory may have run out.
 template <class Key>
 void choose_cache_sorter(std::size_t bytes) {
   constexpr std::size_t kWorthIt = std::size_t{8} << 20;
   if constexpr (sizeof(Key) <= sizeof(std::uint64_t)) {
     if (bytes < kWorthIt) return;
-    static const bool is_chosen = (use_cache_sorter<Key>(faster_cache_sorter<Key>()), true);
-    static_cast<void>(is_chosen);
+    if (used_sorter<Key> == CacheSorter::kUntried)
+      use_cache_sorter<Key>(faster_cache_sorter<Key>());
   }
 }
 

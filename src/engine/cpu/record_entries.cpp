@@ -6,7 +6,7 @@
 
 #include <hwy/contrib/sort/vqsort.h>
 
-#include "base/thread_owned.hpp"
+#include "base/made_once.hpp"
 
 namespace gsort::cpu {
 namespace {

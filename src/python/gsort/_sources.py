@@ -2,12 +2,15 @@
 
 from __future__ import annotations
 
+import ast
 import os
 import sys
 import warnings
 from typing import Any, Callable, List, Optional, Sequence, Tuple, Union
 
 import numpy
+import numpy.ma  # not at its first use: a process that is forked during an import waits for it forever
+from numpy.lib.recfunctions import repack_fields
 
 from . import _native
 from ._errors import UsageError, file_errors, has_type, usage, with_arguments
@@ -164,7 +167,6 @@ def _in_order(array: numpy.ndarray) -> numpy.ndarray:
     try:
         numpy.lib.format.dtype_to_descr(array.dtype)
     except ValueError:
-        from numpy.lib.recfunctions import repack_fields
         return array.astype(repack_fields(array.dtype, recurse=True))
     return array
 
@@ -316,7 +318,6 @@ def _fields_of(order: Any) -> List[str]:
 
 def dtype_of(call: _native.Call) -> numpy.dtype:
     """Of the elements."""
-    import ast
     return numpy.lib.format.descr_to_dtype(ast.literal_eval(call.dtype))
 
 

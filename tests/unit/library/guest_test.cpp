@@ -1,11 +1,15 @@
 // The library in a program of somebody else: what belongs to the whole process stays as it is, and
 // calls may come when the program is about to end.
+#include <algorithm>
 #include <atomic>
+#include <chrono>
 #include <cstdint>
 #include <cstdio>
 #include <cstdlib>
 #include <exception>
 #include <fstream>
+#include <functional>
+#include <numeric>
 #include <string>
 #include <thread>
 #include <vector>
@@ -165,27 +169,89 @@ int status_of(pid_t child) {
   return status;
 }
 
-// Ends by SIGALRM if the calls do not return.
-TEST(Guest, SortsInAProcessThatWasForkedDuringASort) {
-  const TempFolder folder;
-  write_file(folder / "in.u32", keys_of(1000));
+// Forks, and calls `sort` in the child, which ends by SIGALRM if the call does not return. Returns
+// the child's status.
+int status_of_fork(const std::function<void()>& sort) {
+  const pid_t child = ::fork();
+  if (child == 0) {
+    ::alarm(10);
+    sort();
+    ::_exit(testing::Test::HasFailure() ? 1 : 0);
+  }
+  EXPECT_GT(child, 0);
+  return status_of(child);
+}
+
+// Forks again and again while another thread calls the same.
+void sort_in_forks(int forks, const std::function<void()>& sort) {
   std::atomic<bool> done{false};
   std::thread sorts([&] {
-    while (!done) sort_in_memory();
+    while (!done) sort();
   });
-  for (int fork = 0; fork < 200 && !HasFailure(); ++fork) {
-    const pid_t child = ::fork();
-    if (child == 0) {
-      ::alarm(60);
-      sort_in_memory();
-      EXPECT_EQ(sort_in_c(folder / "in.u32", folder / "out.u32"), GSORT_DONE);
-      ::_exit(testing::Test::HasFailure() ? 1 : 0);
-    }
-    ASSERT_GT(child, 0);
-    EXPECT_EQ(status_of(child), 0) << "of the child " << fork;
+  for (int fork = 0; fork < forks && !testing::Test::HasFailure(); ++fork) {
+    EXPECT_EQ(status_of_fork(sort), 0) << "of the child " << fork;
   }
   done = true;
   sorts.join();
+}
+
+TEST(Guest, SortsInAProcessThatWasForkedDuringASort) {
+  const TempFolder folder;
+  write_file(folder / "in.u32", keys_of(1000));
+  sort_in_forks(200, [&] {
+    sort_in_memory();
+    EXPECT_EQ(sort_in_c(folder / "in.u32", folder / std::to_string(::getpid())), GSORT_DONE);
+  });
+}
+
+// Each time in a process that has not sorted yet: the first sort makes what later ones find.
+int fork_during_first_sorts(const std::function<void()>& sort) {
+  for (int delay = 0; delay < 50; ++delay) {
+    const int status = status_of_fork([&] {
+      std::thread first(sort);
+      std::this_thread::sleep_for(std::chrono::microseconds(100 * delay));
+      EXPECT_EQ(status_of_fork(sort), 0) << "after " << delay;
+      first.join();
+    });
+    if (status != 0) return 1;
+  }
+  return 0;
+}
+
+// So many keys that the first sort measures ways to sort them.
+int sort_keys_in_forks() {
+  std::vector<std::uint32_t> keys(3 << 20);
+  std::iota(keys.rbegin(), keys.rend(), 0U);
+  std::vector<std::uint32_t> others = keys;
+  std::atomic<int> calls{0};
+  return fork_during_first_sorts([&] {
+    std::vector<std::uint32_t>& own = calls++ == 0 ? keys : others;
+    sort_keys<std::uint32_t>(own, Order::kAscending, 2);
+    EXPECT_TRUE(std::ranges::is_sorted(own));
+  });
+}
+
+TEST(GuestDeathTest, SortsInAProcessThatWasForkedDuringTheFirstSort) {
+  GTEST_FLAG_SET(death_test_style, "threadsafe");
+  EXPECT_EXIT(std::exit(sort_keys_in_forks()), testing::ExitedWithCode(0), "^$");
+}
+
+int write_text_in_forks() {
+  const TempFolder folder;
+  const std::string input = folder / "in.f16";
+  write_file(input, test::Bytes(2000));
+  const char* const inputs[] = {input.c_str()};
+  const char* const options[] = {"--format=bin:text", "-S", kMemory, nullptr};
+  return fork_during_first_sorts([&] {
+    const std::string output = folder / std::to_string(::getpid());
+    EXPECT_EQ(gsort_sort(inputs, 1, output.c_str(), options, nullptr), GSORT_DONE)
+        << gsort_error_message();
+  });
+}
+
+TEST(GuestDeathTest, WritesTextInAProcessThatWasForkedDuringTheFirstSort) {
+  GTEST_FLAG_SET(death_test_style, "threadsafe");
+  EXPECT_EXIT(std::exit(write_text_in_forks()), testing::ExitedWithCode(0), "^$");
 }
 
 bool sorts_at_exit = false;

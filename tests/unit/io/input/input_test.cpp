@@ -1,6 +1,7 @@
 #include "io/input/input.hpp"
 
 #include <array>
+#include <atomic>
 #include <filesystem>
 #include <thread>
 #include <vector>
@@ -8,6 +9,8 @@
 #include <fcntl.h>
 #include <gtest/gtest.h>
 #include <sys/stat.h>
+#include <sys/wait.h>
+#include <unistd.h>
 
 #include "unit/io/support.hpp"
 
@@ -74,6 +77,43 @@ TEST_F(ParkedInput, NoticesAFileThatChangedOrWent) {
   EXPECT_TRUE(contains(error_of([&] { input.read_at(room, 8, 0); }).what(), "grew"));
   std::filesystem::remove(path_);
   EXPECT_TRUE(contains(error_of([&] { input.check_unchanged(); }).what(), "No such file"));
+}
+
+// Ends by SIGALRM if it waits for threads that only its parent has.
+TEST_F(ParkedInput, IsReadInAProcessThatWasForkedWhileOthersAreRead) {
+  test::write_file(path_, data_);
+  Input input(path_);
+  input.park();
+  const auto read = [&] {
+    std::array<std::byte, 8> room{};
+    input.read_at(room, room.size(), 0);
+  };
+  constexpr int kReaders = 3;
+  std::atomic<bool> has_forked{false};
+  std::atomic<int> reading{0};
+  sys::FaultPlan plan;
+  plan.call = sys::Call::kPread;
+  plan.from_then_on = true;
+  plan.instead = [&] {
+    ++reading;
+    has_forked.wait(false);
+  };
+  const test::FaultScope waits(plan);
+  std::vector<std::jthread> readers;
+  for (int reader = 0; reader < kReaders; ++reader) readers.emplace_back(read);
+  while (reading < kReaders - 1) std::this_thread::yield();  // the last one waits for another
+  const pid_t child = ::fork();
+  if (child == 0) {
+    ::alarm(10);
+    has_forked = true;
+    read();
+    ::_exit(0);
+  }
+  has_forked = true;
+  has_forked.notify_all();
+  int status = -1;
+  ::waitpid(child, &status, 0);
+  EXPECT_EQ(status, 0);
 }
 
 // Of a file that is one hole nothing is cached.

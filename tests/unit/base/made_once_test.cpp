@@ -1,4 +1,4 @@
-#include "base/thread_owned.hpp"
+#include "base/made_once.hpp"
 
 #include <atomic>
 #include <thread>
