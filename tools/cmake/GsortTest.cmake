@@ -3,11 +3,13 @@
 find_package(GTest REQUIRED)
 include(GoogleTest)
 
-# gsort_test_suite(NAME SOURCES file... DEPENDS target... [LABEL large|gpu] [ENVIRONMENT NAME=VALUE] [WHOLE])
+# gsort_test_suite(NAME SOURCES file... DEPENDS target... [LABEL large|gpu] [ENVIRONMENT NAME=VALUE]
+#                  [WHOLE | ON_DEMAND])
 # Every TEST becomes a ctest case. With WHOLE (suites of thousands of short tests) and in an emulator, the binary is one case.
+# With ON_DEMAND, it is one of the label `large`, which is built when it is to run.
 # A suite without files is no suite.
 function(gsort_test_suite name)
-  cmake_parse_arguments(PARSE_ARGV 1 ARG "WHOLE" "LABEL;ENVIRONMENT" "SOURCES;DEPENDS")
+  cmake_parse_arguments(PARSE_ARGV 1 ARG "WHOLE;ON_DEMAND" "LABEL;ENVIRONMENT" "SOURCES;DEPENDS")
   if(NOT ARG_SOURCES)
     return()
   endif()
@@ -27,7 +29,13 @@ function(gsort_test_suite name)
   if(ARG_LABEL STREQUAL "large" OR GSORT_SANITIZE OR CMAKE_CROSSCOMPILING)  # some take more than ten minutes
     set(timeout 3600)
   endif()
-  if(ARG_WHOLE OR CMAKE_CROSSCOMPILING)
+  if(ARG_ON_DEMAND)
+    set_target_properties(${name} PROPERTIES EXCLUDE_FROM_ALL ON)
+    add_test(NAME ${name}.build COMMAND ${CMAKE_COMMAND} --build ${PROJECT_BINARY_DIR} --target ${name})
+    set_tests_properties(${name}.build PROPERTIES TIMEOUT 3600 LABELS large FIXTURES_SETUP ${name} RESOURCE_LOCK build)
+    add_test(NAME ${name} COMMAND ${CMAKE_COMMAND} -E env $<TARGET_FILE:${name}> --gtest_brief=1)  # not there when ctest begins
+    set_tests_properties(${name} PROPERTIES TIMEOUT 3600 LABELS "${ARG_LABEL};large" SKIP_RETURN_CODE 77 FIXTURES_REQUIRED ${name})
+  elseif(ARG_WHOLE OR CMAKE_CROSSCOMPILING)
     add_test(NAME ${name} COMMAND ${name} --gtest_brief=1 ${GSORT_TEST_ARGUMENTS})
     set_tests_properties(${name} PROPERTIES TIMEOUT ${timeout} LABELS "${ARG_LABEL}" SKIP_RETURN_CODE 77)
   else()
