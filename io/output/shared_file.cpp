@@ -194,7 +194,7 @@ void SharedFile::finish(std::uint64_t begin, std::uint64_t end) {
   places_.require_only(begin, end, file_.path(), "the part was not taken");
 }
 
-bool SharedFile::put_in_place() const {
+bool SharedFile::put_in_place(const std::function<void()>& before_name) const {
   struct stat old = {};
   const bool replaces =
       sys::stat_at(folder_.file.fd(), place_.name.c_str(), &old, AT_SYMLINK_NOFOLLOW) == 0 &&
@@ -203,6 +203,7 @@ bool SharedFile::put_in_place() const {
   rights.find_mode_of_new(folder_);
   rights.give_to(file_);
   file_.sync();
+  before_name();
   int result = 0;
   do {
     result = sys::rename_at(folder_.file.fd(), name_.c_str(), place_.name.c_str());

@@ -8,6 +8,7 @@
 #pragma once
 
 #include <cstdint>
+#include <functional>
 #include <optional>
 #include <string>
 #include <vector>
@@ -91,9 +92,9 @@ class SharedFile {
   // on the disk. Throws: Error(kOutput); Error(kCorrupt) when it is not that.
   void finish(std::uint64_t begin, std::uint64_t end);
 
-  // Gives it the output's name and rights (output_rights.hpp). Returns false if it has
-  // lost its own name meanwhile. Throws: Error(kOutput).
-  [[nodiscard]] bool put_in_place() const;
+  // Gives it the output's name and rights (output_rights.hpp). Calls `before_name` when all is on
+  // the disk. Returns false if it has lost its own name meanwhile. Throws: Error(kOutput).
+  [[nodiscard]] bool put_in_place(const std::function<void()>& before_name = [] {}) const;
   // On return the name is on the disk. Requires: exists(). Throws: Error(kOutput).
   void sync_name() const;
 

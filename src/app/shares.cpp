@@ -111,18 +111,14 @@ void refuse_replacing_inputs(const std::string& output, FormedShares& shares, co
   }
 }
 
-// Data appended to an input that the output replaces would be lost. An existing part may
-// have been joined, and the input replaced.
-void require_unchanged(const std::string& output, FormedShares& shares) {
+// The state of the input that the output replaces, as --form read it.
+std::optional<io::FileState> replaced_by(const std::string& output, FormedShares& shares) {
   for (const io::ResumeFolder& folder : shares.folders()) {
     for (const io::ManifestInput& input : folder.found()->inputs) {
-      if (!io::same_file(output, input.path)) continue;
-      if (io::Input(input.path).state() == io::FileState{input.bytes, input.changed_ns}) continue;
-      throw Error(ErrorKind::kInput, "replacing", "it has changed since --form read it")
-          .path(input.path)
-          .hint("run --form again for all shares, in new folders, or give another -o");
+      if (io::same_file(output, input.path)) return io::FileState{input.bytes, input.changed_ns};
     }
   }
+  return std::nullopt;
 }
 
 Machine machine_for_part(const FormedShares& shares, const std::vector<std::string>& temporary,
@@ -170,7 +166,8 @@ ShareDone take_into(const std::string& output, const Options& options, Meter& me
       temporary_folders(options.temporary_directories, options.tmpdir.c_str(), folder),
       options.direct_io,
       options.packing,
-      facts && facts->is_network};
+      facts && facts->is_network,
+      replaced_by(output, shares)};
   job.element = format_in_runs(job.element);
   ShareDone done;
   const std::uint64_t header_bytes = header_of_part(part, job, shares).size();
@@ -179,7 +176,8 @@ ShareDone take_into(const std::string& output, const Options& options, Meter& me
   is_known = true;
   done.was_there = taken.has_value();
   if (done.was_there && !wants_report(options)) return done;
-  if (!done.was_there) require_unchanged(output, shares);
+  // An existing part may have been joined, and the input replaced.
+  if (!done.was_there && part.replaced) require_unchanged(output, *part.replaced);
   job.part_elements = range_of_part(part, shares, header_bytes).elements();
   done.machine = machine_for_part(shares, part.temporary_folders, folder);
   look_for_gpus(job, done.machine);

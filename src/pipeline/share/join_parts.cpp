@@ -209,6 +209,16 @@ void with_output_in_place(const char* not_sure, const Work& work) {
   }
 }
 
+// While another process puts the record's file in place, the output may be any.
+void require_replaced_unchanged(const io::OutputPlace& place, const PartRecord& record) {
+  if (!record.replaced || !io::look_beside(place, place.name)) return;
+  try {
+    require_unchanged(place.folder + "/" + place.name, *record.replaced);
+  } catch (const Error&) {
+    if (has_file(place, record)) throw;
+  }
+}
+
 // Throws unless all parts are in the same file.
 void require_one_file(const std::string& output, const io::OutputPlace& place,
                       const Records& records) {
@@ -227,7 +237,7 @@ bool put_in_place(const io::OutputPlace& place, const PartRecord& record) {
   const io::SharedFile file(place, name, io::SharedFile::Access::kLook);
   const auto before = io::look_beside(place, name);
   if (!file.exists() || !before || before->bytes != record.file_bytes) return false;
-  if (!file.put_in_place()) return false;
+  if (!file.put_in_place([&] { require_replaced_unchanged(place, record); })) return false;
   try {
     remember_output(place, record, before->hints);
   } catch (const Error&) {  // these are hints: without them the output is read again
@@ -241,8 +251,12 @@ PartRecord join_now(const std::string& output, const io::OutputPlace& place, std
   PartRecord joined = records.begin()->second;
   joined.output = prove(records);
   joined.content = {};
-  for (const auto& [part, record] : records) joined.content += record.content;
+  for (const auto& [part, record] : records) {
+    joined.content += record.content;
+    if (record.replaced) joined.replaced = record.replaced;
+  }
   require_one_file(output, place, records);
+  require_replaced_unchanged(place, joined);
   io::write_record(place, joined_name(place.name), encode_part(joined));
   if (!put_in_place(place, joined)) throw missing_file(output, file_name(place.name, joined));
   return joined;
@@ -273,6 +287,7 @@ Records join_own_now(const std::string& outputs, const std::vector<io::OutputPla
     const io::OutputPlace& place = places[part];
     if (is_joined(place, record)) continue;
     if (has_file(place, record)) {
+      require_replaced_unchanged(place, record);
       hidden.push_back(part);
       continue;
     }
@@ -331,6 +346,13 @@ bool is_joined(const io::OutputPlace& place, const PartRecord& part) {
   return joined && joined->job == part.job && joined->parts == part.parts &&
          joined->input == part.input && joined->has_own_file == part.has_own_file &&
          is_output(place, *joined);
+}
+
+void require_unchanged(const std::string& path, const io::FileState& read) {
+  if (io::Input(path).state() == read) return;
+  throw Error(ErrorKind::kInput, "replacing", "it has changed since --form read it")
+      .path(path)
+      .hint("run --form again for all shares, in new folders, or give another -o");
 }
 
 void forget_joined(const io::OutputPlace& place, std::optional<std::uint64_t> job) {

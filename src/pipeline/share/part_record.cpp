@@ -42,6 +42,11 @@ std::string text_of(const Fingerprint& fingerprint) {
   return fmt::format("{} {} {}", fingerprint.count, fingerprint.first, fingerprint.second);
 }
 
+std::string text_of(const std::optional<io::FileState>& replaced) {
+  const io::FileState state = replaced.value_or(io::FileState{});
+  return fmt::format("{:d} {} {}", replaced.has_value(), state.bytes, state.changed_ns);
+}
+
 // Whether all numbers are possible for a part; sums of them then do not wrap.
 bool can_be(const PartRecord& record) {
   constexpr std::uint64_t kMost = std::numeric_limits<std::int64_t>::max();
@@ -54,13 +59,14 @@ bool can_be(const PartRecord& record) {
 }  // namespace
 
 std::string encode_part(const PartRecord& record) {
-  std::string text = fmt::format(
-      "{} 3 {} {} {} {} {} {} {:d} {:d} {:d} {} {} {} {} {} {} {} {} {} {} {} {} ", kMagic,
-      record.job, record.part, record.parts, record.elements, record.file_bytes, record.mark,
-      record.verified, record.has_own_file, record.is_distinct, text_of(record.input),
-      text_of(record.output), text_of(record.repeats), record.begin, record.end,
-      record.content.first, record.content.second, record.hints.number, record.hints.written_ns,
-      record.hints.changed_ns, digits_of(record.first), digits_of(record.last));
+  std::string text =
+      fmt::format("{} 4 {} {} {} {} {} {} {:d} {:d} {:d} {} {} {} {} {} {} {} {} {} {} {} {} {} ",
+                  kMagic, record.job, record.part, record.parts, record.elements, record.file_bytes,
+                  record.mark, record.verified, record.has_own_file, record.is_distinct,
+                  text_of(record.input), text_of(record.output), text_of(record.repeats),
+                  record.begin, record.end, record.content.first, record.content.second,
+                  record.hints.number, record.hints.written_ns, record.hints.changed_ns,
+                  text_of(record.replaced), digits_of(record.first), digits_of(record.last));
   return text + fmt::format("{}\n", XXH3_64bits(text.data(), text.size()));
 }
 
@@ -72,6 +78,8 @@ std::optional<PartRecord> parse_part(const std::string& text) {
   unsigned verified = 0;
   unsigned has_own_file = 0;
   unsigned is_distinct = 0;
+  unsigned replaces = 0;
+  io::FileState replaced;
   std::string first;
   std::string last;
   std::uint64_t sum = 0;
@@ -81,11 +89,12 @@ std::optional<PartRecord> parse_part(const std::string& text) {
     words >> seen->count >> seen->first >> seen->second;
   }
   words >> record.begin >> record.end >> record.content.first >> record.content.second >>
-      record.hints.number >> record.hints.written_ns >> record.hints.changed_ns >> first >> last >>
-      sum;
+      record.hints.number >> record.hints.written_ns >> record.hints.changed_ns >> replaces >>
+      replaced.bytes >> replaced.changed_ns >> first >> last >> sum;
   record.verified = verified == 1;
   record.has_own_file = has_own_file == 1;
   record.is_distinct = is_distinct == 1;
+  if (replaces == 1) record.replaced = replaced;
   record.first = key_of(first);
   record.last = key_of(last);
   // What differs from what would be written for it is none.

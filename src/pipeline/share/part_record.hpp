@@ -2,15 +2,16 @@
 // that joins the parts: a line of text with a checksum. Also the names of the hidden files beside
 // an output.
 //
-//   gsort-part 3 JOB PART PARTS ELEMENTS BYTES MARK VERIFIED OWN DISTINCT INPUT OUTPUT REPEATS
-//   BEGIN END CONTENT HINTS FIRST LAST SUM
+//   gsort-part 4 JOB PART PARTS ELEMENTS BYTES MARK VERIFIED OWN DISTINCT INPUT OUTPUT REPEATS
+//   BEGIN END CONTENT HINTS REPLACED FIRST LAST SUM
 //
 // It is one line. INPUT, OUTPUT and REPEATS are fingerprints, three numbers each; CONTENT is the
 // sum of the part's bytes, two numbers (io/output/content_sum.hpp); HINTS are three numbers
-// (io/output/shared_file.hpp), zero except in the record of a joined output; FIRST and LAST the
-// normalised keys at the ends of the part, in hexadecimal digits behind a dot; SUM is XXH3-64 of
-// all before it. Version 2 identified files by inode numbers, which file systems use again: such a
-// record is ignored.
+// (io/output/shared_file.hpp), zero except in the record of a joined output; REPLACED are 1, the
+// size and the time of the last change of an input that the output replaces, as --form read it, or
+// three zeros; FIRST and LAST the normalised keys at the ends of the part, in hexadecimal digits
+// behind a dot; SUM is XXH3-64 of all before it. Records of earlier versions are ignored: version 2
+// identified files by inode numbers, which file systems use again; 3 had no REPLACED.
 //
 // A file of parts has a random mark in its name, and is made once, under this name. So a record
 // describes the file with its mark, or none.
@@ -21,6 +22,7 @@
 #include <string>
 #include <string_view>
 
+#include "io/input/input.hpp"
 #include "io/output/shared_file.hpp"
 #include "pipeline/proof/proof.hpp"
 
@@ -41,9 +43,10 @@ struct PartRecord {
   Fingerprint repeats;      // the part's elements that were not written
   std::uint64_t begin = 0;  // of the part, in the elements of all shares in order
   std::uint64_t end = 0;
-  io::ContentSum content;  // of the part's bytes, at their offsets in the file
-  io::FileHints hints;     // of a joined output
-  std::string first;       // empty unless verified, or without elements
+  io::ContentSum content;                 // of the part's bytes, at their offsets in the file
+  io::FileHints hints;                    // of a joined output
+  std::optional<io::FileState> replaced;  // of the input that the output replaces
+  std::string first;                      // empty unless verified, or without elements
   std::string last;
 
   friend bool operator==(const PartRecord&, const PartRecord&) = default;

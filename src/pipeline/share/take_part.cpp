@@ -59,6 +59,7 @@ PartRecord record_of(const PartJob& part, const FormedShares& shares, const Job&
   record.has_own_file = part.has_own_file;
   record.is_distinct = job.unique;
   record.input = shares.input();
+  record.replaced = part.replaced;
   const OutputRange range = range_of_part(part, shares, header_bytes);
   record.begin = range.begin;
   record.end = range.end;

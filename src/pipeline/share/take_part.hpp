@@ -36,6 +36,8 @@ struct PartJob {
   io::DirectIo direct_io = io::DirectIo::kAuto;
   Packing packing = Packing::kAuto;
   bool is_on_network = false;  // the output: two hosts must not write to one page of it
+  // Of the input that the output replaces, as --form read it.
+  std::optional<io::FileState> replaced = std::nullopt;
 };
 
 // The part, if it has been taken or its job joined; with fingerprints in the first case only.

@@ -28,6 +28,7 @@ PartRecord some_record() {
   record.end = 3;
   record.content = {5, 6};
   record.hints = {7, -8, 9};
+  record.replaced = {10, -11};
   record.first = "aa";
   record.last = std::string("\0z", 2);
   return record;
