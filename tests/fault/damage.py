@@ -147,7 +147,7 @@ def run_real(command: list[str]) -> tuple[int, bytes]:
 def main(real: str, kind: str, log: str) -> None:
     words = sys.argv[1:]
     # Then -o names their folder, or how their names are made.
-    several_outputs = "--each" in words or any(word.startswith("--split-output=") for word in words)
+    several_outputs = "--each" in words or any(word.startswith("--split-output=") or word.endswith("{}") for word in words)
     if kind not in KINDS or "-o" not in words or "/dev/null" in words or several_outputs:
         os.execv(real, [real, *words])
     out = Path(words[words.index("-o") + 1])

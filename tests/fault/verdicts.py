@@ -54,6 +54,11 @@ def is_refusal(message: str) -> bool:
     return bool(TOO_SMALL.fullmatch(message) or TOO_SMALL_TO_DECODE.fullmatch(message))
 
 
+def is_refusal_for_memory(message: str) -> bool:
+    """The same, also for files in a tmpfs."""
+    return is_refusal(message) or message.startswith("gsort: files in memory (tmpfs) in ")
+
+
 def least_named(message: str) -> str | None:
     """The memory that a refusal says is enough, or all refusals of several sorts."""
     return max(LEAST.findall(message), key=lambda size: int(size.rstrip("M")), default=None)
