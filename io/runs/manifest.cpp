@@ -166,10 +166,12 @@ ManifestShare take_share(Decoder& from, std::uint16_t flags) {
 
 constexpr std::uint64_t kMostBytes = std::numeric_limits<std::int64_t>::max();  // of a file
 
-// Whether an index may be there: its end, too, is an offset of a file.
+// Whether an index may be there: its blocks are in front of it, and its end, too, is an offset of a
+// file.
 bool can_be(const IndexPlace& index) {
   constexpr std::uint64_t kMostEnd = kMostBytes - kDirectAlignment;
   return is_aligned(index.offset) && index.offset <= kMostEnd &&
+         index.blocks <= index.offset / kBlockAlignment &&
          index.blocks <= (kMostEnd - index.offset) / kIndexEntryBytes;
 }
 
@@ -350,8 +352,6 @@ std::uint64_t checksum_of_index(ConstByteSpan index) {
 
 std::string_view parse_index(ConstByteSpan index, const IndexBounds& bounds,
                              std::vector<BlockEntry>& blocks) {
-  blocks.clear();
-  blocks.reserve(index.size() / kIndexEntryBytes);
   Decoder from(index);
   while (from.left() >= kIndexEntryBytes) {
     BlockEntry block;

@@ -66,8 +66,8 @@
 //   80  00  02 00 00 00 00 00 00 00  07 00 00 00 00 00 00
 //   90  00  33 79 fd d7 f6 17 98 92
 //
-// A reader uses nothing of a manifest or an index before the checksum has matched, and then checks
-// that every number can be: both may have been written by anybody. Unknown versions and flags are
+// A reader uses nothing of a manifest or an index before the checksum has matched, and checks that
+// every number can be: both may have been written by anybody. Unknown versions and flags are
 // errors. If the header does not explain the size of the file, only the header is read.
 #pragma once
 
@@ -169,8 +169,8 @@ struct IndexBounds {
   std::uint64_t most_stored_bytes = 0;  // of a block, padding included
 };
 
-// The blocks of an index whose checksum has matched. Returns the reason for which it is no index,
-// or an empty text.
+// Adds the blocks of an index, or of a piece of it that is not the first one, to `blocks`. Returns
+// the reason for which it is no index, or an empty text. Believe it if the checksum matches.
 [[nodiscard]] std::string_view parse_index(ConstByteSpan index, const IndexBounds& bounds,
                                            std::vector<BlockEntry>& blocks);
 

@@ -42,18 +42,16 @@ Run::~Run() {
 // Positions without a gap: the first is 0 and no block is longer than a block may be. That none
 // overlap is then the same as that the sum of counts is right, which the readers' identity check
 // proves again.
-void Run::require_whole() const {
+bool Run::is_whole() const {
   std::uint64_t expected = 0;
   for (std::size_t i = 0; i < blocks_.size(); ++i) {
     const std::uint64_t end = fences().end_position(i);
     const bool whole = blocks_[i].position == expected && end > blocks_[i].position &&
                        end - blocks_[i].position <= space_->block_elements;
-    if (!whole) {
-      throw Error(ErrorKind::kCorrupt, fmt::format("finishing run {}", number_),
-                  fmt::format("pieces are missing or overlap at element {}", expected));
-    }
+    if (!whole) return false;
     expected = end;
   }
+  return true;
 }
 
 BlockIdentity Run::identity_of(std::size_t block) const {

@@ -179,8 +179,10 @@ Run RunWriter::Impl::finish() {
             [](const BlockEntry& a, const BlockEntry& b) { return a.position < b.position; });
   // From here on the run gives the space back, also when it turns out to be none.
   Run run(space_, number_, elements_, std::move(blocks));
-  run.require_whole();
-  return run;
+  if (run.is_whole()) return run;
+  throw Error(ErrorKind::kCorrupt, fmt::format("finishing run {}", number_),
+              "pieces are missing or overlap")
+      .hint("this is a bug in gsort, please report it; the input is unchanged");
 }
 
 RunWriter RunStore::begin_run(std::uint64_t expected_elements) {

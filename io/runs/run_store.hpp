@@ -205,8 +205,7 @@ class Run {
   // for each, with what it holds of it.
   template <class F>
   void for_each_block(std::uint64_t begin, std::uint64_t end, ByteSpan scratch, const F& f) const;
-  // Throws: Error(kCorrupt) when pieces are missing or overlap.
-  void require_whole() const;
+  [[nodiscard]] bool is_whole() const;  // no pieces are missing, and none overlap
   void release_blocks(std::size_t end) noexcept;
 
   std::shared_ptr<RunSpace> space_;

@@ -46,6 +46,7 @@ def forge_index(folder: Path, data: bytearray, pick: Random):
     if pick.random() < 0.3:
         blocks = pick.choice([blocks + 1, 2 * blocks, 1 << 20, 1 << 28, 1 << 33])
         put(data, run + 40, blocks.to_bytes(8, "little"))
+        put(data, run + 8, max(blocks, number_at(data, run + 8, 8)).to_bytes(8, "little"))  # elements
         os.truncate(runs, max(runs.stat().st_size, index + ENTRY_BYTES * blocks + 4095 & ~4095))
         return
     with runs.open("r+b") as file:

@@ -96,9 +96,10 @@ Manifest any_manifest(std::mt19937_64& random) {
     manifest.next_run += 1 + below(3);
     const std::uint64_t blocks = 1 + below(1'000'000);
     const std::uint64_t elements = blocks + below(blocks * (manifest.block_elements - 1) + 1);
-    manifest.runs.push_back({manifest.next_run - 1,
-                             {elements, random(), random()},
-                             {below(std::uint64_t{1} << 40) * 4096, blocks, random()}});
+    manifest.runs.push_back(
+        {manifest.next_run - 1,
+         {elements, random(), random()},
+         {(blocks / 64 + 1 + below(std::uint64_t{1} << 40)) * 4096, blocks, random()}});
   }
   if (below(3) == 0) {
     manifest.has_places = true;
@@ -324,6 +325,8 @@ const Impossible kImpossible[] = {
     {"no blocks", [](Manifest& m) { m.runs[0].index.blocks = 0; }},
     {"fewer blocks than hold them", [](Manifest& m) { m.runs[0].index.blocks = 1; }},
     {"more blocks than elements", [](Manifest& m) { m.runs[0].index.blocks = 4089; }},
+    {"more blocks than there is room for in front of the index",
+     [](Manifest& m) { m.runs[0].index.blocks = m.runs[0].index.offset / 64 + 1; }},
     {"blocks whose index wraps",
      [](Manifest& m) { m.runs[0].input.count = m.runs[0].index.blocks = std::uint64_t{1} << 59; }},
     {"the same run twice", [](Manifest& m) { m.runs.push_back(m.runs[0]); }},
@@ -372,8 +375,11 @@ TEST(IndexFormat, IsTheOneOfTheSpecification) {
 }
 
 TEST(IndexFormat, GivesBackWhatWasWritten) {
-  std::vector<BlockEntry> parsed = {{1, 2, 3, 4, 5}};  // of which nothing may be left
-  EXPECT_EQ(parse_index(encode_index(example_blocks()), kBounds, parsed), "");
+  const Bytes index = encode_index(example_blocks());
+  std::vector<BlockEntry> parsed;
+  const ConstByteSpan all = index;
+  EXPECT_EQ(parse_index(all.first(kIndexEntryBytes), kBounds, parsed), "");
+  EXPECT_EQ(parse_index(all.subspan(kIndexEntryBytes), kBounds, parsed), "");
   EXPECT_TRUE(are_equal(parsed, example_blocks()));
 }
 

@@ -6,6 +6,7 @@
 
 #include "base/units.hpp"
 #include "io/runs/run_store.hpp"
+#include "io/system/host_facts.hpp"
 #include "unit/io/support.hpp"
 
 namespace gsort::io {
@@ -202,16 +203,40 @@ TEST_F(PersistentRuns, WithoutAllOfTheirIndexAreRefused) {
   EXPECT_TRUE(contains(error.what(), "its index is truncated")) << error.what();
 }
 
+TEST_F(PersistentRuns, WithAHugeIndexInASparseFileAreRefusedWithoutReadingAllOfIt) {
+  RunStore first = store();
+  ManifestRun kept = keep(first, sorted_numbers(1'000, 1));
+  kept.index.blocks = kept.input.count = std::uint64_t{1} << 24;
+  file_.truncate(kept.index.offset + kept.index.blocks * kIndexEntryBytes);
+  const std::uint64_t before = peak_resident_bytes();
+  const Error error = error_of([&] { (void)first.find(kept); });
+  EXPECT_TRUE(contains(error.what(), "its index is inconsistent")) << error.what();
+  EXPECT_LT(peak_resident_bytes(), before + 64 * kMiB);
+}
+
+TEST_F(PersistentRuns, WithAnIndexOfSeveralPiecesAreFoundAgain) {
+  const Bytes numbers = sorted_numbers(40'000 * kBlockElements, 1);
+  RunStore first = store();
+  const ManifestRun kept = keep(first, numbers);
+  EXPECT_GT(kept.index.blocks * kIndexEntryBytes, kMiB);
+  EXPECT_TRUE(read(first, first.find(kept)) == numbers);
+}
+
 // As encode_index() of other blocks would be, with the right checksum.
 TEST_F(PersistentRuns, WithAnIndexOfOtherBlocksAreRefused) {
   RunStore first = store();
   const ManifestRun kept = keep(first, sorted_numbers(1'000, 1));
   ManifestRun longer = kept;
   longer.input.count += kBlockElements;
-  EXPECT_EQ(error_of([&] { (void)first.find(longer); }).kind(), ErrorKind::kCorrupt);
+  const auto expect_refusal = [&](const ManifestRun& run) {
+    const Error error = error_of([&] { (void)first.find(run); });
+    EXPECT_TRUE(contains(error.what(), "does not hold all of its elements")) << error.what();
+    EXPECT_TRUE(contains(error.hint(), "to start again")) << error.hint();
+  };
+  expect_refusal(longer);
   ManifestRun shorter = kept;
   shorter.input.count = 900;
-  EXPECT_EQ(error_of([&] { (void)first.find(shorter); }).kind(), ErrorKind::kCorrupt);
+  expect_refusal(shorter);
 
   Bytes index(kept.index.blocks * kIndexEntryBytes);
   ASSERT_EQ(file_.read_full_at(index, kept.index.offset), index.size());
