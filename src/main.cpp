@@ -9,7 +9,6 @@
 #include <string_view>
 #include <system_error>
 
-#include <malloc.h>
 #include <unistd.h>
 
 #include "app/answers.hpp"
@@ -189,8 +188,6 @@ void refuse_a_bare_call(int argc) {
 // `color` becomes what was asked for, as soon as that is known.
 int run(int argc, const char* const* argv, ColorMode& color) {
   io::take_process();
-  // Large pieces that compressors allocate and free do not stay with the threads' heaps.
-  ::mallopt(M_MMAP_THRESHOLD, 1 << 20);
   io::remove_names_on_signals();
   refuse_a_bare_call(argc);
   const Options options = parse_options(argc, argv, environment, io::read_name_list);

@@ -8,6 +8,7 @@
 #include <string_view>
 
 #include <fcntl.h>
+#include <malloc.h>
 #include <sys/stat.h>
 #include <unistd.h>
 
@@ -38,6 +39,8 @@ void occupy_standard_descriptors() {
 }  // namespace
 
 void take_process() {
+  // Large pieces that compressors allocate and free do not stay with the threads' heaps.
+  ::mallopt(M_MMAP_THRESHOLD, 1 << 20);
   occupy_standard_descriptors();
   is_own = true;
   std::signal(SIGXFSZ, SIG_IGN);

@@ -5,6 +5,7 @@
 #include <cstdlib>
 
 #include <gtest/gtest.h>
+#include <malloc.h>
 #include <sys/stat.h>
 #include <unistd.h>
 
@@ -36,6 +37,23 @@ TEST(Process, OccupiesClosedDescriptorsByWhatCannotBeUsed) {
     const std::array<bool, 3> closed{(mask & 1U) != 0, (mask & 2U) != 0, (mask & 4U) != 0};
     EXPECT_EXIT(close_and_occupy(closed), testing::ExitedWithCode(0), "") << mask;
   }
+}
+
+// By itself, the C library keeps pieces of a size of which it has seen one freed.
+void free_and_allocate() {
+  constexpr std::size_t kBytes = std::size_t{8} << 20;
+  take_process();
+  void* volatile first = std::malloc(kBytes);
+  std::free(first);
+  const std::size_t before = ::mallinfo2().hblks;  // pieces that come from the system
+  void* const piece = std::malloc(kBytes);
+  const bool right = piece != nullptr && ::mallinfo2().hblks == before + 1;
+  std::_Exit(right ? 0 : 1);
+}
+
+TEST(Process, GivesLargePiecesOfMemoryBackToTheSystem) {
+  GTEST_FLAG_SET(death_test_style, "threadsafe");
+  EXPECT_EXIT(free_and_allocate(), testing::ExitedWithCode(0), "");
 }
 
 TEST(Process, HasTheUmaskThatWasSet) {
