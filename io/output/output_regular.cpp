@@ -151,10 +151,7 @@ void RegularOutput::write_at(std::uint64_t offset, ConstByteSpan bytes) {
 
 void RegularOutput::write_cached(std::uint64_t offset, ConstByteSpan bytes) {
   if (bytes.empty()) return;
-  if (is_memory_ && !memory_has_room(unlooked_bytes_, bytes.size())) {
-    throw failed("writing", ENOMEM)
-        .hint("the output lies in memory (tmpfs), which is full: write it to a disk");
-  }
+  if (is_memory_) require_memory_for(new_file_.file(), unlooked_bytes_, bytes.size());
   cached_writes_.write(offset, bytes);
   // Starts the writing now, so that commit() finds little left to wait for (measured: tried.md).
   if (bytes.size() >= kLeastSyncedBytes) {

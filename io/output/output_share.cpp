@@ -5,6 +5,8 @@
 
 #include <fcntl.h>
 
+#include "io/system/host_facts.hpp"
+#include "io/system/space.hpp"
 #include "io/system/sys.hpp"
 
 namespace gsort::io {
@@ -44,9 +46,12 @@ OutputShare::OutputShare(const std::string& hidden_path, const std::string& path
         .hint("all hosts must see the folder of the output under the same path");
   }
   file_.note_places_in(places_);
+  const auto facts = file_facts(hidden_path);
+  is_memory_ = facts && facts->is_memory;
 }
 
 void OutputShare::write_at(std::uint64_t offset, ConstByteSpan bytes) {
+  if (is_memory_) require_memory_for(file_, unlooked_bytes_, bytes.size());
   file_.write_full_at(bytes, offset);
 }
 

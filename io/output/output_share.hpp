@@ -6,6 +6,7 @@
 // but the maker finish(), and tell it what they wrote (Output::note_written); it commits.
 #pragma once
 
+#include <atomic>
 #include <cstdint>
 #include <string>
 
@@ -37,6 +38,8 @@ class OutputShare {
  private:
   File file_;
   WrittenPlaces places_;
+  bool is_memory_ = false;  // the file system keeps files in memory
+  std::atomic<std::uint64_t> unlooked_bytes_{0};
 };
 
 }  // namespace gsort::io

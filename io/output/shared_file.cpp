@@ -10,7 +10,9 @@
 
 #include "io/output/output_rights.hpp"
 #include "io/output/renamable.hpp"
+#include "io/system/host_facts.hpp"
 #include "io/system/linkable_file.hpp"
+#include "io/system/space.hpp"
 #include "io/system/sys.hpp"
 
 namespace gsort::io {
@@ -163,6 +165,8 @@ SharedFile::SharedFile(const OutputPlace& place, const std::string& name, Access
   }
   file_ = File(fd, path, ErrorKind::kOutput);
   file_.note_places_in(places_);
+  const auto folder = folder_facts(place.folder);
+  is_memory_ = folder && folder->is_memory;
   const struct stat facts = file_.facts();
   if (S_ISREG(facts.st_mode) && facts.st_uid == sys::effective_user() && facts.st_nlink <= 1)
     return;
@@ -186,6 +190,7 @@ void SharedFile::grow_to(std::uint64_t bytes) const {
 }
 
 void SharedFile::write_at(std::uint64_t offset, ConstByteSpan bytes) const {
+  if (is_memory_) require_memory_for(file_, unlooked_bytes_, bytes.size());
   file_.write_full_at(bytes, offset);
 }
 

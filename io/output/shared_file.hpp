@@ -7,6 +7,7 @@
 // page cache: direct writes of whole pages would put back what others have written beside them.
 #pragma once
 
+#include <atomic>
 #include <cstdint>
 #include <functional>
 #include <optional>
@@ -102,6 +103,8 @@ class SharedFile {
   OutputPlace place_;
   std::string name_;
   Folder folder_;
+  bool is_memory_ = false;  // the file system keeps files in memory
+  mutable std::atomic<std::uint64_t> unlooked_bytes_{0};
   WrittenPlaces places_;
   File file_;  // after what it notes its places in
 };

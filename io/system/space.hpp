@@ -7,6 +7,8 @@
 #include <span>
 #include <string>
 
+#include "io/system/file.hpp"
+
 namespace gsort::io {
 
 // `bytes` to be written somewhere in any of `folders`, for `purpose` ("runs", "the output").
@@ -27,5 +29,9 @@ void require_space(std::span<const SpaceNeed> needs);
 // Whether the host's memory has room for `bytes` more of a file in it: the kernel ends a
 // process that takes the last of it. Looks only once per some bytes, counted in `unlooked_bytes`.
 [[nodiscard]] bool memory_has_room(std::atomic<std::uint64_t>& unlooked_bytes, std::uint64_t bytes);
+
+// The same of an output in memory. Throws: Error if it has no room.
+void require_memory_for(const File& output, std::atomic<std::uint64_t>& unlooked_bytes,
+                        std::uint64_t bytes);
 
 }  // namespace gsort::io

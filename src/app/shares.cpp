@@ -1,5 +1,6 @@
 #include "app/shares.hpp"
 
+#include <algorithm>
 #include <cstdint>
 #include <filesystem>
 #include <utility>
@@ -142,8 +143,12 @@ Outcome outcome_of_before(std::uint64_t elements, const Plan& plan) {
   return outcome;
 }
 
-// What of a file that all parts share is there already, and what rounds take, take_part() knows.
-Machine with_room(Machine machine) {
+// take_part() compares the rest of a file that all parts share, and what rounds take, with the room
+// that there is. A file in a tmpfs leaves less memory for the sort.
+Machine with_room(Machine machine, std::uint64_t to_write) {
+  if (machine.output->is_memory) {
+    machine.available_bytes -= std::min(machine.available_bytes, to_write);
+  }
   machine.output->free_bytes = UINT64_MAX;
   for (Folder& folder : machine.temporary) folder.free_bytes = UINT64_MAX;
   return machine;
@@ -181,7 +186,10 @@ ShareDone take_into(const std::string& output, const Options& options, Meter& me
   job.part_elements = range_of_part(part, shares, header_bytes).elements();
   done.machine = machine_for_part(shares, part.temporary_folders, folder);
   look_for_gpus(job, done.machine);
-  done.plan = make_plan(job, part.has_own_file ? done.machine : with_room(done.machine));
+  done.plan = make_plan(
+      job, part.has_own_file
+               ? done.machine
+               : with_room(done.machine, bytes_to_write(part, shares, job, header_bytes)));
   require_temporary_folders(options, done.machine, done.plan);
   if (taken) {
     done.outcome = outcome_of_before(taken->end - taken->begin, done.plan);

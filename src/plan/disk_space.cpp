@@ -122,10 +122,11 @@ std::uint64_t sort_in_memory(const Plan& plan) {
 
 }  // namespace
 
-// One output of several processes on this host: each gets an equal part of the memory.
+// Of one output of several processes on this host, each counts an equal part: so much of the memory
+// is its own. With --parts, the output is that of the process.
 std::uint64_t files_in_memory(const Plan& plan, const Machine& machine) {
-  const std::uint64_t output =
-      output_is_in_memory(machine) ? plan.output.least_bytes / machine.processes : 0;
+  const unsigned writers = plan.job.output_parts > 1 ? 1 : machine.processes;
+  const std::uint64_t output = output_is_in_memory(machine) ? plan.output.least_bytes / writers : 0;
   const bool is_copied = machine.written_into && machine.written_into->is_memory;
   const std::uint64_t copy = is_copied ? needed_beside_copy(plan, machine) : 0;
   return capped_sum(capped_sum(output, copy), runs_in_memory(plan, machine));

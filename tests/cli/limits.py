@@ -8,13 +8,17 @@ import re
 import shlex
 import shutil
 import subprocess
+import sys
 import tempfile
+from contextlib import contextmanager
 from pathlib import Path
 
 import run
 from scenarios import MIB, is_instrumented, peak_mib, report, scenario, skip
 
-MEMORY_GROUPS = Path("/sys/fs/cgroup/memory")
+sys.path.insert(0, str(Path(__file__).resolve().parents[1] / "support"))
+from memory_group import NoGroup, memory_group  # noqa: E402  found by the line above
+
 PIDS_GROUPS = Path("/sys/fs/cgroup/pids")
 
 
@@ -106,44 +110,45 @@ def as_few_threads_as_a_group_of_processes_may_have_suffice(place):
         group.rmdir()
 
 
-def in_memory_group(place, mib: int) -> bool:
+@contextmanager
+def group_or_skip(mib: int):
+    try:
+        with memory_group(mib) as enter:
+            yield enter
+    except NoGroup as problem:
+        skip(str(problem))
+
+
+def require_disk(place):
     if place.bash("stat -f -c %T .").stdout.strip() == "tmpfs":
         skip("files lie in memory here, which would count")
-    group = MEMORY_GROUPS / f"gsort-test-{os.getpid()}"
-    try:
-        group.mkdir()
-        (group / "memory.limit_in_bytes").write_text(str(mib << 20))
-    except OSError as problem:
-        if group.exists():
-            group.rmdir()
-        skip(f"no memory cgroup can be made here: {problem.strerror}")
-    try:
+
+
+def require_tmpfs_and_disk(place):
+    require_disk(place)
+    if place.bash("stat -f -c %T /dev/shm").stdout.strip() != "tmpfs":
+        skip("/dev/shm is no tmpfs here")
+
+
+def in_memory_group(place, mib: int) -> bool:
+    require_disk(place)
+    with group_or_skip(mib) as enter:
         place.bash("gsort-gen -t u64 --size 192M -o in.u64; reference-sort u64 < in.u64 > wanted")
-        enter = f"echo $$ > {group}/tasks"
         checks = {}
         for name, command in {"a file": "gsort in.u64 -o out", "a pipe": "gsort -t u64 -o out < <(cat in.u64)"}.items():
-            found = under(place, enter, command)
+            found = under(place, ":", command, shlex.join([*enter, "bash", "-c"]))
             print(f"    {mib} MiB, {name}: {found}")
             checks[f"{name} is sorted"] = found == "sorted"
         return report(**checks)
-    finally:
-        group.rmdir()
 
 
 def in_memory_folder_and_group(place, mib: int, *arguments: str) -> str:
     """What a sort of 192 MiB says in a memory cgroup with a tmpfs: "sorted", "refused", or what is wrong."""
-    group = MEMORY_GROUPS / f"gsort-test-{os.getpid()}"
-    try:
-        group.mkdir()
-        (group / "memory.limit_in_bytes").write_text(str(mib << 20))
-    except OSError as problem:
-        if group.exists():
-            group.rmdir()
-        skip(f"no memory cgroup can be made here: {problem.strerror}")
     memory = Path(tempfile.mkdtemp(dir="/dev/shm"))
     try:
         words = shlex.join(arguments).replace("MEMORY", str(memory))
-        done = place.bash(f"bash -c 'echo $$ > {group}/tasks; exec gsort {words}' < <(cat in.u64)")
+        with group_or_skip(mib) as enter:
+            done = place.bash(f"{shlex.join(enter)} gsort {words} < <(cat in.u64)")
         print(f"    {words}: {done.returncode} {done.stderr.strip()}")
         out = memory / "out" if "MEMORY/out" in arguments else place.work / "out"
         if done.returncode == 0:
@@ -155,15 +160,11 @@ def in_memory_folder_and_group(place, mib: int, *arguments: str) -> str:
     finally:
         shutil.rmtree(memory)
         place.bash("rm -f out")
-        group.rmdir()
 
 
 @scenario
 def a_tmpfs_in_a_memory_cgroup_counts_as_memory(place):
-    if place.bash("stat -f -c %T /dev/shm").stdout.strip() != "tmpfs":
-        skip("/dev/shm is no tmpfs here")
-    if place.bash("stat -f -c %T .").stdout.strip() == "tmpfs":
-        skip("files lie in memory here, which would count")
+    require_tmpfs_and_disk(place)
     place.bash("gsort-gen -t u64 --size 192M -o in.u64; reference-sort u64 < in.u64 > wanted")
     cases = {  # what must come out; none: either is well
         ("-T", "MEMORY", "in.u64", "-o", "out"): None,
@@ -182,6 +183,31 @@ def a_tmpfs_in_a_memory_cgroup_counts_as_memory(place):
         found = in_memory_folder_and_group(place, 300, *arguments)
         checks[f"{shlex.join(arguments)}: {wanted or 'no kill'}, but {found}"] = found == wanted if wanted else found in ("sorted", "refused")
     return report(**checks)
+
+
+@scenario
+def a_shared_file_in_a_tmpfs_counts_as_memory(place):
+    """That of --take. Two at once are stopped where memory ends; one alone then goes on."""
+    require_tmpfs_and_disk(place)
+    place.bash("gsort-gen -t u64 --size 192M -o in.u64; reference-sort u64 < in.u64 > wanted; gsort --form=runs --share=0/1 in.u64")
+    memory = Path(tempfile.mkdtemp(dir="/dev/shm"))
+    try:
+        with group_or_skip(300) as enter:
+            def take(part: str, size: str):
+                words = ["gsort", *size.split(), f"--take={part}", "--from=runs", "-T.", "-o", f"{memory}/out"]
+                return f"{shlex.join([*enter, *words])}"
+
+            refused = place.bash(take("0/1", "-S128M"))
+            left = list(memory.iterdir())
+            at_once = place.bash(f"{take('0/2', '-S64M')} & {take('1/2', '-S64M')} & wait %1; echo $?; wait %2; echo $?")
+            alone = [place.bash(take(part, "")).returncode for part in ("0/2", "1/2")]
+            print(refused.stderr, at_once.stdout, at_once.stderr, alone)
+        joined = place.bash(f"gsort --join=2 -o {memory}/out && cmp wanted {memory}/out")
+        return report(it_is_refused=refused.returncode == 2 and refused.stderr.startswith(f"gsort: files in memory (tmpfs) in {memory}: "),
+                      nothing_is_left=not left, nothing_is_killed=set(at_once.stdout.split()) <= {"0", "2"},
+                      the_same_command_goes_on=alone == [0, 0], it_is_joined=joined.returncode == 0)
+    finally:
+        shutil.rmtree(memory)
 
 
 @scenario

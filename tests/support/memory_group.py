@@ -7,13 +7,22 @@ from pathlib import Path
 GROUPS = Path("/sys/fs/cgroup/memory")
 
 
+class NoGroup(Exception):
+    pass
+
+
 @contextmanager
 def memory_group(mib: int):
-    """The words to put before a command, which then runs in a group of so many MiB. Throws: OSError where none can be made."""
+    """A group of so many MiB, as the words in front of a command that runs in it."""
     group = GROUPS / f"gsort-test-{os.getpid()}"
-    group.mkdir()
     try:
+        group.mkdir()
         (group / "memory.limit_in_bytes").write_text(str(mib << 20))
+    except OSError as problem:
+        if group.exists():
+            group.rmdir()
+        raise NoGroup(f"no memory cgroup can be made here: {problem.strerror}") from None
+    try:
         yield ["bash", "-c", f'echo $$ > {group}/tasks; exec "$@"', "bash"]
     finally:
         group.rmdir()

@@ -24,6 +24,7 @@
 #include "pipeline/share/part_output.hpp"
 #include "pipeline/share/part_record.hpp"
 #include "pipeline/share/part_runs.hpp"
+#include "pipeline/survey.hpp"
 #include "plan/disk_space.hpp"
 #include "plan/rounds.hpp"
 
@@ -85,21 +86,31 @@ std::uint64_t bytes_written(const io::OutputPlace& place, PartRecord record) {
   return std::min(record.file_bytes, std::max(file.allocated_bytes(), in_parts));
 }
 
-// For all parts that are not written yet, since others may be written at the same time, or for the
-// part's own file; and for so many bytes of temporary runs.
+// Of all parts that are not written yet, since others may be written at the same time.
+std::uint64_t bytes_to_write(const io::OutputPlace& place, const PartRecord& record) {
+  return record.has_own_file ? 0 : record.file_bytes - bytes_written(place, record);
+}
+
+// For all that is to be written, or for the part's own file; and for so many bytes of temporary
+// runs.
 void require_room(const io::OutputPlace& place, const PartRecord& record, const PartJob& job,
                   const Plan& plan, std::uint64_t temporary_bytes) {
+  Plan counted = plan;
+  counted.temporary_bytes = temporary_bytes;
   std::vector<io::SpaceNeed> needs;
   if (job.has_own_file) {
     needs.push_back({std::span(&place.folder, 1), plan.output.least_bytes, "the part"});
   } else {
-    needs.push_back({std::span(&place.folder, 1), record.file_bytes - bytes_written(place, record),
+    counted.output.least_bytes = bytes_to_write(place, record);
+    needs.push_back({std::span(&place.folder, 1), counted.output.least_bytes,
                      "the parts that are not written yet"});
   }
   if (temporary_bytes > 0) {
     needs.push_back({job.temporary_folders, temporary_bytes, "temporary runs"});
   }
   io::require_space(needs);
+  const Machine machine = survey(job.temporary_folders, place.folder);
+  if (!files_leave_memory(counted, machine)) throw no_memory_for_files(counted, machine, 0);
 }
 
 // What the proof says of the part's elements. Throws: Error(kCorrupt) where they are not all there.
@@ -255,6 +266,12 @@ OutputRange range_of_part(const PartJob& job, const FormedShares& shares,
         .hint("put {} into the name of -o: each part gets a file of its own");
   };
   return {border(job.part.number), border(std::uint64_t{job.part.number} + 1)};
+}
+
+std::uint64_t bytes_to_write(const PartJob& job, const FormedShares& shares, const Job& sort,
+                             std::uint64_t header_bytes) {
+  return bytes_to_write(io::place_of_output(job.output),
+                        record_of(job, shares, sort, header_bytes));
 }
 
 std::optional<PartRecord> find_taken(const PartJob& job, const FormedShares& shares,

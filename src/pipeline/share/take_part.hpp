@@ -61,6 +61,11 @@ struct PartJob {
 [[nodiscard]] OutputRange range_of_part(const PartJob& part, const FormedShares& shares,
                                         std::uint64_t header_bytes);
 
+// What is to be written to a file that all parts share, by this process or others; 0 if the part
+// has its own file. Throws: Error(kOutput).
+[[nodiscard]] std::uint64_t bytes_to_write(const PartJob& part, const FormedShares& shares,
+                                           const Job& job, std::uint64_t header_bytes);
+
 // Requires: the plan is for existing runs of all elements, and job.part_elements is set. Throws:
 // Error. What has been written of the part stays, and the next call writes it again.
 Outcome take_part(const PartJob& job, const Plan& plan, const EngineMaker& make_engine,

@@ -96,6 +96,18 @@ TEST(DiskSpace, CountsFilesInATmpfsAsMemory) {
       (void)test::plan_of(options_for(KeyType::kU64, "128M"), small_container(false, false)));
 }
 
+// Of a host's processes, each has an equal part of the memory, and of one output; or its own
+// output.
+TEST(DiskSpace, CountsOutputsOfSeveralProcessesOnce) {
+  Machine machine = small_container(false, true);
+  Plan plan = test::plan_of(options_for(KeyType::kU64, "24M"), machine);
+  plan.output.least_bytes = 100 * kMiB;
+  machine.processes = 4;
+  EXPECT_EQ(files_in_memory(plan, machine), 25 * kMiB);
+  plan.job.output_parts = 4;
+  EXPECT_EQ(files_in_memory(plan, machine), 100 * kMiB);
+}
+
 // Nobody gave a size: the sort takes half of what the output leaves.
 TEST(DiskSpace, LeavesMemoryToAnOutputInATmpfs) {
   Machine machine = small_container(false, true);
