@@ -20,12 +20,14 @@ import damage
 ROOT = Path(__file__).resolve().parents[2]
 # Each is what the soak's report begins with. Of a sort that is killed after the damage it only sees the output.
 NEITHER = "the output is neither the old one nor the new one"
-OTHER_OUTPUT = f"status 0, but another output|it is not what another sort makes|{NEITHER}"
+NOT_JOINED = "there is an output that was not joined"
+OTHER_OUTPUT = (f"status 0, but another output|it is not what another sort makes|{NEITHER}|{NOT_JOINED}|joined: |"
+                "nothing was to go wrong: 'gsort: joining the parts of")
 REPORTS = {
     "wrong_byte": OTHER_OUTPUT, "lost_piece": OTHER_OUTPUT, "pieces_exchanged": OTHER_OUTPUT,
     "doubled_and_dropped": OTHER_OUTPUT, "order_broken": OTHER_OUTPUT,
-    "old_output_destroyed": f"it failed, and the old output is gone|there is no output|{NEITHER}",
-    "temporary_file_left": "left or changed",
+    "old_output_destroyed": f"it failed, and the old output is gone|there is no output|{NEITHER}|{NOT_JOINED}",
+    "temporary_file_left": "left or changed|left behind",
     "wrong_status": (r"status (?:[13]: |2: ''|0, and yet a message|0, but another output)|the message is not|"
                      r"this is to be refused, but: status [013]: |"
                      r"the least that was named, \w+, is not enough: status (?:[13]: |2: '')"),

@@ -24,6 +24,21 @@ class Wrong(Exception):
     pass
 
 
+def require_well_ended(status: int, message: str, problem_of=lambda message: None):
+    """A command that ends well says nothing, another one why."""
+    if status == 0 and message:
+        raise Wrong(f"status 0, and yet a message: {message!r}")
+    if status not in (0, 2):
+        raise Wrong(f"status {status}: {message!r}")
+    problem = status == 2 and (run.message_problem(message) or problem_of(message))
+    if problem:
+        raise Wrong(f"{problem}: {message!r}")
+
+
+def no_problem(message: str) -> str | None:
+    return None if verdicts.is_refusal(message) else "nothing was to go wrong"
+
+
 class ShareJob:
     """The case's sort by several processes, in a folder below the case's."""
 
@@ -102,24 +117,20 @@ class ShareJob:
         kill = self.pick.choice([None, None, *SIGNALS])
         if kill:
             status, message = self.case.call(command, kill=kill)
-            if status != -kill and (status or message) and not verdicts.is_refusal(message):
-                raise Wrong(f"status {status}: {message!r}")
+            if status != -kill:
+                require_well_ended(status, message, no_problem)
         if faults and self.pick.random() < 0.5:
             fault = self.pick.choice(faults)
             status, message = self.case.call(command, fault.text(int(2 ** self.pick.uniform(0, 9))))
-            problem = None if status == 0 and not message else "nothing was to go wrong" if status != 2 else run.message_problem(message)
-            if status == 2 and not problem and not verdicts.is_refusal(message):
-                problem = verdicts.problem_of(message, fault, False)
-            if problem:
-                raise Wrong(f"{problem}: status {status}: {message!r}")
+            require_well_ended(status, message,
+                               lambda text: no_problem(text) and verdicts.problem_of(text, fault, False))
         status, message = self.case.call(command)
         least = verdicts.least_named(message)
-        if status == 2 and least and "-S " in command and verdicts.is_refusal(message):
+        if status == 2 and least and "-S " in command and not no_problem(message):
             words = command.split()
             words[words.index("-S") + 1] = least
             status, message = self.case.call(" ".join(words))
-        if status or message:
-            raise Wrong(f"status {status}: {message!r}")
+        require_well_ended(status, message, lambda text: "nothing was to go wrong")
 
     def sort_forged(self):
         """Takes and joins with a changed file: each ends well, or with a message and no output, within its memory."""
@@ -133,14 +144,14 @@ class ShareJob:
             says_more = forged.forge_manifest(folder / f"r{self.pick.randrange(self.shares)}", self.pick)
             for path in folder.glob(".*"):
                 path.unlink()
-        outputs, failed = self.outputs("forged"), False
+        outputs = self.outputs("forged")
         limits = f"-S {FORGED_MIB}M --parallel=2 -T tmp"
         for command in [*(self.take(part, "forged", limits) for part in range(self.parts)), self.join("forged")]:
             status, message = self.case.call(command, enter=[sys.executable, "-c", PEAK_OF])
             peak = int((self.case.folder / "peak").read_text()) / 1024
-            if status not in (0, 2) or (status == 2 and run.message_problem(message)) or peak > FORGED_MIB:
-                raise Wrong(f"forged: status {status}, {peak:.1f} MiB: {message!r}")
-            failed = failed or status == 2
+            require_well_ended(status, message)
+            if peak > FORGED_MIB:
+                raise Wrong(f"it takes {peak:.1f} MiB, -S was {FORGED_MIB}M")
         if status == 2:
             self.require_old(outputs)
         elif not says_more:
@@ -149,7 +160,7 @@ class ShareJob:
         shutil.rmtree(folder)
 
     def require_old(self, outputs: list[Path]):
-        if any(path.read_bytes() != OLD for path in outputs):
+        if not all(path.exists() and path.read_bytes() == OLD for path in outputs):
             raise Wrong("there is an output that was not joined")
 
     def require_right(self, outputs: list[Path]):
