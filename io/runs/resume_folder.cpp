@@ -35,7 +35,8 @@ std::uint64_t end_of_runs(const Manifest& manifest) {
 
 }  // namespace
 
-ResumeFolder::ResumeFolder(std::string path, ResumeAccess access) : path_(std::move(path)) {
+ResumeFolder::ResumeFolder(std::string path, ResumeAccess access)
+    : path_(std::move(path)), access_(access) {
   constexpr int kAttempts = 5;
   for (int attempt = 1; !folder_.file.is_open(); ++attempt) {
     if (access == ResumeAccess::kUse) make();
@@ -104,8 +105,11 @@ std::string ResumeFolder::path_of(const char* name) const {
 Error ResumeFolder::refusal(const std::string& reason) const {
   return Error(ErrorKind::kTemporary, "resuming from", reason)
       .path(path_of(kManifestName))
-      .hint(fmt::format("remove {} to start again, or name another folder",
-                        words_for_files_of(path_)));
+      .hint(access_ == ResumeAccess::kRead
+                ? "run --form again for this share, in a new folder"
+                : fmt::format("to start again, name another folder, or remove {} if no other sort "
+                              "needs them",
+                              words_for_files_of(path_)));
 }
 
 // A file that is not there is not open.

@@ -83,6 +83,7 @@ class ResumeFolder {
   void sync_folder_above() const;
 
   std::string path_;
+  ResumeAccess access_;
   Folder folder_;
   bool is_made_ = false;  // by this process, and nothing is in it
   std::optional<Manifest> found_;

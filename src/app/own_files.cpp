@@ -160,22 +160,24 @@ void refuse_replacing_by_assumption(const FileNames& names, const ElementFormat&
 
 void refuse_replacing_by_other_elements(const InputToReplace& input, const Job& job) {
   const OutputForm& form = job.output_form;
+  const std::string_view a_file = input.of_each ? "a folder" : "a file";
+  const std::string_view another_file = input.of_each ? "another folder" : "another file";
   const auto refuse = [&](std::string reason, std::string hint) {
     throw Error(ErrorKind::kUsage, fmt::format("replacing {}", input.path), std::move(reason))
         .hint(std::move(hint));
   };
   if (job.numbered) {
     refuse("--argsort would write positions over the elements that they refer to",
-           "give the positions a file of their own with -o");
+           fmt::format("give the positions {} of their own with -o", a_file));
   }
   if (job.counts) {
     refuse("--count would write keys with their counts over the keys",
-           "give the counts a file of their own with -o");
+           fmt::format("give the counts {} of their own with -o", a_file));
   }
   if (form.format != input.format) {
     refuse(fmt::format("it is read as {}, and would be written as {}", name_of(input.format),
                        name_of(form.format)),
-           "name another file with -o");
+           fmt::format("name {} with -o", another_file));
   }
   if (form.codec != input.codec) {
     const auto words = [](Codec codec) {
@@ -183,7 +185,8 @@ void refuse_replacing_by_other_elements(const InputToReplace& input, const Job& 
                                    : fmt::format("compressed by {}", name_of(codec));
     };
     refuse(fmt::format("it is {}, and would be written {}", words(input.codec), words(form.codec)),
-           fmt::format("name another file with -o, or add --compress={}", name_of(input.codec)));
+           fmt::format("name {} with -o, or add --compress={}", another_file,
+                       name_of(input.codec)));
   }
 }
 
@@ -199,7 +202,7 @@ void refuse_replacing_by_other_elements(const Options& options, const Job& job,
     const auto need = reader.decoder_need_of(input);
     refuse_replacing_by_other_elements(
         {reader.path_of(input), format_of_input(options.input_form, path),
-         need ? need->codec : Codec::kNone},
+         need ? need->codec : Codec::kNone, options.each},
         job);
   }
 }

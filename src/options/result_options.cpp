@@ -123,6 +123,10 @@ void refuse_beside_argsort(const Options& options, const StoredArray& stored) {
   };
   const std::string_view reads = reading_option(options);
   if (!reads.empty()) refuse(reads, "only a sort has an output; leave out one of them");
+  if (options.intersect || options.subtract) {
+    refuse(options.intersect ? "--intersect" : "--subtract",
+           "positions count the elements of all FILEs; leave out one of them");
+  }
   if (options.merge) refuse("--merge", "leave out -m: all FILEs are sorted as one sequence");
   if (options.count) refuse("--count", "-u --argsort writes where each key occurs first");
   if (stored.row_elements > 0) refuse("rows of an array", "save array.ravel() to sort all of it");

@@ -5,7 +5,7 @@ import re
 import shlex
 
 from hints import (ABOUT_FILES, ABOUT_MACHINE, ANOTHER_JOB, HAS_NAMES, OTHER_PROGRAM, SAYS_WHY, Either, each_alone,
-                   followed, in_a_pipe, joined, long_name, prose, renamed, rows_in_order, split_words, type_of, value_of,
+                   followed, in_a_pipe, joined, long_name, output_of, prose, renamed, rows_in_order, split_words, type_of, value_of,
                    with_options, with_value, without, without_either)
 
 def types_of_sosd(call, found):
@@ -70,11 +70,14 @@ def levels(call, found):
     return with_value("--compress", f"{codec}:{found[1]}", f"{codec}:{found[2]}", codec)(call, found)
 
 
-def output_of_their_own(call, found):
-    """With --each, -o names a folder."""
-    if "--each" in call.words:
-        os.makedirs(found[1], exist_ok=True)
-    return with_value("--output", "{0}")(call, found)
+def with_output(name):
+    """Another output: a folder if the hint says so, parts if the old name says so."""
+    def change(call, found):
+        if "folder" in call.hint.split(" with -o")[0]:
+            os.makedirs(name, exist_ok=True)
+        has_parts = "{}" in (output_of(call.words) or "")
+        return with_value("--output", name + ("{{}}" if has_parts else ""))(call, found)
+    return change
 
 
 def options_of_the_command(call, found):
@@ -85,7 +88,7 @@ def options_of_the_command(call, found):
 
 def sorted_first(call, found):
     options, operands = split_words(call.words)
-    return [f"gsort --each {shlex.join(operands)} && gsort {shlex.join(joined([*options, ['-m']], operands))}"]
+    return [f"gsort --each {shlex.join(sorted(set(operands)))} && gsort {shlex.join(joined([*options, ['-m']], operands))}"]
 
 
 def distinct_alone(call, found):
@@ -169,11 +172,14 @@ followed(r"-?GSORT_OPTIONS holds options of resources and reporting, such as -S 
          r"the command", options_of_the_command)
 
 # Files.
-followed(r"remove (\S+) and (\S+) to start again, or name another folder",
-         lambda call, found: [f"rm {found[1]} {found[2]}; gsort {shlex.join(call.words)}"])
-followed(r"give the (positions|counts) a file of their own with -o", output_of_their_own)
-followed(r"name another file with -o", with_value("--output", "another"))
-followed(r"name another file with -o, or add (--compress=\w+)", with_options("{0}"))
+followed(r"to start again, name another folder, or remove (\S+) and (\S+) if no other sort needs them",
+         lambda call, found: [*with_value("--resume", "another-folder")(call, found),
+                              f"rm {found[1]} {found[2]}; gsort {shlex.join(call.words)}"])
+followed(r"give the (?:positions|counts) a (?:file|folder) of their own with -o", with_output("another"))
+followed(r"name another (?:file|folder) with -o", with_output("another"))
+followed(r"name another file with -o, and rename it when the sort is complete", with_output("another"))
+followed(r"run --form again for all shares, in new folders, or give another -o", with_output("another"))
+followed(r"name another (?:file|folder) with -o, or add (--compress=\w+)", with_options("{0}"))
 followed(r"(?:set TMPDIR to an existing folder, or )?give (?:one|an existing folder) with -T",
          with_value("--temporary-directory", "."))
 followed(r"add (--replace=write), which writes into it at the end, or .*", with_options("{0}"))
@@ -182,7 +188,7 @@ followed(r"write each part to its own file: put \{\} into the name of -o, as in 
          lambda call, found: [with_value("--output", "part-{{}}.txt")(call, found)[0]])
 followed(r"name each file once: it is replaced, and its result would be sorted again", each_alone)
 
-prose(ABOUT_FILES, r"check the path", r"check the permissions, or use another path", r"check what it is redirected to",
+prose(ABOUT_FILES, r"check the path", r"give -m and --batch-elements files that .*", r"check the permissions, or use another path", r"check what it is redirected to",
       r"a part of the path is a file, not a folder", r"give (a file, not a folder|the name of a file)", r"use another folder", r"with --each, -o names an existing folder; .*", r"is the file complete\?.*",
       r"is it a (whole \.npy|SOSD) file\?.*", r"a file holds one array; .*", r"every input must begin with .*",
       r"likely (-t is wrong|elements have another size).*", r"its header says so; the type comes from .*",
@@ -201,7 +207,7 @@ prose(OTHER_PROGRAM, r"save (array\.ravel|numpy\.).*", r"array\.view\(.*", r"int
       r"to sort its rows as records, save .*", r"write raw keys \(--format=IN:bin\); numpy\.fromfile .*")
 prose(ANOTHER_JOB, r"run gsort twice.*", r"the number of keys is not known in advance; .*", r"write the result with -o first, .*",
       r"write all counts, .*", r"sort (one|them|into|each).*", r"only keys are (counted|compared), not records: .*",
-      r"(split|resume|explain|check) one FILE at a time", r"run it once for each FILE", r"run --take.*", r"merge .*",
+      r"(split|resume|explain|check) one FILE at a time", r"run it once for each FILE", r"run --(?:form|take).*", r"merge .*",
       r"--take with .*")
 prose(SAYS_WHY, r"each line holds one number, and nothing else", r"every array is sorted on its own and keeps its elements",
       r"offsets count from 0", r"a byte can be part of one key only", r"use adjacent keys for a longer one",

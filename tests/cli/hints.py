@@ -18,7 +18,7 @@ import stat
 import struct
 import subprocess
 import sys
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from pathlib import Path
 
 HERE = Path(__file__).resolve().parent
@@ -38,12 +38,13 @@ class Call:
     message: str
     hint: str
     stdin: object  # bytes, or the path of a file
+    variable: str = os.environ.get("GSORT_OPTIONS", "")
 
     def run(self, command, environment=None):
         if isinstance(self.stdin, bytes):
-            return subprocess.run(command, input=self.stdin, capture_output=True, env=environment)
+            return subprocess.run(command, input=self.stdin, capture_output=True, env=environment, close_fds=False)
         with open(self.stdin, "rb") as file:
-            return subprocess.run(command, stdin=file, capture_output=True, env=environment)
+            return subprocess.run(command, stdin=file, capture_output=True, env=environment, close_fds=False)
 
 
 def split_words(words):
@@ -225,7 +226,11 @@ def files_in(folder):
 
 def make_missing(words):
     """Many errors of the command line come before a file is looked for: here the files are there."""
-    for operand in split_words(words)[1]:
+    options, operands = split_words(words)
+    for option in options:
+        if long_name(option) == "--files0-from" and Path(value_of(option)).is_file():
+            operands = operands + Path(value_of(option)).read_text().split("\0")
+    for operand in operands:
         path = Path(operand)
         if operand in ("-", "") or path.exists() or not path.parent.is_dir() or len(operand) > 200:
             continue
@@ -260,16 +265,17 @@ def wanted_of_plain_sort(words, before, environment):
 def problems_of(call, follow, expected, real, depth):
     """Does what the hint says, and looks at what has come of it. Another error may be behind the first one."""
     is_command = isinstance(follow, str)
-    environment = {**os.environ, "PATH": f"{Path(real).parent}:{os.environ['PATH']}"}
+    environment = {**os.environ, "PATH": f"{Path(real).parent}:{os.environ['PATH']}", "GSORT_OPTIONS": call.variable}
     make_missing(call.words if is_command else follow)
     before = files_in(Path("."))
     done = call.run(["bash", "-c", follow] if is_command else [real, *follow], environment)
     shown = follow if is_command else "gsort " + " ".join(follow)
-    checks = not is_command and {"-c", "-C", "--check", "--expect"} & {word.split("=")[0] for word in follow}
+    words = shlex.split(follow) if is_command else follow
+    checks = {"-c", "-C", "--check", "--expect"} & {word.split("=")[0] for word in words}
     if done.returncode not in ((0, 1) if checks else (0,)):
         said = done.stderr.decode(errors="replace")
         further = messages_in(said) if depth < MOST_STEPS and not is_command else []
-        result = follow_hint(Call(follow, *further[0], call.stdin), real, depth + 1) if further else None
+        result = follow_hint(Call(follow, *further[0], call.stdin, call.variable), real, depth + 1) if further else None
         return [f"{shown}: status {done.returncode}: {said.strip()}"] if result is None else result
     if is_command:
         return []
@@ -290,8 +296,13 @@ def follow_hint(call, real, depth=1):
     if row is None or isinstance(row, str):
         return None
     found, change, expected = row
-    ways = change(call, found)
-    results = [problems_of(call, way, expected, real, depth) for way in ways]
+    if " in GSORT_OPTIONS" in call.message and not call.hint.startswith("GSORT_OPTIONS"):
+        message = call.message.replace(" in GSORT_OPTIONS", "")
+        ways = change(replace(call, words=shlex.split(call.variable), message=message), found)
+        results = [problems_of(replace(call, variable=shlex.join(way)), call.words, None, real, depth) for way in ways]
+    else:
+        ways = change(call, found)
+        results = [problems_of(call, way, expected, real, depth) for way in ways]
     if not results:
         return [f"nothing follows from '{call.hint}'"]
     if isinstance(ways, Either):
