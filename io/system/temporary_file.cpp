@@ -9,6 +9,7 @@
 
 #include <fcntl.h>
 #include <fmt/format.h>
+#include <poll.h>
 #include <unistd.h>
 
 #include "io/system/held_signals.hpp"
@@ -151,12 +152,59 @@ RemovedOnSignal::~RemovedOnSignal() {
   if (slot_ >= 0) slots[static_cast<std::size_t>(slot_)].kind.store(Kind::kNone);
 }
 
+namespace {
+
+// These functions are for the handler: they call only what a handler may call.
+
+// Puts the null device in the place of the file wherever it is open: other threads may still use
+// the descriptors. New ones are the lowest that are free, so a long gap is their end.
+void close_everywhere(const Slot& slot) {
+  constexpr int kLongestGap = 1024;
+  const int null = ::open("/dev/null", O_RDWR | O_CLOEXEC);
+  struct stat named = {};
+  struct stat open = {};
+  const bool exists = ::fstatat(slot.folder, slot.name.data(), &named, AT_SYMLINK_NOFOLLOW) == 0;
+  for (int fd = STDERR_FILENO + 1, gap = 0; exists && gap < kLongestGap; ++fd, ++gap) {
+    if (::fstat(fd, &open) != 0) continue;
+    gap = 0;
+    if (open.st_dev == named.st_dev && open.st_ino == named.st_ino) ::dup3(null, fd, O_CLOEXEC);
+  }
+  ::close(null);
+}
+
+template <class Work>
+void for_each_slot(Kind kind, const Work& work) {
+  for (const Slot& slot : slots) {
+    if (slot.kind.load(std::memory_order_acquire) == kind) work(slot);
+  }
+}
+
+// False if a folder is not empty.
+bool remove_names() {
+  bool has_folder = false;
+  bool is_done = true;
+  for_each_slot(Kind::kFolder, [&](const Slot&) { has_folder = true; });
+  for_each_slot(Kind::kFile, [&](const Slot& slot) {
+    // NFS gives a file that is removed while it is open another name in its folder.
+    if (has_folder) close_everywhere(slot);
+    ::unlinkat(slot.folder, slot.name.data(), 0);
+  });
+  for_each_slot(Kind::kFolder, [&](const Slot& slot) {
+    is_done =
+        (::unlinkat(slot.folder, slot.name.data(), AT_REMOVEDIR) == 0 || errno != ENOTEMPTY) &&
+        is_done;
+  });
+  return is_done;
+}
+
+}  // namespace
+
+// Another thread may have made a file in a folder, or may be writing to one, at this moment.
 extern "C" void remove_names_of_gsort(int signal) {
-  for (const Kind kind : {Kind::kFile, Kind::kFolder}) {
-    for (const Slot& slot : slots) {
-      if (slot.kind.load(std::memory_order_acquire) != kind) continue;
-      ::unlinkat(slot.folder, slot.name.data(), kind == Kind::kFolder ? AT_REMOVEDIR : 0);
-    }
+  constexpr int kMostTries = 20;
+  constexpr int kWaitMilliseconds = 5;
+  for (int tried = 0; tried < kMostTries && !remove_names(); ++tried) {
+    ::poll(nullptr, 0, kWaitMilliseconds);
   }
   std::signal(signal, SIG_DFL);
   ::kill(::getpid(), signal);

@@ -78,7 +78,8 @@ def a_signal_leaves_no_hidden_files(place):
     place.run("gsort-gen -t u64 --size 2M -o in.u64; printf old > out")
     hits = 0
     for command, kind in (("gsort in.u64 -o out", "GSORT_LIKE_NFS"), ("gsort --split-output=3 in.u64 -o p{}", "GSORT_LIKE_NFS"),
-                          ("gsort -t u64 --form=runs --share=0/1 in.u64", "USUAL")):
+                          ("gsort -t u64 --form=runs --share=0/1 in.u64", "USUAL"),
+                          ("gsort -t u64 --form=runs --share=0/1 in.u64", "GSORT_LIKE_NFS")):
         for signal, status in (("term", 143), ("int", 130), ("hup", 129)):
             for call in ("pwrite:1", "pwrite:2", "fsync:1", "fsync:2", "rename:1", "link:1"):
                 for when in ("before", "after"):
