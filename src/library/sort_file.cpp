@@ -5,6 +5,7 @@
 #include "app/prepared_sort.hpp"
 #include "base/current_error.hpp"
 #include "io/input/reader.hpp"
+#include "library/member_words.hpp"
 #include "library/run_sort.hpp"
 #include "options/assumed_type.hpp"
 #include "options/caller_options.hpp"
@@ -59,7 +60,8 @@ SortedFile sort_file(const Options& options) {
     return {outcome.elements,      outcome.bytes,    outcome.runs,
             outcome.spilled_bytes, outcome.verified, outcome.total_seconds};
   } catch (...) {
-    throw current_error();
+    const Error error = current_error();
+    throw options.type_source == TypeSource::kCaller ? library::in_members(error) : error;
   }
 }
 

@@ -4,6 +4,7 @@
 #include <filesystem>
 #include <fstream>
 #include <functional>
+#include <regex>
 #include <sstream>
 #include <string>
 
@@ -57,10 +58,19 @@ TEST(SortFile, SpillsWhatDoesNotFit) {
   EXPECT_GT(sorted.spilled_bytes, 0U);
 }
 
-ErrorKind kind_thrown(const Options& options) {
-  const Error error = test::error_of([&] { static_cast<void>(sort_file(options)); });
+// The words of a caller who has members, and no options: none begins with a '-'.
+Error error_thrown(const Options& options) {
+  Error error = test::error_of([&] { static_cast<void>(sort_file(options)); });
   EXPECT_FALSE(error.hint().empty());
-  return error.kind();
+  static const std::regex option("(^|[^a-zA-Z0-9-])--?[a-zA-Z]");
+  EXPECT_FALSE(
+      std::regex_search(error.operation() + " " + error.reason() + " " + error.hint(), option))
+      << error.what();
+  return error;
+}
+
+ErrorKind kind_thrown(const Options& options) {
+  return error_thrown(options).kind();
 }
 
 TEST(SortFile, LeavesNoOutputWhenItFails) {
@@ -109,6 +119,62 @@ TEST(SortFile, RefusesWhatIsNoSort) {
     EXPECT_EQ(kind_thrown(options), ErrorKind::kUsage);
   }
   EXPECT_EQ(folder.entries().size(), 1U);
+}
+
+TEST(SortFile, NamesMembersInErrors) {
+  const TempFolder folder;
+  write_file(folder / "in", Bytes(16));
+  write_file(folder / "odd", Bytes(15));
+  const std::string out = folder / "out";
+  const struct {
+    std::string member;
+    std::function<void(Options&)> change;
+  } cases[] = {
+      {"unique", [](Options& o) { o.count = true; }},
+      {"count", [](Options& o) { o.min_count = 2; }},
+      {"merge", [](Options& o) { o.argsort = o.merge = true; }},
+      {"merge", [](Options& o) { o.intersect = true; }},
+      {"subtract", [](Options& o) { o.merge = o.subtract = true; }},
+      {"split_output", [](Options& o) { o.split_output = 2; }},
+      {"unique",
+       [&](Options& o) {
+         o.split_output = 2;
+         o.unique = true;
+         o.output = out + "{}";
+       }},
+      {"resume",
+       [](Options& o) {
+         o.resume = "folder";
+         o.merge = true;
+       }},
+      {"batch_elements",
+       [](Options& o) {
+         o.batch_elements = 2;
+         o.merge = true;
+       }},
+      {"argsort",
+       [](Options& o) {
+         o.argsort = true;
+         o.batch_elements = 2;
+       }},
+      {"buffer_size", [](Options& o) { o.buffer_size = "many"; }},
+      {"buffer_size", [](Options& o) { o.buffer_size = "7"; }},
+      {"gpu_memory", [](Options& o) { o.gpu_memory = "-1"; }},
+      {"output_format", [&](Options& o) { o.output = out + ".csv"; }},
+      {"compress", [&](Options& o) { o.output = out + ".gz.zst"; }},
+      {"temporary_directories", [](Options& o) { o.temporary_directories = {"/none"}; }},
+      {"record_bytes", [](Options& o) { o.record_bytes = 4; }},
+      {"key.type", [&](Options& o) { o.inputs = {folder / "odd"}; }},
+      {"input_form.skip_bytes", [&](Options& o) { o.inputs = {folder / "odd"}; }},
+  };
+  for (const auto& [member, change] : cases) {
+    Options options = options_for(folder, KeyType::kU32);
+    change(options);
+    const Error error = error_thrown(options);
+    EXPECT_NE(std::string(error.what()).find(member), std::string::npos)
+        << member << ": " << error.what();
+  }
+  EXPECT_EQ(folder.entries().size(), 2U);
 }
 
 TEST(SortFile, LosesNothingThatIsAppendedWhileTheOutputIsSynced) {
