@@ -221,9 +221,9 @@ void refuse_records_of_keys(const Options& options) {
   if (!options.record_bytes && options.record_keys.empty() && options.order.empty()) return;
   if (options.records) return;
   if (!options.order.empty()) {
-    throw Error(ErrorKind::kUsage, "sorting by fields", "the elements are not records")
+    throw Error(ErrorKind::kUsage, "order of", "the elements are not records")
         .path(options.inputs.front())
-        .hint("sort by fields where a .npy file or a dtype has them");
+        .hint("leave out order, or give a dtype with fields");
   }
   throw Error(ErrorKind::kUsage,
               fmt::format("{} with {}", options.record_bytes ? "--record" : "--key",

@@ -181,6 +181,51 @@ def test_messages_are_in_terms_of_arguments(call, expected):
     assert expected in f"{error}", str(error)
 
 
+ROWS, FLOATS = NUMBERS.reshape(3, 1), numpy.array([2.0, -0.0, 0.0, -0.0])
+# What a message about arrays in memory names: an argument, a function or an array.
+BAD_CALLS = [
+    ("threads", lambda: gsort.sort(NUMBERS, threads=-1)), ("threads", lambda: gsort.check(NUMBERS, threads=1 << 70)),
+    ("threads", lambda: gsort.argsort(NUMBERS, threads=5000)), ("threads", lambda: gsort.unique(NUMBERS, threads="x")),
+    ("memory", lambda: gsort.sort(NUMBERS, memory="200%")), ("memory", lambda: gsort.sort(NUMBERS, memory=1 << 80)),
+    ("memory", lambda: gsort.merge([NUMBERS], memory="7")), ("memory", lambda: gsort.sort(NUMBERS, memory="")),
+    ("memory", lambda: gsort.intersect1d(NUMBERS, NUMBERS, memory="x")),
+    ("gpu_memory", lambda: gsort.sort(NUMBERS, gpu_memory="x")), ("gpu_memory", lambda: gsort.sort(NUMBERS, gpu_memory=-1)),
+    ("top", lambda: gsort.sort(NUMBERS, top=1 << 70)), ("top", lambda: gsort.merge([NUMBERS], top=1.5)),
+    ("top", lambda: gsort.sort(ROWS, top=1)), ("engine", lambda: gsort.sort(NUMBERS, engine="")),
+    ("engine", lambda: gsort.argsort(NUMBERS, engine="gpu")), ("engine", lambda: gsort.unique(NUMBERS, engine=7)),
+    ("temporary", lambda: gsort.sort(NUMBERS, temporary="")), ("temporary", lambda: gsort.merge([NUMBERS], temporary=5)),
+    ("temporary", lambda: gsort.sort(NUMBERS, temporary="/none")),
+    ("order", lambda: gsort.sort(NUMBERS, order="a")), ("order", lambda: gsort.check(RECORDS, order="z")),
+    ("order", lambda: gsort.sort(RECORDS, order=["a", "a"])), ("order", lambda: gsort.argsort(RECORDS, order="")),
+    ("order", lambda: gsort.merge([RECORDS], order="--a")), ("dtype", lambda: gsort.sort(NUMBERS, dtype="i8")),
+    ("dtype", lambda: gsort.sort([NUMBERS, RECORDS])), ("dtype", lambda: gsort.merge([FLOATS, NUMBERS])),
+    ("dtype", lambda: gsort.sort([NUMBERS.astype(">u4"), NUMBERS])), ("dtype", lambda: gsort.sort(numpy.zeros(3, "c16"))),
+    ("dtype", lambda: gsort.sort(numpy.zeros(3, "V4"))), ("<array>", lambda: gsort.sort(numpy.zeros(3, "S20000"))),
+    ("<array 2>", lambda: gsort.sort([ROWS, NUMBERS])), ("<array 2>", lambda: gsort.check([NUMBERS, NUMBERS])),
+    ("<array 1>", lambda: gsort.merge([NUMBERS, NUMBERS])), ("<array 1>", lambda: gsort.merge([FLOATS, FLOATS])),
+    ("gsort.merge", lambda: gsort.merge([ROWS])), ("unique", lambda: gsort.unique(ROWS)),
+    ("argsort", lambda: gsort.argsort(ROWS)), ("sources", lambda: gsort.sort([])), ("sources", lambda: gsort.check(5)),
+    ("counts", lambda: gsort.unique(RECORDS, counts=True)), ("counts", lambda: gsort.unique(NUMBERS, NUMBERS, counts=True)),
+    ("gsort.intersect1d", lambda: gsort.intersect1d(RECORDS, RECORDS)),
+    ("<array 2>", lambda: gsort.setdiff1d(NUMBERS, FLOATS)), ("<array 2>", lambda: gsort.setdiff1d(NUMBERS, RECORDS)),
+    ("output", lambda: gsort.sort(NUMBERS, FLOATS)), ("output", lambda: gsort.argsort(NUMBERS, FLOATS)),
+    ("output", lambda: gsort.setdiff1d(NUMBERS, NUMBERS, 5)), ("output", lambda: gsort.merge([NUMBERS], {})),
+    ("engine", lambda: gsort.sort(numpy.zeros((2, 2), RECORDS.dtype), engine="cuda")),
+    ("descending", lambda: gsort.sort(NUMBERS, descending=2)), ("progress", lambda: gsort.sort(NUMBERS, progress="x")),
+    ("stream", lambda: gsort.sort(NUMBERS, stream=3)), ("sort_pairs", lambda: gsort.sort_pairs(NUMBERS, NUMBERS)),
+    ("segmented_sort", lambda: gsort.segmented_sort(NUMBERS, NUMBERS))]
+OF_FILES = re.compile(r"\.npy|\bheader|\bfiles?\b|\bFILEs?\b")
+
+
+@pytest.mark.parametrize("number", range(len(BAD_CALLS)))
+def test_messages_about_arrays_name_arguments_alone(number):
+    named, call = BAD_CALLS[number]
+    error = raised(gsort.Error, call)
+    assert named in str(error)
+    words = QUOTED.sub("", str(error)).replace("No such file or directory", "")
+    assert not OPTION.search(words) and not OF_FILES.search(words), error
+
+
 @pytest.mark.parametrize("call", [
     lambda: gsort.sort(RECORDS, order=5), lambda: gsort.sort(RECORDS, order=[5]), lambda: gsort.sort(RECORDS, order=[]),
     lambda: gsort.sort(RECORDS, order="\udcff"), lambda: gsort.sort(NUMBERS, temporary=5),
