@@ -1,5 +1,5 @@
 #!/usr/bin/env python3
-"""The README's first two commands, tools/quickstart and tools/test, in a Debian 12 of which only the essential packages, git
+"""The README's first two commands, tools/quickstart and tools/test, in a Debian 12 or 13 of which only the essential packages, git
 and certificates are installed. mmdebstrap makes it, in a folder of --scratch that is removed; the sources are those of HEAD.
 30 to 50 minutes on two cores, and some gigabytes.
 
@@ -43,12 +43,12 @@ def reason_to_skip() -> str | None:
     return None if shutil.which("mmdebstrap") else "mmdebstrap is missing"
 
 
-def make_debian(root: Path) -> str | None:
+def make_debian(root: Path, suite: str) -> str | None:
     """Why there is none."""
     made = subprocess.run(["unshare", "--mount", "mmdebstrap", "--quiet", "--variant=minbase", "--include=git,ca-certificates",
-                           "--dpkgopt=force-unsafe-io", "bookworm", root], capture_output=True, text=True)
+                           "--dpkgopt=force-unsafe-io", suite, root], capture_output=True, text=True)
     if made.returncode != 0:
-        return f"mmdebstrap makes no Debian 12: {made.stderr.strip()[-300:]}"
+        return f"mmdebstrap makes no Debian {suite}: {made.stderr.strip()[-300:]}"
     (root / "etc/hosts").write_text(f"127.0.0.1 localhost\n127.0.1.1 {socket.gethostname()}\n")
     shutil.copyfile("/etc/resolv.conf", root / "etc/resolv.conf")
     if CERTIFICATES.exists():  # this machine may reach PyPI through a proxy that has its own
@@ -60,11 +60,12 @@ def make_debian(root: Path) -> str | None:
 def main() -> int:
     parser = argparse.ArgumentParser(description=__doc__, formatter_class=argparse.RawDescriptionHelpFormatter)
     parser.add_argument("--scratch", type=Path, required=True)
+    parser.add_argument("suite", choices=["bookworm", "trixie"])
     options = parser.parse_args()
     reason = reason_to_skip()
     with tempfile.TemporaryDirectory(prefix="bare-debian-", dir=options.scratch) as name:
         root = Path(name).resolve() / "root"
-        reason = reason or make_debian(root)
+        reason = reason or make_debian(root, options.suite)
         if reason:
             print("skipped:", reason)
             return SKIPPED

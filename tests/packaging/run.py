@@ -133,6 +133,7 @@ def require_cluster(options, usr: Path, zsh_folder: str, folder: Path) -> None:
     (folder / "in.u32").write_bytes(bytes(range(255, -1, -1)))
     allowed = {f"OMPI_{name}": "1" for name in ("ALLOW_RUN_AS_ROOT", "ALLOW_RUN_AS_ROOT_CONFIRM",
                                                 "MCA_rmaps_base_oversubscribe")}
+    allowed["PRTE_MCA_rmaps_default_mapping_policy"] = ":oversubscribe"  # Open MPI 5
     output_of(mpirun, "-n", "2", program, "--endian=big", "in.u32", "-o", "out.u32", cwd=folder, env={**PLAIN, **allowed})
     words = [bytes(range(first + 3, first - 1, -1)) for first in range(0, 256, 4)]
     require((folder / "out.u32").read_bytes() == b"".join(words), "gsort-mpi sorts")
@@ -455,6 +456,25 @@ def case_numpy(options, folder: Path) -> None:
     (folder / "recipe_test.py").write_text((Path(__file__).parent / "numpy_recipe.py").read_text())
     environment = {**PLAIN, "PATH": f"{options.build}/bin:{PLAIN['PATH']}"}
     print(output_of(python_with_numpy(), "recipe_test.py", cwd=folder, env=environment), end="")
+
+
+def case_setup(options, folder: Path) -> None:
+    """Without apt-get, and where it fails, tools/setup names the packages and builds with what is there."""
+    for name in "tools", "bin":
+        (folder / name).mkdir()
+    shutil.copy(SOURCE / "tools/setup", folder / "tools")
+    for name in "bash", "basename", "cat", "dirname", "env", "grep", "id", "mkdir", "sh":
+        (folder / "bin" / name).symlink_to(shutil.which(name))
+    programs = {"cmake": 'echo "$@" >> cmake.log'}
+    for more in {}, {"dpkg-query": "exit 1", "apt-get": "exit 100"}:
+        programs |= more
+        for name, text in programs.items():
+            (folder / "bin" / name).write_text(f"#!/bin/sh\n{text}\n")
+            (folder / "bin" / name).chmod(0o755)
+        said = output_of(folder / "tools/setup", "--programs", "--no-cuda", env={"PATH": str(folder / "bin")})
+        require("building with what is there" in said and "libtbb-dev" in said and ("tbb-devel" in said) == (not more), said)
+        require("--build" in (folder / "cmake.log").read_text(), "it builds")
+        (folder / "cmake.log").unlink()
 
 
 CASES = {name.removeprefix("case_"): function for name, function in list(globals().items())

@@ -134,7 +134,10 @@ class StdMergeLane final : public MergeLane, public StoredMerger {
     merge(slices, slice_counts, position, form, sink);
   }
 
-  [[nodiscard]] StoredMerger* stored_merger() override { return sizeof(Key) >= 4 ? this : nullptr; }
+  [[nodiscard]] StoredMerger* stored_merger() override {
+    if constexpr (sizeof(Key) >= 4) return this;
+    return nullptr;
+  }
 
   // Slices that are not sorted are nobody's fault here: blocks may have been damaged on purpose.
   void merge_stored(std::span<const std::uint64_t> slice_counts, std::span<const StoredKeys> pieces,
