@@ -6,6 +6,7 @@ cores, and some gigabytes. What the commands need is installed on this machine a
 Usage: checkouts.py below_tmp | blank"""
 
 import argparse
+import re
 import subprocess
 import sys
 import tempfile
@@ -15,6 +16,12 @@ SOURCE = Path(__file__).resolve().parents[2]
 PLACES = {"below_tmp": ("/tmp", "gsort-"), "blank": ("/var/tmp", "gsort a b ü ")}
 
 
+def run(command: str, checkout: Path) -> None:
+    done = subprocess.run(command, shell=True, cwd=checkout, stdin=subprocess.DEVNULL)
+    if done.returncode != 0:
+        sys.exit(f"{command} in {checkout}: status {done.returncode}")
+
+
 def main() -> int:
     parser = argparse.ArgumentParser(description=__doc__, formatter_class=argparse.RawDescriptionHelpFormatter)
     parser.add_argument("place", choices=list(PLACES))
@@ -22,11 +29,10 @@ def main() -> int:
     with tempfile.TemporaryDirectory(prefix=prefix, dir=parent) as folder:
         checkout = Path(folder) / "gsort"
         subprocess.run(["git", "clone", "--quiet", SOURCE, checkout], check=True)
-        for command in "tools/quickstart", "tools/test":
-            done = subprocess.run([checkout / command], cwd=checkout, stdin=subprocess.DEVNULL)
-            if done.returncode != 0:
-                print(f"{command} in {checkout}: status {done.returncode}")
-                return 1
+        run("bash -o pipefail -c 'tools/quickstart | tee ../said'", checkout)
+        export, = re.findall("^  export PATH=.*$", (Path(folder) / "said").read_text(), re.M)
+        run(f"{export}\ngsort --version", checkout)
+        run("tools/test", checkout)
     return 0
 
 
