@@ -256,6 +256,12 @@ void Meter::begin_phase(Phase phase, std::uint64_t total_bytes, std::uint64_t la
   state_->begin_phase(phase, total_bytes, later_bytes);
 }
 
+void Meter::begin_round(std::size_t round, std::size_t rounds) {
+  const std::scoped_lock lock(state_->mutex);
+  state_->current.round = round;
+  state_->current.rounds = rounds;
+}
+
 void Meter::end_phase() {
   const std::scoped_lock lock(state_->mutex);
   state_->end_phase();

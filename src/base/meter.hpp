@@ -65,6 +65,8 @@ struct PhaseRecord {
   ByStage<StageTotals> stages;
   ByStage<double> best_rates{};       // bytes a second; 0: too little was moved to say
   std::vector<DeviceTotals> devices;  // in their order; their part of `stages`
+  std::size_t round = 0;              // of `rounds` of merging, from 1; 0: the phase has no rounds
+  std::size_t rounds = 0;
 };
 
 // One marked stretch of a thread. A wait is time in which a thread of `stage` had to wait for
@@ -102,6 +104,9 @@ class Meter {
   // nobody knows. `later_bytes` is what the phases after it have to move, as far as is planned.
   void begin_phase(Phase phase, std::uint64_t total_bytes, std::uint64_t later_bytes = 0);
   void end_phase();
+
+  // Begins a round of the phase under way, from 1 to `rounds`.
+  void begin_round(std::size_t round, std::size_t rounds);
 
   // The phases that have ended.
   [[nodiscard]] std::vector<PhaseRecord> phases() const;

@@ -118,8 +118,17 @@ void merge_range(const MergeContext& context, const MergeShare& share, PieceSink
   failure.rethrow();
 }
 
+void begin_round(const MergeContext& context, std::size_t number, std::size_t rounds) {
+  const std::size_t before = context.earlier_rounds;
+  if (context.meter == nullptr || before + rounds == 0) return;
+  context.meter->begin_round(before + number, before + rounds + 1);
+}
+
 void merge_runs(const MergeContext& context, std::vector<io::Run> runs, PieceSink& output) {
-  for (const MergeRound& round : plan_rounds(runs.size(), context.plan.run.fan_in)) {
+  const std::vector<MergeRound> rounds = plan_rounds(runs.size(), context.plan.run.fan_in);
+  std::size_t number = 0;
+  for (const MergeRound& round : rounds) {
+    begin_round(context, ++number, rounds.size());
     std::vector<io::Run> merged;
     std::size_t next = 0;
     for (const std::uint32_t size : round.group_sizes) {
@@ -131,6 +140,7 @@ void merge_runs(const MergeContext& context, std::vector<io::Run> runs, PieceSin
     }
     runs = std::move(merged);
   }
+  begin_round(context, ++number, rounds.size());
   merge_once(context, runs, KeyForm::kRaw, output);
 }
 

@@ -21,6 +21,7 @@ struct MergeContext {
   ByteSpan memory;  // the engine's; scratch and staging buffers are taken from its end
   Meter* meter;     // may be null
   Resumption* resumption = nullptr;
+  std::size_t earlier_rounds = 0;  // that made the runs
 };
 
 // What is merged of which runs.
@@ -35,6 +36,10 @@ struct MergeShare {
 // merged at the same time, each with an engine and memory of its own.
 // Throws: Error; all threads have ended by then.
 void merge_range(const MergeContext& context, const MergeShare& share, PieceSink& sink);
+
+// Tells the meter that round `number` begins, from 1; the last merge comes behind the `rounds` of
+// the plan and is one of them. A merge without rounds says nothing.
+void begin_round(const MergeContext& context, std::size_t number, std::size_t rounds);
 
 // Merges `runs` (their rounds first, if the plan's fan-in asks for them) into `output`, as raw
 // keys. The runs' space is given back as it is consumed; with a resumption, when what they were

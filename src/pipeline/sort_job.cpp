@@ -182,6 +182,8 @@ class Sort {
     begin_phase(merges_inputs ? Phase::kInputMerge : Phase::kRead,
                 elements - std::min(elements, plan_.resumed.elements),
                 elements_after_reading(elements));
+    const std::size_t first_round = plan_.is<InputMergePlan>() && plan_.run.count > 1 ? 1 : 0;
+    if (first_round > 0) meter_.begin_round(first_round, 2 + plan_.run.rounds.size());
     if (plan_.is<CountKeys>()) {
       return count_keys(plan_, blocks(proof), &meter_, memory, output);
     }
@@ -212,7 +214,7 @@ class Sort {
     outcome_.runs += formed.runs.size();
     if (!formed.runs.empty()) {
       begin_phase(Phase::kMerge, elements_to_merge(formed));
-      merge_runs({plan_, *engine, run_store(), memory, &meter_, job_.resumption},
+      merge_runs({plan_, *engine, run_store(), memory, &meter_, job_.resumption, first_round},
                  std::move(formed.runs), make_output(formed.elements));
     }
     return formed.elements;

@@ -61,6 +61,8 @@ Status StatusTracker::look(const PhaseRecord& phase, double now_seconds) {
   const double begin_seconds = static_cast<double>(phase.begin_ns) * 1e-9;
   status.phase_seconds = std::max(now_seconds - begin_seconds, 0.0);
   status.bytes = moved_bytes(phase);
+  status.round = phase.round;
+  status.rounds = phase.rounds;
   if (phase.total_bytes > 0) status.total_bytes = phase.total_bytes;
   if (samples_.empty() || phase.begin_ns != phase_begin_ns_) {
     phase_begin_ns_ = phase.begin_ns;
@@ -85,7 +87,9 @@ std::string status_line(const Status& status) {
   if (status.phase == Phase::kSync) {
     return fmt::format("{}: {}", verb_of(status.phase), duration(status.phase_seconds));
   }
-  std::string text = fmt::format("{}: {}", verb_of(status.phase), format_bytes(status.bytes));
+  std::string text(verb_of(status.phase));
+  if (status.rounds > 0) text += fmt::format(", round {} of {}", status.round, status.rounds);
+  text += ": " + format_bytes(status.bytes);
   if (status.total_bytes) {
     const auto total = static_cast<double>(*status.total_bytes);
     const double percent = std::min(100 * static_cast<double>(status.bytes) / total, 100.0);
@@ -109,6 +113,10 @@ std::string status_json(const Status& status) {
                {"total_bytes", total},
                {"bytes_per_second", status.bytes_per_second},
                {"seconds_left", left}};
+  if (status.rounds > 0) {
+    json["round"] = status.round;
+    json["rounds"] = status.rounds;
+  }
   if (status.slowest) {
     json["slowest"] = {{"process", status.slowest->name}, {"percent", status.slowest->percent}};
   }

@@ -25,6 +25,8 @@ struct Status {
   double bytes_per_second = 0;         // not known while bytes is 0
   std::optional<double> seconds_left;  // of the sort, at this rate, but for the sync
   std::optional<SlowestProcess> slowest;
+  std::size_t round = 0;  // of `rounds` of merging, from 1; 0: the phase has no rounds
+  std::size_t rounds = 0;
 };
 
 // Follows a sort by looking at it now and then. The rate is that of the last few seconds, so that
@@ -45,7 +47,8 @@ class StatusTracker {
   std::deque<Sample> samples_;  // of the phase, the oldest first
 };
 
-// "reading: 512 MiB of 1 GiB (50%), 1.12 GiB/s, 2 s left"; then ", slowest: NAME (31%)"
+// "merging, round 2 of 3: 512 MiB of 1 GiB (50%), 1.12 GiB/s, 2 s left"; then
+// ", slowest: NAME (31%)"
 [[nodiscard]] std::string status_line(const Status& status);
 
 // One object on one line, without the newline.

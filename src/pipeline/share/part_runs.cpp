@@ -65,7 +65,10 @@ std::unique_ptr<const RunView> PartRuns::merge_group(const MergeContext& context
 }
 
 void PartRuns::merge_rounds(const MergeContext& context) {
-  for (const MergeRound& round : plan_rounds(runs_.size(), plan_.run.fan_in)) {
+  const std::vector<MergeRound> rounds = plan_rounds(runs_.size(), plan_.run.fan_in);
+  std::size_t number = 0;
+  for (const MergeRound& round : rounds) {
+    begin_round(context, ++number, rounds.size());
     std::size_t next = 0;
     std::size_t made = 0;
     for (const std::uint32_t size : round.group_sizes) {
@@ -88,6 +91,7 @@ void PartRuns::merge_rounds(const MergeContext& context) {
     begin_.resize(made);
     end_.resize(made);
   }
+  begin_round(context, ++number, rounds.size());
 }
 
 void PartRuns::merge(const MergeContext& context, PieceSink& sink) const {

@@ -1,5 +1,6 @@
 // What the meter is told of a sort: every byte once at every stage it passes, phases in their
 // order.
+#include <bit>
 #include <string>
 #include <vector>
 
@@ -90,13 +91,18 @@ TEST_F(MeteredSort, ThatSpillsWritesAndLoadsEveryRunOnce) {
   EXPECT_EQ(phases(), (std::vector{Phase::kRead, Phase::kMerge, Phase::kSync}));
   EXPECT_EQ(meter_.phases()[0].later_bytes, kBytes);
   EXPECT_EQ(meter_.phases()[1].total_bytes, kBytes);
+  EXPECT_EQ(meter_.phases()[1].rounds, 0U);
   EXPECT_GT(meter_.totals()[Stage::kSpill].waiting_ns, 0U) << "nothing waited for the first chunk";
 }
 
 TEST_F(MeteredSort, CountsTheBytesOfAllRoundsOfMerging) {
   request_.batch_size = 2;
-  sort(KeyType::kU64, 16'000'000, "10M");
+  const std::uint64_t runs = sort(KeyType::kU64, 16'000'000, "10M").outcome.runs;
   const PhaseRecord merging = meter_.phases().at(1);
+  ASSERT_GT(runs, 2U);
+  EXPECT_EQ(merging.rounds, static_cast<unsigned>(std::bit_width(runs - 1)));
+  EXPECT_EQ(merging.round, merging.rounds);
+  EXPECT_EQ(meter_.phases()[0].rounds, 0U);
   EXPECT_GT(merging.total_bytes, 2 * request_.input.size());
   EXPECT_GE(meter_.phases()[0].later_bytes, merging.total_bytes)
       << "some runs may need fewer rounds";
@@ -129,6 +135,10 @@ TEST_F(MeteredSort, OfManySortedInputsCountsTheirSecondMerge) {
   ASSERT_EQ(phases(), (std::vector{Phase::kInputMerge, Phase::kMerge, Phase::kSync}));
   EXPECT_EQ(meter_.phases()[0].later_bytes, 4 * keys.size());
   EXPECT_EQ(meter_.phases()[1].total_bytes, 4 * keys.size());
+  EXPECT_EQ(meter_.phases()[0].round, 1U);
+  EXPECT_EQ(meter_.phases()[0].rounds, 2U);
+  EXPECT_EQ(meter_.phases()[1].round, 2U);
+  EXPECT_EQ(meter_.phases()[1].rounds, 2U);
 }
 
 TEST_F(MeteredSort, CountsKeysOfOneByteToo) {

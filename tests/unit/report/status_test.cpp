@@ -53,6 +53,19 @@ TEST(StatusTracker, BeginsAnewWithEveryPhase) {
   EXPECT_DOUBLE_EQ(tracker.look(merging, 5).bytes_per_second, 20);
 }
 
+TEST(StatusLine, CountsTheRoundsOfMerging) {
+  StatusTracker tracker;
+  PhaseRecord merging = test::phase_of(Phase::kMerge, 1, 2);
+  EXPECT_EQ(status_line(tracker.look(merging, 2)).find("round"), std::string::npos);
+  EXPECT_FALSE(nlohmann::json::parse(status_json(tracker.look(merging, 2))).contains("round"));
+  merging.round = 2;
+  merging.rounds = 3;
+  const Status status = tracker.look(merging, 2);
+  EXPECT_TRUE(status_line(status).starts_with("merging, round 2 of 3: 0 B"));
+  EXPECT_EQ(nlohmann::json::parse(status_json(status)).at("round"), 2);
+  EXPECT_EQ(nlohmann::json::parse(status_json(status)).at("rounds"), 3);
+}
+
 TEST(StatusLine, SaysPhaseBytesRateAndWhatIsLeft) {
   Status status;
   status.bytes = std::uint64_t{512} << 20;
