@@ -79,6 +79,9 @@ class Reader {
   // The elements of a row, if the inputs are arrays of two dimensions; 0 if not.
   [[nodiscard]] std::uint64_t row_elements() const;
 
+  // The rows of all inputs if these are arrays of rows without elements.
+  [[nodiscard]] std::optional<std::uint64_t> empty_rows() const;
+
   // The bytes that options.form skips, of the first input; of a pipe once its first block is there.
   [[nodiscard]] ConstByteSpan header() const;
 

@@ -262,7 +262,7 @@ void Writer::cancel() noexcept {
 std::vector<std::byte> Writer::counting_header(std::uint64_t elements) const {
   if (options_.form.format == FileFormat::kSosd) return make_sosd_header(elements);
   return make_npy_header(options_.dtype.value_or(npy_dtype_of(options_.key)), elements,
-                         options_.row_elements);
+                         options_.row_elements, options_.empty_rows);
 }
 
 void Writer::finish_plain() {

@@ -84,6 +84,7 @@ Job job_of(const Options& options, const io::Reader& reader) {
   stored.records = reader.stored_records();
   stored.dtype = reader.stored_dtype();
   stored.row_elements = reader.row_elements();
+  stored.empty_rows = reader.empty_rows();
   return make_job(options, stored, reader.known_size());
 }
 

@@ -76,7 +76,9 @@ class DictionaryReader {
   NpyHeader with_shape() {
     NpyHeader header{*dtype_, 0, 0};
     const std::uint64_t most = kMostBytes / header.array.element_bytes();
-    if (lengths_->size() == 2) {
+    if (lengths_->size() == 2 && lengths_->at(1) == 0) {
+      header.array.empty_rows = lengths_->at(0);
+    } else if (lengths_->size() == 2) {
       header.array.row_elements = row_of(lengths_->at(0), lengths_->at(1), most);
       header.elements = lengths_->at(0) * lengths_->at(1);
     } else if (lengths_->size() == 1) {
@@ -93,10 +95,6 @@ class DictionaryReader {
   // The elements of one of `rows` rows.
   [[nodiscard]] std::uint64_t row_of(std::uint64_t rows, std::uint64_t elements,
                                      std::uint64_t most) const {
-    if (elements == 0) {
-      throw bad_array(from_.path(), "the rows of the array have no elements",
-                      "there is nothing to sort");
-    }
     if (rows > most / elements) from_.fail();
     return elements;
   }
@@ -181,8 +179,10 @@ NpyHeader read_npy_header(ByteStream& from, const std::string& path) {
 }
 
 std::vector<std::byte> make_npy_header(const StoredDtype& dtype, std::uint64_t elements,
-                                       std::uint64_t row_elements) {
-  const std::string shape = row_elements == 0
+                                       std::uint64_t row_elements,
+                                       std::optional<std::uint64_t> empty_rows) {
+  const std::string shape = elements == 0 && empty_rows ? fmt::format("{}, 0", *empty_rows)
+                            : row_elements == 0
                                 ? fmt::format("{},", elements)
                                 : fmt::format("{}, {}", elements / row_elements, row_elements);
   std::string text =

@@ -53,10 +53,11 @@ struct NpyHeader {
 [[nodiscard]] bool is_same_dtype(const StoredDtype& a, const StoredDtype& b);
 
 // The header of a file with `elements` elements, in rows of `row_elements` if these are not 0; for
-// one dtype its size is the same for all.
+// one dtype its size is the same for all. Without elements it has `empty_rows` rows, if given.
 // Requires: whole rows.
 [[nodiscard]] std::vector<std::byte> make_npy_header(const StoredDtype& dtype,
                                                      std::uint64_t elements,
-                                                     std::uint64_t row_elements = 0);
+                                                     std::uint64_t row_elements = 0,
+                                                     std::optional<std::uint64_t> empty_rows = {});
 
 }  // namespace gsort::io

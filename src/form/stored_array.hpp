@@ -39,7 +39,8 @@ struct StoredArray {
   std::optional<StoredRecords> records;  // what elements are instead of keys
   // Where it is more than the key says: of records, booleans and times.
   std::optional<StoredDtype> dtype;
-  std::uint64_t row_elements = 0;  // of an array of two dimensions; 0: it has one
+  std::uint64_t row_elements = 0;                // of an array of two dimensions; 0: it has one
+  std::optional<std::uint64_t> empty_rows = {};  // of an array of rows without elements
 
   [[nodiscard]] std::uint64_t element_bytes() const {
     return records ? records->bytes : bytes_of(key->type);

@@ -40,9 +40,10 @@ struct Job {
   std::uint64_t array_elements = 0;
 
   OutputForm output_form;
-  unsigned output_parts = 1;         // files that the output is split into
-  std::uint64_t header_bytes = 0;    // of the output, taken over from the first input
-  std::uint64_t row_elements = 0;    // of an array of two dimensions, put out as one
+  unsigned output_parts = 1;                // files that the output is split into
+  std::uint64_t header_bytes = 0;           // of the output, taken over from the first input
+  std::uint64_t row_elements = 0;           // of an array of two dimensions, put out as one
+  std::optional<std::uint64_t> empty_rows;  // of an array of rows without elements, as well
   std::optional<StoredDtype> dtype;  // of the output, if that is an array and the key does not say
   bool verify_encoding = false;
   bool resumable = false;                 // runs outlive the process

@@ -57,7 +57,7 @@ void refuse_unsupported(const Options& options, const io::Reader& reader, const 
         .path(reader.path_of(*input))
         .hint(kElsewhere);
   }
-  if (job.array_elements > 0) throw not_yet("reading arrays of two dimensions");
+  if (job.array_elements > 0 || job.empty_rows) throw not_yet("reading arrays of two dimensions");
   if (options.inputs_here && job.type_source == TypeSource::kDefault) {
     throw Error(ErrorKind::kUsage, "option --inputs-here", "needs a type of the elements")
         .hint(how_to_give_the_type(job.element));
