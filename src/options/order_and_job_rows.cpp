@@ -84,8 +84,9 @@ constexpr auto kRows = std::to_array<OptionSpec>({
              "32, compared as unsigned. r reverses one key, -r all. Further keys break ties: "
              "--key=0:u32,4:u32 sorts pairs. NAME[r] is a field of a NumPy array of records, "
              "which needs no --record.",
-     .rules = "A repeated --key adds keys. Keys do not overlap. Without --key, all fields of a "
-              "NumPy array of records are keys, in their order.",
+     .rules = "A repeated --key adds keys. Keys do not overlap. Type a backslash before a "
+              "comma in NAME. Without --key, all fields of a NumPy array of records are keys, in "
+              "their order.",
      .apply = add_record_keys},
     {.name = "unique",
      .letter = 'u',

@@ -30,12 +30,19 @@ void require_files_of_records(const Options& options, bool arrays_hold_them) {
   if (!options.argsort) require("this output", output_form(options).format);
 }
 
+// As --key takes it.
+std::string as_typed(std::string_view name) {
+  std::string typed;
+  for (const char letter : name) typed += letter == ',' ? "\\," : std::string(1, letter);
+  return typed;
+}
+
 // A hint: which fields have an order.
 std::string hint_for_fields(const StoredRecords& records, std::string_view what_to_do = "") {
   std::string names;
   for (const StoredField& field : records.fields) {
     if (field.keys.empty() || field.name.empty()) continue;
-    names += (names.empty() ? "" : ", ") + field.name;
+    names += (names.empty() ? "" : ", ") + as_typed(field.name);
   }
   if (names.empty())
     return "no field has an order: only fields of numbers, times and texts have one";
@@ -164,11 +171,17 @@ void set_record(Options& options, std::string_view value) {
 }
 
 void add_record_keys(Options& options, std::string_view value) {
-  for (std::size_t begin = 0; begin <= value.size();) {
-    const std::size_t end = std::min(value.find(',', begin), value.size());
-    options.record_keys.emplace_back(value.substr(begin, end - begin));
-    begin = end + 1;
+  std::string key;
+  for (std::size_t i = 0; i < value.size(); ++i) {
+    if (value.substr(i).starts_with("\\,")) {
+      key += value[++i];
+    } else if (value[i] == ',') {
+      options.record_keys.push_back(std::exchange(key, {}));
+    } else {
+      key += value[i];
+    }
   }
+  options.record_keys.push_back(key);
 }
 
 void resolve_records(Options& options) {
