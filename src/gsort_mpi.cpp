@@ -23,6 +23,7 @@
 #include "app/console.hpp"
 #include "app/observer.hpp"
 #include "app/own_files.hpp"
+#include "base/counted.hpp"
 #include "base/current_error.hpp"
 #include "base/units.hpp"
 #include "cluster/cluster_sort.hpp"
@@ -141,9 +142,9 @@ void require_same_command(const cluster::Team& team, const Command& first, const
 
 std::string resumed_runs_of(const cluster::ClusterOutcome& outcome, const Options& options) {
   if (outcome.resumed_runs == 0) return {};
-  return fmt::format("gsort-mpi: {}: continuing after {} run{} of {} elements\n", *options.resume,
-                     format_count(outcome.resumed_runs), outcome.resumed_runs == 1 ? "" : "s",
-                     format_count(outcome.resumed_elements));
+  return fmt::format("gsort-mpi: {}: continuing after {} of {}\n", *options.resume,
+                     counted(outcome.resumed_runs, "run"),
+                     counted(outcome.resumed_elements, "element"));
 }
 
 std::string lost_nan_payloads_of(const cluster::ClusterOutcome& outcome) {

@@ -8,6 +8,7 @@
 #include <nlohmann/json.hpp>
 
 #include "base/checked.hpp"
+#include "base/counted.hpp"
 #include "base/quoted.hpp"
 #include "base/units.hpp"
 #include "cluster/runs/sizes_here.hpp"
@@ -99,8 +100,7 @@ PhaseTime last_merging_of(const ClusterPlan& plan, const HostPlan& host) {
 
 std::string device_words(const HostPlan& host) {
   if (host.devices == 0) return {};
-  return fmt::format(", {} GPU{} with {}", host.devices, host.devices == 1 ? "" : "s",
-                     format_bytes(host.device_bytes));
+  return fmt::format(", {} with {}", counted(host.devices, "GPU"), format_bytes(host.device_bytes));
 }
 
 std::string deferred_words(const HostPlan& host) {
@@ -120,10 +120,9 @@ std::string host_words(const ClusterPlan& plan, const HostPlan& host) {
           ? std::string()
           : fmt::format(" ({} of {} there already)", format_count(host.resumed_runs),
                         format_bytes(host.resumed_elements * plan.element_bytes));
-  return fmt::format("reads {}, {} run{}{}, {}; {} thread{}, at most {} of memory{}",
-                     format_bytes(share_bytes(plan, host)), format_count(host.runs),
-                     host.runs == 1 ? "" : "s", resumed, disk, host.threads,
-                     host.threads == 1 ? "" : "s", format_bytes(host.memory_bytes),
+  return fmt::format("reads {}, {}{}, {}; {}, at most {} of memory{}",
+                     format_bytes(share_bytes(plan, host)), counted(host.runs, "run"), resumed,
+                     disk, counted(host.threads, "thread"), format_bytes(host.memory_bytes),
                      device_words(host));
 }
 
@@ -146,8 +145,9 @@ std::string text_of(const ClusterPlan& plan) {
   const auto add = [&](std::string_view label, const std::string& words) {
     text += fmt::format("{:<{}}  {}\n", label, width, words);
   };
-  add("input", fmt::format("{}, {} elements, on {} processes", format_bytes(plan.bytes),
-                           format_count(plan.elements), plan.hosts.size()));
+  add("input",
+      fmt::format("{}, {}, on {}", format_bytes(plan.bytes), counted(plan.elements, "element"),
+                  counted(plan.hosts.size(), "process", "es")));
   for (std::size_t rank = 0; rank < plan.hosts.size(); ++rank) {
     add(plan.names[rank], host_words(plan, plan.hosts[rank]));
   }

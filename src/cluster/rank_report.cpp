@@ -3,6 +3,7 @@
 #include <fmt/format.h>
 #include <nlohmann/json.hpp>
 
+#include "base/counted.hpp"
 #include "base/units.hpp"
 #include "options/pages/help.hpp"
 
@@ -42,8 +43,8 @@ Json object_of(unsigned rank, const std::string& host, const RankReport& report)
 
 // A resumed sort may have formed none of its runs.
 std::string run_words(const ClusterOutcome& outcome) {
-  if (outcome.resumed_runs == 0) return fmt::format("{} runs formed", outcome.runs);
-  return fmt::format("{} runs ({} formed, {} resumed)", outcome.runs,
+  if (outcome.resumed_runs == 0) return counted(outcome.runs, "run") + " formed";
+  return fmt::format("{} ({} formed, {} resumed)", counted(outcome.runs, "run"),
                      outcome.runs - outcome.resumed_runs, outcome.resumed_runs);
 }
 
@@ -84,10 +85,11 @@ std::string cluster_stats(const Team& team, const ClusterOutcome& outcome, const
 
 std::string cluster_summary(const ClusterOutcome& outcome, unsigned processes) {
   return fmt::format(
-      "gsort-mpi: {} elements ({}) sorted by {} processes in {:.2f} s: {} in {:.2f} s, "
+      "gsort-mpi: {} ({}) sorted by {} in {:.2f} s: {} in {:.2f} s, "
       "exchanged and merged in {:.2f} s; rank 0 sent {} in {} frames\n",
-      format_count(outcome.elements), format_bytes(outcome.bytes), processes, outcome.total_seconds,
-      run_words(outcome), outcome.own.form_seconds, outcome.own.exchange_seconds,
+      counted(outcome.elements, "element"), format_bytes(outcome.bytes),
+      counted(processes, "process", "es"), outcome.total_seconds, run_words(outcome),
+      outcome.own.form_seconds, outcome.own.exchange_seconds,
       format_bytes(outcome.own.exchange.bytes), outcome.own.exchange.frames);
 }
 

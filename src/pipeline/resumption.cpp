@@ -8,6 +8,7 @@
 #include <fmt/format.h>
 #include <xxhash.h>
 
+#include "base/counted.hpp"
 #include "base/error.hpp"
 #include "base/units.hpp"
 #include "io/system/sys.hpp"
@@ -38,11 +39,6 @@ std::vector<io::ManifestInput> inputs_of(const io::Reader& reader) {
     inputs.push_back({reader.path_of(i), state->bytes, state->changed_ns});
   }
   return inputs;
-}
-
-// "1 run", "1,000 runs"
-std::string counted(std::uint64_t count, std::string_view what) {
-  return fmt::format("{} {}{}", format_count(count), what, count == 1 ? "" : "s");
 }
 
 // Empty without one.

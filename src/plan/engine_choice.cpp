@@ -5,6 +5,7 @@
 
 #include <fmt/format.h>
 
+#include "base/counted.hpp"
 #include "base/error.hpp"
 #include "base/units.hpp"
 #include "element/element.hpp"
@@ -205,14 +206,14 @@ EngineDecision choose_engine(const Job& job, const Machine& machine) {
   if (!machine.input_bytes)
     return {false, "a sort starts on the CPU where the number of keys is not known"};
   if (!wants_gpu(job, machine)) {
-    return {false, fmt::format("{} are sorted faster by {} cores than a GPU starts",
-                               format_bytes(*machine.input_bytes), cores)};
+    return {false, fmt::format("{} are sorted faster by {} than a GPU starts",
+                               format_bytes(*machine.input_bytes), counted(cores, "core"))};
   }
   if (machine.gpus.empty()) return {false, machine.no_gpu_reason};
-  return {true,
-          fmt::format("predicted {:.1f} s of GPU work, {:.1f} s on {} cores",
-                      predicted_cuda_seconds(machine.rates, *machine.input_bytes),
-                      predicted_cpu_seconds(machine.rates, *machine.input_bytes, cores), cores)};
+  return {true, fmt::format("predicted {:.1f} s of GPU work, {:.1f} s on {}",
+                            predicted_cuda_seconds(machine.rates, *machine.input_bytes),
+                            predicted_cpu_seconds(machine.rates, *machine.input_bytes, cores),
+                            counted(cores, "core"))};
 }
 
 }  // namespace gsort

@@ -3,6 +3,7 @@
 #include <fmt/format.h>
 #include <nlohmann/json.hpp>
 
+#include "base/counted.hpp"
 #include "base/quoted.hpp"
 #include "base/units.hpp"
 #include "plan/disk_space.hpp"
@@ -20,8 +21,8 @@ std::string line(std::string_view label, const std::string& text) {
 std::string input_words(const Plan& plan, const Machine& machine) {
   if (!machine.input_bytes)
     return "its size is not known before its end: a pipe, text, or compressed";
-  return fmt::format("{}, {} elements", format_bytes(*machine.input_bytes),
-                     format_count(plan.elements));
+  return fmt::format("{}, {}", format_bytes(*machine.input_bytes),
+                     counted(plan.elements, "element"));
 }
 
 // What the plan does, in words.
@@ -35,20 +36,18 @@ struct Steps {
     return fmt::format("sort {} of whole arrays at once {}: one read, one write",
                        format_bytes(batch.block_elements * plan.element_bytes),
                        plan.engine == EngineKind::kCuda
-                           ? fmt::format("in each of {} lanes", batch.lanes)
-                           : fmt::format("on each of {} cores", batch.lanes));
+                           ? fmt::format("in each of {}", counted(batch.lanes, "lane"))
+                           : fmt::format("on each of {}", counted(batch.lanes, "core")));
   }
   std::string operator()(const InputMergePlan& merge) const {
-    const std::uint64_t inputs = plan.job.merged_inputs;
-    std::string words =
-        fmt::format("merge {} sorted input{}", format_count(inputs), inputs == 1 ? "" : "s");
+    std::string words = "merge " + counted(plan.job.merged_inputs, "sorted input");
     if (plan.run.count == 0) return words + ": one read, one write, no temporary files";
-    return words + fmt::format(", {} at once, into {} runs; then merge these",
-                               format_count(merge.fan_in), format_count(plan.run.count));
+    return words + fmt::format(", {} at once, into {}; then merge these",
+                               format_count(merge.fan_in), counted(plan.run.count, "run"));
   }
   std::string operator()(const SetPlan&) const {
-    return fmt::format("compare {} sorted inputs: one read, one write, no temporary files",
-                       format_count(plan.job.merged_inputs));
+    return fmt::format("compare {}: one read, one write, no temporary files",
+                       counted(plan.job.merged_inputs, "sorted input"));
   }
   std::string operator()(const SelectPlan&) const {
     return "keep what may be among the first elements while reading: one read, no temporary files";
@@ -64,18 +63,15 @@ struct Steps {
                        format_bytes(plan.chunk.chunk_elements * plan.element_bytes));
   }
   std::string operator()(const Spill&) const {
-    const std::string merges =
-        plan.run.rounds.empty()
-            ? "one merge"
-            : fmt::format("{} round{} of merging and a last merge", plan.run.rounds.size(),
-                          plan.run.rounds.size() == 1 ? "" : "s");
+    const std::string merges = plan.run.rounds.empty() ? "one merge"
+                                                       : counted(plan.run.rounds.size(), "round") +
+                                                             " of merging and a last merge";
     if (plan.job.part_elements) {
-      return fmt::format("{} elements of {} existing runs: {}",
-                         format_count(*plan.job.part_elements), format_count(plan.run.count),
-                         merges);
+      return fmt::format("{} of {}: {}", counted(*plan.job.part_elements, "element"),
+                         counted(plan.run.count, "existing run"), merges);
     }
     const std::string runs =
-        fmt::format("{} run{} of {}", format_count(plan.run.count), plan.run.count == 1 ? "" : "s",
+        fmt::format("{} of {}", counted(plan.run.count, "run"),
                     format_bytes(plan.chunk.chunk_elements * plan.element_bytes));
     return plan.job.forms_share ? runs : runs + ", then " + merges;
   }
@@ -124,6 +120,10 @@ std::string disk_words(const Plan& plan, const Machine& machine) {
                  : fmt::format("; {} cannot be used", printable(folder.path));
   }
   if (machine.output) {
+    if (plan.output.least_bytes > 0) {
+      words += fmt::format("; the output takes {} as a new file, also if it replaces one",
+                           format_bytes(plan.output.least_bytes));
+    }
     words += "; the output's folder has " + free_words(*machine.output);
     if (machine.written_into) {
       words += fmt::format("; all of it is then written into {}, which takes {} more of {} free",

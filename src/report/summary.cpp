@@ -6,6 +6,7 @@
 
 #include <fmt/format.h>
 
+#include "base/counted.hpp"
 #include "base/quoted.hpp"
 #include "base/units.hpp"
 #include "element/fingerprint.hpp"
@@ -63,9 +64,10 @@ std::string stored_words(const Outcome& outcome) {
 // "7 runs, 24.8 MiB in all", "7 runs (2 resumed; the others: 24.8 MiB in all)"
 std::string run_words(const Outcome& outcome) {
   const std::string stored = stored_words(outcome);
-  return outcome.resumed_runs > 0 ? fmt::format("{} runs ({} resumed; the others: {})",
-                                                outcome.runs, outcome.resumed_runs, stored)
-                                  : fmt::format("{} runs, {}", outcome.runs, stored);
+  return outcome.resumed_runs > 0
+             ? fmt::format("{} ({} resumed; the others: {})", counted(outcome.runs, "run"),
+                           outcome.resumed_runs, stored)
+             : fmt::format("{}, {}", counted(outcome.runs, "run"), stored);
 }
 
 std::string again_words(DoneAgain again) {
@@ -141,11 +143,11 @@ std::string phase_lines(const Outcome& outcome, const Plan& plan, bool decisions
   text += fmt::format("gsort: keys: {}\n", key_words(plan.job));
   text += fmt::format("gsort: engine: {}\n", engine_words(plan));
   text +=
-      fmt::format("gsort: {} elements; {}\n", format_count(outcome.elements), phase_words(outcome));
+      fmt::format("gsort: {}; {}\n", counted(outcome.elements, "element"), phase_words(outcome));
   if (outcome.output_elements != outcome.elements) {
     const bool leaves_out = !plan.job.counts && outcome.output_elements < outcome.elements;
     text += fmt::format(
-        "gsort: {} elements written{}\n", format_count(outcome.output_elements),
+        "gsort: {} written{}\n", counted(outcome.output_elements, "element"),
         leaves_out
             ? fmt::format(", {} left out", format_count(outcome.elements - outcome.output_elements))
             : "");
@@ -217,8 +219,8 @@ std::string check_lines(const CheckOutcome& outcome, const Job& job, const std::
                                                     "so\n",
                                                     floats));
   }
-  return fmt::format("{}: {} elements, {}, sorted {}\ndistinct {}\nfingerprint {}\n", shown,
-                     format_count(outcome.elements), element_words(job.element),
+  return fmt::format("{}: {}, {}, sorted {}\ndistinct {}\nfingerprint {}\n", shown,
+                     counted(outcome.elements, "element"), element_words(job.element),
                      order_words(job.element), format_count(outcome.distinct),
                      to_string(outcome.fingerprint));
 }
@@ -227,8 +229,8 @@ std::string difference_line(const Fingerprint& found, const std::string& expecte
                             const std::vector<std::string>& inputs) {
   const std::string name =
       inputs.size() == 1 ? printable(inputs.front()) : fmt::format("{} inputs", inputs.size());
-  return fmt::format("gsort: {}: {} elements with fingerprint {}, expected {} with {}\n", name,
-                     format_count(found.count), to_string(found),
+  return fmt::format("gsort: {}: {} with fingerprint {}, expected {} with {}\n", name,
+                     counted(found.count, "element"), to_string(found),
                      format_count(parse_fingerprint(expected).value().count), expected);
 }
 

@@ -2,6 +2,7 @@
 
 #include <fmt/format.h>
 
+#include "base/counted.hpp"
 #include "base/units.hpp"
 #include "element/record_text.hpp"
 
@@ -71,8 +72,7 @@ std::string engine_words(const Plan& plan) {
   if (plan.engine == EngineKind::kCuda) {
     return fmt::format("cuda, {}: {}", device_words(plan), plan.engine_reason);
   }
-  return fmt::format("cpu, {} thread{}: {}", plan.threads, plan.threads == 1 ? "" : "s",
-                     plan.engine_reason);
+  return fmt::format("cpu, {}: {}", counted(plan.threads, "thread"), plan.engine_reason);
 }
 
 std::string_view strategy_name(const Plan& plan) {
