@@ -35,7 +35,7 @@ Error exists_already(const std::string& path) {
       .path(path)
       .hint(
           "all parts of an output must be new, so that they appear together or not at all: "
-          "remove it, or name other parts");
+          "name other parts");
 }
 
 // The descriptor that a name such as /dev/stdout or /proc/self/fd/7 stands for.

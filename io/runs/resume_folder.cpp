@@ -56,10 +56,12 @@ ResumeFolder::ResumeFolder(std::string path, ResumeAccess access)
 
 void ResumeFolder::make() {
   is_made_ = sys::make_folder(path_.c_str(), kFolderOfTheOwner) == 0;
-  if (is_made_ || errno == EEXIST) return;
-  throw Error::from_errno(ErrorKind::kTemporary, "making the folder", errno)
+  const int problem = is_made_ ? 0 : errno;
+  if (problem == 0 || problem == EEXIST) return;
+  throw Error::from_errno(ErrorKind::kTemporary, "making the folder", problem)
       .path(path_)
-      .hint("--resume needs a folder, or a path where one can be created");
+      .hint(problem == ENAMETOOLONG ? "use a shorter name"
+                                    : "name a folder, or a path where one can be created");
 }
 
 // A file system without locks gives another error; the folder is then used without a lock.

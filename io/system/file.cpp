@@ -253,7 +253,10 @@ std::string_view hint_for(int error_number) {
     case EROFS:
       return "the file system is mounted read-only";
     case ENOENT:
+    case ELOOP:
       return "check the path";
+    case ENAMETOOLONG:
+      return "use a shorter name";
     case EACCES:
     case EPERM:
       return "check the permissions, or use another path";

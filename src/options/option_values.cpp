@@ -108,7 +108,7 @@ std::string checked_fingerprint(std::string_view text, std::string_view option) 
 }
 
 std::string checked_path(std::string_view text, std::string_view option) {
-  if (text.empty()) throw bad_value(text, option, "is empty").hint("give the name of a file");
+  if (text.empty()) throw bad_value(text, option, "is empty").hint("give a name");
   return std::string(text);
 }
 

@@ -184,20 +184,23 @@ followed(r"(?:set TMPDIR to an existing folder, or )?give (?:one|an existing fol
          with_value("--temporary-directory", "."))
 followed(r"add (--replace=write), which writes into it at the end, or .*", with_options("{0}"))
 followed(r"give -o once", with_last_output)
+followed(r"name a folder that does not exist", with_value("--form", "another-folder"))
+followed(r"all parts of an output must be new, so that they appear together or not at all: name other parts",
+         with_output("another"))
 followed(r"write each part to its own file: put \{\} into the name of -o, as in (part-\{\}\.txt)",
          lambda call, found: [with_value("--output", "part-{{}}.txt")(call, found)[0]])
 followed(r"name each file once: it is replaced, and its result would be sorted again", each_alone)
 
-prose(ABOUT_FILES, r"check the path", r"give -m and --batch-elements files that .*", r"check the permissions, or use another path", r"check what it is redirected to",
-      r"a part of the path is a file, not a folder", r"give (a file, not a folder|the name of a file)", r"use another folder", r"with --each, -o names an existing folder; .*", r"is the file complete\?.*",
+prose(ABOUT_FILES, r"check the path", r"use a shorter name", r"give -m and --batch-elements files that .*", r"check the permissions, or use another path", r"check what it is redirected to",
+      r"a part of the path is a file, not a folder", r"give (a file, not a folder|a name)", r"use another folder", r"with --each, -o names an existing folder; .*", r"is the file complete\?.*",
       r"is it a (whole \.npy|SOSD) file\?.*", r"a file holds one array; .*", r"every input must begin with .*",
       r"likely (-t is wrong|elements have another size).*", r"its header says so; the type comes from .*",
       r"sort such arrays separately", r"name the file with -o: .*", r"the descriptor is closed; .*", r"stdin is read once",
       r"the plan is text: .*", r"give the report a file of its own", r"name another output, .*",
-      r"name all (inputs|that are to be compared).*", r"name (files|the folders); .*", r"name (a|another) folder .*",
+      r"name all (inputs|that are to be compared).*", r"name (files|the folders); .*", r"name (a|another) folder,? .*",
       r"name the folders of all shares, .*", r"put (it|the names) into a file.*", r"name files; .*",
-      r"gsort (deletes its files there|did not create this file).*", r"--resume needs a folder, .*",
-      r"-o must name a regular file, .*", r"all parts of an output must be new, .*", r"wait until it ends, .*",
+      r"gsort (deletes its files there|did not create this file).*", 
+      r"-o must name a regular file, .*", r"wait until it ends, .*",
       r"try again when no program writes to it", r"write them (first|with find).*", r"separate names by one NUL, .*",
       r"concatenate files first, .*", r"the sorted output is in place; .*")
 prose(ABOUT_MACHINE, r"free some space .*", r"raise the limit with 'ulimit -f'", r"the disk reported an error; .*",

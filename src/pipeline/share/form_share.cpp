@@ -32,7 +32,7 @@ std::string without_slash(std::string folder) {
 Error other_folder(const std::string& folder, const std::string& reason) {
   return Error(ErrorKind::kTemporary, "forming runs in", reason)
       .path(folder)
-      .hint("name a folder that does not exist, or remove this one");
+      .hint("name a folder that does not exist");
 }
 
 io::ManifestShare share_of_manifest(const ShareJob& job, const std::optional<StoredDtype>& dtype,
@@ -211,7 +211,7 @@ class ShareForming {
     if (!holds(folder_, job_.manifest, share_)) {
       throw Error::from_errno(ErrorKind::kTemporary, "making the folder", problem)
           .path(folder_)
-          .hint("name a folder that does not exist, or remove this one");
+          .hint("name a folder that does not exist");
     }
     discard();
   }

@@ -296,7 +296,7 @@ TEST_F(Resumed, FolderThatCannotBeMadeSaysWhatToDo) {
   EXPECT_EQ(error.kind(), ErrorKind::kTemporary);
   EXPECT_EQ(error.path(), path);
   EXPECT_EQ(error.error_number(), ENOENT);
-  EXPECT_TRUE(contains(error.hint(), "--resume needs a folder")) << error.hint();
+  EXPECT_TRUE(contains(error.hint(), "name a folder, or a path")) << error.hint();
 }
 
 TEST_F(Resumed, FolderThatIsAFileIsRefused) {
