@@ -147,14 +147,6 @@ std::string resumed_runs_of(const cluster::ClusterOutcome& outcome, const Option
                      counted(outcome.resumed_elements, "element"));
 }
 
-std::string lost_nan_payloads_of(const cluster::ClusterOutcome& outcome) {
-  std::uint64_t lost = 0;
-  for (const cluster::RankReport& rank : outcome.ranks) lost += rank.lost_nan_payloads;
-  if (lost == 0) return {};
-  return fmt::format("gsort-mpi: {} NaN written without their payloads, which text does not hold\n",
-                     format_count(lost));
-}
-
 constexpr const char* kInPlace =
     "the sorted output is in place; only this report could not be written";
 
@@ -363,7 +355,7 @@ class Process {
     if (options.verbosity >= 0) put_to_stderr(lost_device_lines(outcome.lost_devices));
     if (options.verbosity <= 0) return;
     put_to_stderr(resumed_runs_of(outcome, options));
-    put_to_stderr(lost_nan_payloads_of(outcome));
+    put_to_stderr(statistic_lines("gsort-mpi", outcome));
     put_to_stderr(cluster_summary(outcome, team.count()));
   }
 

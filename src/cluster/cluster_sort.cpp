@@ -17,6 +17,7 @@
 #include "cluster/cluster_plan.hpp"
 #include "cluster/cuts/assign_shares.hpp"
 #include "cluster/cuts/run_blocks.hpp"
+#include "cluster/exchange.hpp"
 #include "cluster/exchange_plan.hpp"
 #include "cluster/input/same_sort.hpp"
 #include "cluster/lone_sort.hpp"
@@ -283,12 +284,8 @@ class ClusterSort {
       own_.form(plan_, *proof_);
       if (deferred_bytes_) (void)own_.store(plan_);  // its scratch is planned before it is used
     });
-    outcome_.own.runs = own_.runs().size();
-    std::uint64_t all[] = {own_.runs().size(), own_.resumed().runs, own_.resumed().elements};
-    team_.sum(all);
-    outcome_.runs = all[0];
-    outcome_.resumed_runs = all[1];
-    outcome_.resumed_elements = all[2];
+    outcome_.own.runs = runs_ = own_.runs().size();
+    team_.sum(std::span(&runs_, 1));
     outcome_.own.form_seconds = now() - begin;
   }
 
@@ -329,7 +326,7 @@ class ClusterSort {
     outcome_.own.exchange_seconds = now() - counted;
   }
 
-  void plan_the_exchange() { plan_the_exchange(outcome_.runs); }
+  void plan_the_exchange() { plan_the_exchange(runs_); }
 
   void plan_the_exchange(std::uint64_t runs) {
     ExchangeQuestion q = exchange_question(plan_, own_.elements() + most_kept(), team_.count());
@@ -408,7 +405,7 @@ class ClusterSort {
           scratch->bytes().subspan(worker * sizes_.scratch_bytes, sizes_.scratch_bytes));
     }
     context.in_order = puts_in_order() && !deferred;
-    outcome_.own.exchange += exchange(team_, context, deferred ? *deferred : sink);
+    add_exchange(outcome_.own, exchange(team_, context, deferred ? *deferred : sink));
     if (deferred) team_.work([&] { deferred->put_rest(context.scratch); });
     team_.work([&] {
       prove_left_out(own_.views(), cuts_.back(), job_.element, context.scratch, *proof_, &meter_);
@@ -451,11 +448,12 @@ class ClusterSort {
     RankReport& own = outcome_.own;
     own_.report(own);
     own.share = parts_->share(team_.rank());
-    own.elements_written = proof_->output().count;
+    own.output_elements = proof_->output().count;
     own.lost_nan_payloads = output_->lost_nan_payloads();
     own.devices = plan_.devices.size();
     own.peak_resident_bytes = io::peak_resident_bytes();
     outcome_.ranks = gather_reports(team_, own);
+    for (const RankReport& rank : outcome_.ranks) add_up(outcome_, rank);
   }
 
   Team& team_;
@@ -467,6 +465,7 @@ class ClusterSort {
   std::optional<io::Reader> reader_;
   Job job_;
   std::uint64_t result_ = 0;  // elements of the output
+  std::uint64_t runs_ = 0;    // of all processes
   std::vector<std::byte> header_;
   Plan plan_;
   std::uint64_t distinct_bytes_ = 0;             // of its temporary files
@@ -493,7 +492,7 @@ ClusterOutcome sort_on_cluster(Team& team, const Options& options, std::function
   ClusterOutcome outcome = sorts_alone(team, options)
                                ? sort_alone(team, options, progress)
                                : ClusterSort(team, options, on_leave, progress).run();
-  outcome.total_seconds = now() - begin;
+  outcome.seconds = now() - begin;
   return outcome;
 }
 

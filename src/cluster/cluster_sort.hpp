@@ -12,49 +12,25 @@
 #include "base/device_error.hpp"
 #include "base/meter.hpp"
 #include "cluster/cuts/cuts.hpp"
-#include "cluster/exchange.hpp"
 #include "cluster/job_progress.hpp"
 #include "cluster/team.hpp"
 #include "options/options.hpp"
+#include "plan/outcome.hpp"
 
 namespace gsort::cluster {
 
 // What one process did.
-struct RankReport {
-  std::uint64_t share = 0;          // of the output
-  std::uint64_t elements_read = 0;  // of the input
-  std::uint64_t elements_written = 0;
-  std::uint64_t lost_nan_payloads = 0;  // of elements written as text
-  std::uint64_t runs = 0;
-  std::uint64_t resumed_runs = 0;  // of these, the runs of earlier sorts
-  std::uint64_t resumed_elements = 0;
-  std::uint64_t devices = 0;         // GPUs that it used
-  std::uint64_t device_bytes = 0;    // of runs as stored, in their memory
-  std::uint64_t kept_bytes = 0;      // the same, in memory of the host
-  std::uint64_t spilled_bytes = 0;   // the same, in temporary folders
-  std::uint64_t loaded_bytes = 0;    // read from temporary folders
-  std::uint64_t deferred_bytes = 0;  // of elements that it merged early and put later
-  std::uint64_t peak_resident_bytes = 0;
-  ExchangeCost exchange;
-  double form_seconds = 0;
-  double exchange_seconds = 0;
-  double sync_seconds = 0;
-};
+using RankReport = Statistics;
 
-struct ClusterOutcome {
+// Statistics of all, in rank 0; elements, bytes and seconds in all ranks.
+struct ClusterOutcome : Statistics {
   explicit ClusterOutcome(bool keeps_spans)
       : meter(std::make_unique<Meter>(keeps_spans ? Meter::Keep::kSpans : Meter::Keep::kTotals)) {}
 
-  std::uint64_t elements = 0;  // of all
-  std::uint64_t bytes = 0;
-  std::uint64_t runs = 0;          // of all
-  std::uint64_t resumed_runs = 0;  // of these, the runs of earlier sorts
-  std::uint64_t resumed_elements = 0;
   CutCost cuts;
   double cut_seconds = 0;
-  RankReport own;                 // of this process
-  std::vector<RankReport> ranks;  // in rank 0: of all
-  double total_seconds = 0;
+  RankReport own;                        // of this process
+  std::vector<RankReport> ranks;         // in rank 0: of all
   std::string note;                      // on types; for standard error
   std::vector<LostDevice> lost_devices;  // of a lone process, which goes on without them
   std::unique_ptr<Meter> meter;          // of this process

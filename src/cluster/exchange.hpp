@@ -44,15 +44,6 @@ struct ExchangeCost {
   std::uint64_t own_bytes = 0;   // of elements that stayed here
   std::uint64_t sent_bytes = 0;  // of elements that did not, before packing
   double waiting_seconds = 0;    // for other processes: nothing was loaded or merged here
-
-  ExchangeCost& operator+=(const ExchangeCost& other) {
-    frames += other.frames;
-    bytes += other.bytes;
-    own_bytes += other.own_bytes;
-    sent_bytes += other.sent_bytes;
-    waiting_seconds += other.waiting_seconds;
-    return *this;
-  }
 };
 
 // The scratch of a thread: a frame's elements, and what reading them takes.

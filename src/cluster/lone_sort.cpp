@@ -39,17 +39,9 @@ double seconds_of(const std::vector<PhaseRecord>& phases, std::initializer_list<
 
 RankReport report_of(const Outcome& outcome, const Plan& plan) {
   RankReport report;
-  report.elements_read = outcome.elements;
-  report.elements_written = outcome.output_elements;
-  report.lost_nan_payloads = outcome.lost_nan_payloads;
-  report.runs = outcome.runs;
+  copy_statistics(outcome, report);
   report.devices = plan.devices.size();
-  report.device_bytes = outcome.device_bytes;
-  report.kept_bytes = outcome.kept_bytes;
-  report.spilled_bytes = outcome.spilled_bytes;
-  report.loaded_bytes = outcome.loaded_bytes;
-  report.peak_resident_bytes = outcome.peak_memory_bytes;
-  report.exchange.own_bytes = outcome.output_elements * plan.element_bytes;
+  report.own_bytes = outcome.output_elements * plan.element_bytes;
   report.form_seconds = seconds_of(outcome.phases, {Phase::kRead});
   report.exchange_seconds = seconds_of(outcome.phases, {Phase::kMerge, Phase::kWrite});
   report.sync_seconds = seconds_of(outcome.phases, {Phase::kSync});
@@ -94,11 +86,9 @@ ClusterOutcome sort_alone(Team& team, const Options& options, JobProgress* progr
   }
   outcome.note = note_of_types(alone, job);
   outcome.lost_devices = std::move(done->lost_devices);
-  outcome.elements = done->elements;
-  outcome.bytes = done->bytes;
-  outcome.runs = done->runs;
   outcome.own = report_of(*done, prepared.plan());
   outcome.ranks = {outcome.own};
+  copy_statistics(outcome.own, outcome);
   return outcome;
 }
 

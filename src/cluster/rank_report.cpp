@@ -15,30 +15,11 @@ using Json = nlohmann::ordered_json;
 constexpr int kVersion = 1;
 
 Json object_of(unsigned rank, const std::string& host, const RankReport& report) {
-  return {{"rank", rank},
-          {"host", host},
-          {"share", report.share},
-          {"elements_read", report.elements_read},
-          {"elements_written", report.elements_written},
-          {"lost_nan_payloads", report.lost_nan_payloads},
-          {"runs", report.runs},
-          {"resumed_runs", report.resumed_runs},
-          {"resumed_elements", report.resumed_elements},
-          {"devices", report.devices},
-          {"device_bytes", report.device_bytes},
-          {"kept_bytes", report.kept_bytes},
-          {"spilled_bytes", report.spilled_bytes},
-          {"loaded_bytes", report.loaded_bytes},
-          {"own_bytes", report.exchange.own_bytes},
-          {"sent_bytes", report.exchange.sent_bytes},
-          {"sent_frame_bytes", report.exchange.bytes},
-          {"sent_frames", report.exchange.frames},
-          {"deferred_bytes", report.deferred_bytes},
-          {"form_seconds", report.form_seconds},
-          {"exchange_seconds", report.exchange_seconds},
-          {"waiting_seconds", report.exchange.waiting_seconds},
-          {"sync_seconds", report.sync_seconds},
-          {"peak_resident_bytes", report.peak_resident_bytes}};
+  Json json = {{"rank", rank}, {"host", host}};
+  for_each_statistic([&](const StatisticRow& row, auto member) {
+    if (!row.rank_name.empty()) json[std::string(row.rank_name)] = report.*member;
+  });
+  return json;
 }
 
 // A resumed sort may have formed none of its runs.
@@ -49,6 +30,14 @@ std::string run_words(const ClusterOutcome& outcome) {
 }
 
 }  // namespace
+
+void add_exchange(RankReport& own, const ExchangeCost& cost) {
+  own.own_bytes += cost.own_bytes;
+  own.sent_bytes += cost.sent_bytes;
+  own.sent_frame_bytes += cost.bytes;
+  own.sent_frames += cost.frames;
+  own.waiting_seconds += cost.waiting_seconds;
+}
 
 std::vector<RankReport> gather_reports(Team& team, const RankReport& own) {
   std::vector<RankReport> reports;
@@ -71,7 +60,7 @@ std::string cluster_stats(const Team& team, const ClusterOutcome& outcome, const
                     {"output", *options.output},
                     {"bytes", outcome.bytes},
                     {"elements", outcome.elements},
-                    {"seconds", outcome.total_seconds},
+                    {"seconds", outcome.seconds},
                     {"runs", outcome.runs},
                     {"cuts",
                      {{"seconds", outcome.cut_seconds},
@@ -88,9 +77,9 @@ std::string cluster_summary(const ClusterOutcome& outcome, unsigned processes) {
       "gsort-mpi: {} ({}) sorted by {} in {:.2f} s: {} in {:.2f} s, "
       "exchanged and merged in {:.2f} s; rank 0 sent {} in {} frames\n",
       counted(outcome.elements, "element"), format_bytes(outcome.bytes),
-      counted(processes, "process", "es"), outcome.total_seconds, run_words(outcome),
+      counted(processes, "process", "es"), outcome.seconds, run_words(outcome),
       outcome.own.form_seconds, outcome.own.exchange_seconds,
-      format_bytes(outcome.own.exchange.bytes), outcome.own.exchange.frames);
+      format_bytes(outcome.own.sent_frame_bytes), outcome.own.sent_frames);
 }
 
 }  // namespace gsort::cluster

@@ -8,10 +8,13 @@
 #include <vector>
 
 #include "cluster/cluster_sort.hpp"
+#include "cluster/exchange.hpp"
 #include "cluster/team.hpp"
 #include "options/options.hpp"
 
 namespace gsort::cluster {
+
+void add_exchange(RankReport& own, const ExchangeCost& cost);
 
 // Together: everybody's report by rank, in rank 0; none in the others.
 [[nodiscard]] std::vector<RankReport> gather_reports(Team& team, const RankReport& own);

@@ -155,12 +155,7 @@ void set_fingerprint(gsort_report& report, const Fingerprint& fingerprint) noexc
 gsort_status sort(const CallOfWords& call, const char* const* words, gsort_report& report) {
   const Options options = options_of_call(call, words_of(words));
   const Outcome outcome = run_sort(options, AssumedType::kRefused);
-  report.elements = outcome.elements;
-  report.bytes = outcome.bytes;
-  report.output_elements = outcome.output_elements;
-  report.runs = outcome.runs;
-  report.spilled_bytes = outcome.spilled_bytes;
-  report.seconds = outcome.total_seconds;
+  copy_statistics(outcome, report);
   report.verified = outcome.verified ? 1 : 0;
   if (outcome.verified) set_fingerprint(report, outcome.fingerprint);
   return GSORT_DONE;

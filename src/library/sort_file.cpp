@@ -57,8 +57,9 @@ Outcome run_sort(const Options& options, AssumedType assumed) {
 SortedFile sort_file(const Options& options) {
   try {
     const Outcome outcome = run_sort(options, AssumedType::kAllowed);
-    return {outcome.elements,      outcome.bytes,    outcome.runs,
-            outcome.spilled_bytes, outcome.verified, outcome.total_seconds};
+    SortedFile sorted{.verified = outcome.verified};
+    copy_statistics(outcome, sorted);
+    return sorted;
   } catch (...) {
     const Error error = current_error();
     throw options.type_source == TypeSource::kCaller ? library::in_members(error) : error;

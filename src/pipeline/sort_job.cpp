@@ -70,7 +70,7 @@ class Sort {
     if (job_.resumption != nullptr) job_.resumption->expect_commit();
     begin_phase(Phase::kSync, 0);
     commit();
-    outcome_.total_seconds = static_cast<double>(meter_.now_ns() - begin_ns) * 1e-9;
+    outcome_.seconds = static_cast<double>(meter_.now_ns() - begin_ns) * 1e-9;
     take_totals();
     try {
       if (job_.resumption != nullptr) finish_resumption();
@@ -266,13 +266,9 @@ class Sort {
     outcome_.output_elements = proof_.output().count;
     outcome_.lost_nan_payloads = output_.lost_nan_payloads();
     outcome_.resumed_runs = plan_.resumed.runs;
-    if (!run_store_) return;
-    outcome_.run_key_bytes = run_store_->key_bytes_put();
-    outcome_.kept_bytes = run_store_->bytes_kept();
-    outcome_.device_bytes = run_store_->bytes_in_tier();
-    outcome_.spilled_bytes = run_store_->bytes_written();
-    outcome_.loaded_bytes = run_store_->bytes_read();
-    outcome_.peak_spilled_bytes = run_store_->peak_bytes_in_use();
+    outcome_.resumed_elements = plan_.resumed.elements;
+    outcome_.elements_read = outcome_.elements - plan_.resumed.elements;
+    if (run_store_) take_run_totals(*run_store_, outcome_);
   }
 
   // The files of the runs are closed before they are removed: NFS and FUSE rename an open file
@@ -290,7 +286,7 @@ class Sort {
   void take_phases_and_notes() {
     meter_.end_phase();
     outcome_.phases = meter_.phases();
-    outcome_.peak_memory_bytes = io::peak_resident_bytes();
+    outcome_.peak_resident_bytes = io::peak_resident_bytes();
     take_notes(job_.reader.notes());
     if (run_store_) take_notes(run_store_->notes());
     for (const io::Output& output : outputs_of(job_)) take_notes(output.notes());
@@ -331,6 +327,15 @@ EngineShape engine_shape_of(const Plan& plan, Meter* meter) {
   shape.device_bytes = plan.device_budget_bytes();
   shape.meter = meter;
   return shape;
+}
+
+void take_run_totals(const io::RunStore& store, Statistics& statistics) {
+  statistics.run_key_bytes = store.key_bytes_put();
+  statistics.kept_bytes = store.bytes_kept();
+  statistics.device_bytes = store.bytes_in_tier();
+  statistics.spilled_bytes = store.bytes_written();
+  statistics.loaded_bytes = store.bytes_read();
+  statistics.peak_spilled_bytes = store.peak_bytes_in_use();
 }
 
 io::RunStoreOptions run_store_options(const Plan& plan, Packing packing, io::DirectIo direct_io) {
@@ -374,7 +379,7 @@ Outcome run_sort(const SortJob& job) {
       Outcome outcome = Sort(job, job.plan_without ? &losses : nullptr).run();
       outcome.lost_devices = losses.all();
       const std::chrono::duration<double> all = std::chrono::steady_clock::now() - begin;
-      outcome.total_seconds = all.count();
+      outcome.seconds = all.count();
       return outcome;
     } catch (const DeviceError& failure) {
       if (!job.plan_without || !begin_again(job)) throw;

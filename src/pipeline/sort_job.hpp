@@ -62,6 +62,9 @@ struct SortJob {
 [[nodiscard]] io::RunStoreOptions run_store_options(const Plan& plan, Packing packing,
                                                     io::DirectIo direct_io);
 
+// Takes what a store of runs has measured.
+void take_run_totals(const io::RunStore& store, Statistics& statistics);
+
 // Makes the tier in the memory of the plan's devices, as far as it plans one, and gives it to
 // `options`. A device that has less than it said when the plan was made costs time alone: a note
 // says so. Requires: the tier outlives the store.

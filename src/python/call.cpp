@@ -155,16 +155,13 @@ Report Call::run(io::Output output, Meter& meter, const std::function<void()>& b
   prepared.remember_rates(outcome);
   if (job_.numbered) job_.index_bytes = index_bytes_for(outcome.elements);
   Report report;
-  report.elements = outcome.output_elements;
-  report.bytes = outcome.output_elements * job_.result_bytes();
-  report.seconds = outcome.total_seconds;
+  copy_statistics(outcome, report);
+  report.output_bytes = outcome.output_elements * job_.result_bytes();
   if (const auto busiest = busiest_of(outcome, prepared.plan().threads)) {
     report.bound_seconds = busiest->seconds;
   }
   report.fingerprint = to_string(outcome.fingerprint);
   report.engine = prepared.plan().engine == EngineKind::kCuda ? "cuda" : "cpu";
-  report.runs = outcome.runs;
-  report.spilled_bytes = outcome.spilled_bytes;
   return report;
 }
 

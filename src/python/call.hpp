@@ -18,15 +18,11 @@
 namespace gsort::python {
 
 // What a sort has done.
-struct Report {
-  std::uint64_t elements = 0;  // written
-  std::uint64_t bytes = 0;     // of them
-  double seconds = 0;
+struct Report : Statistics {
+  std::uint64_t output_bytes = 0;
   std::optional<double> bound_seconds;  // report/busiest.hpp
   std::string fingerprint;              // of the elements read
   std::string engine;
-  std::uint64_t runs = 0;
-  std::uint64_t spilled_bytes = 0;
 };
 
 class Call {

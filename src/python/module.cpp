@@ -299,15 +299,13 @@ NB_MODULE(_native, module) {
   nb::class_<Array>(module, "Array")
       .def(nb::init<nb::bytes, std::string, Bytes, std::optional<nb::bytes>, std::uint64_t, bool>(),
            "name"_a, "header"_a, "bytes"_a, "path"_a.none(), "offset"_a, "in_numpy_order"_a);
-  nb::class_<Report>(module, "Report")
-      .def_ro("elements", &Report::elements)
-      .def_ro("bytes", &Report::bytes)
-      .def_ro("seconds", &Report::seconds)
+  nb::class_<Report> report(module, "Report");
+  report.def_ro("output_bytes", &Report::output_bytes)
       .def_ro("bound", &Report::bound_seconds)
       .def_ro("fingerprint", &Report::fingerprint)
-      .def_ro("engine", &Report::engine)
-      .def_ro("runs", &Report::runs)
-      .def_ro("spilled_bytes", &Report::spilled_bytes);
+      .def_ro("engine", &Report::engine);
+  gsort::for_each_statistic(
+      [&](const gsort::StatisticRow& row, auto member) { report.def_ro(row.member, member); });
   nb::class_<CheckOutcome>(module, "Outcome")
       .def_ro("in_order", &CheckOutcome::in_order)
       .def_ro("elements", &CheckOutcome::elements)

@@ -81,19 +81,19 @@ std::string_view words_for(Resource resource) {
 }
 
 std::optional<BusiestStages> busiest_of(const Outcome& outcome, unsigned cores) {
-  if (outcome.total_seconds < kLeastSeconds) return std::nullopt;
+  if (outcome.seconds < kLeastSeconds) return std::nullopt;
   const ByStage<double> best_rates = best_rates_of(outcome);
   std::array<double, kResources> shares{};
   BusiestStages busiest;
   for (const PhaseRecord& phase : outcome.phases) {
     const PhaseNeed part = busiest_of_phase(phase, best_rates, cores);
-    if (!part.is_known && seconds_of(phase) > kLongShare * outcome.total_seconds) {
+    if (!part.is_known && seconds_of(phase) > kLongShare * outcome.seconds) {
       return std::nullopt;
     }
     busiest.seconds += part.seconds;
     shares.at(static_cast<std::size_t>(part.resource)) += part.seconds;
   }
-  if (2 * busiest.seconds >= outcome.total_seconds) {
+  if (2 * busiest.seconds >= outcome.seconds) {
     busiest.stage = static_cast<Resource>(std::ranges::max_element(shares) - shares.begin());
   }
   return busiest;

@@ -25,29 +25,39 @@ double seconds(std::uint64_t ns) {
   return static_cast<double>(ns) * 1e-9;
 }
 
+// Adds the statistics of one part.
+void put(const Outcome& outcome, StatsPart part, Json& object) {
+  for_each_statistic([&](const StatisticRow& row, auto member) {
+    if (row.part == part) object[std::string(row.name)] = outcome.*member;
+  });
+}
+
 Json input_object(const Outcome& outcome, const Job& job, const FileNames& names) {
-  return {{"files", names.inputs},
-          {"bytes", outcome.bytes},
-          {"elements", outcome.elements},
-          {"type", element_words(job.input_element())},
-          {"type_from", describe(job.type_source)}};
+  Json json = {{"files", names.inputs}};
+  put(outcome, StatsPart::kInput, json);
+  json["type"] = element_words(job.input_element());
+  json["type_from"] = describe(job.type_source);
+  return json;
 }
 
-Json bytes_object(const Outcome& outcome, const ByStage<StageTotals>& totals) {
-  return {{"read", totals[Stage::kRead].bytes},
-          {"written", totals[Stage::kWrite].bytes},
-          {"run_keys", outcome.run_key_bytes},
-          {"kept_on_device", outcome.device_bytes},
-          {"kept_in_memory", outcome.kept_bytes},
-          {"spilled", outcome.spilled_bytes},
-          {"loaded", outcome.loaded_bytes},
-          {"most_spilled_at_once", outcome.peak_spilled_bytes},
-          {"bus_to_device", totals[Stage::kCopyIn].moved_bytes},
-          {"bus_from_device", totals[Stage::kCopyOut].moved_bytes}};
+// Of all phases: spans outside of phases there are none.
+std::uint64_t sum_of(const Outcome& outcome, Stage stage, std::uint64_t StageTotals::*what) {
+  std::uint64_t sum = 0;
+  for (const PhaseRecord& phase : outcome.phases) sum += phase.stages[stage].*what;
+  return sum;
 }
 
-// Stages that did or waited for something.
-Json stages_array(const ByStage<StageTotals>& stages) {
+Json bytes_object(const Outcome& outcome) {
+  Json json = {{"read", sum_of(outcome, Stage::kRead, &StageTotals::bytes)},
+               {"written", sum_of(outcome, Stage::kWrite, &StageTotals::bytes)}};
+  put(outcome, StatsPart::kBytes, json);
+  json["bus_to_device"] = sum_of(outcome, Stage::kCopyIn, &StageTotals::moved_bytes);
+  json["bus_from_device"] = sum_of(outcome, Stage::kCopyOut, &StageTotals::moved_bytes);
+  return json;
+}
+
+// Stages that did or waited for something; a phase knows their best rates.
+Json stages_array(const ByStage<StageTotals>& stages, const ByStage<double>* best_rates) {
   Json array = Json::array();
   for (std::size_t i = 0; i < kStages; ++i) {
     if (stages[i] == StageTotals{}) continue;
@@ -56,17 +66,9 @@ Json stages_array(const ByStage<StageTotals>& stages) {
                      {"waiting_seconds", seconds(stages[i].waiting_ns)},
                      {"bytes", stages[i].bytes},
                      {"spans", stages[i].spans}});
-  }
-  return array;
-}
-
-Json stages_array(const PhaseRecord& phase) {
-  Json array = stages_array(phase.stages);
-  std::size_t next = 0;
-  for (std::size_t i = 0; i < kStages; ++i) {
-    if (phase.stages[i] == StageTotals{}) continue;
-    const double best = phase.best_rates[i];
-    array[next++]["best_bytes_per_second"] = best > 0 ? Json(std::uint64_t(best)) : Json(nullptr);
+    if (best_rates == nullptr) continue;
+    const double best = (*best_rates)[i];
+    array.back()["best_bytes_per_second"] = best > 0 ? Json(std::uint64_t(best)) : Json(nullptr);
   }
   return array;
 }
@@ -74,7 +76,7 @@ Json stages_array(const PhaseRecord& phase) {
 Json phase_devices_array(const PhaseRecord& phase) {
   Json array = Json::array();
   for (const DeviceTotals& totals : phase.devices) {
-    array.push_back({{"ordinal", totals.device}, {"stages", stages_array(totals.stages)}});
+    array.push_back({{"ordinal", totals.device}, {"stages", stages_array(totals.stages, nullptr)}});
   }
   return array;
 }
@@ -86,7 +88,7 @@ Json phases_array(const Outcome& outcome) {
                      {"begin_seconds", seconds(phase.begin_ns)},
                      {"seconds", seconds(phase.end_ns - phase.begin_ns)},
                      {"cpu_seconds", phase.cpu_seconds},
-                     {"stages", stages_array(phase)},
+                     {"stages", stages_array(phase.stages, &phase.best_rates)},
                      {"devices", phase_devices_array(phase)}});
   }
   return array;
@@ -100,14 +102,14 @@ Json busiest_object(const Outcome& outcome, const Plan& plan) {
   const auto busiest = busiest_of(outcome, plan.threads);
   if (!busiest) return nullptr;
   return {{"seconds", busiest->seconds},
-          {"ratio", ratio(outcome.total_seconds, busiest->seconds)},
+          {"ratio", ratio(outcome.seconds, busiest->seconds)},
           {"stage", busiest->stage ? Json(words_for(*busiest->stage)) : Json(nullptr)}};
 }
 
 Json limit_object(const Outcome& outcome, const Machine& machine) {
   const auto seconds = limit_seconds(outcome, machine.rates.limits);
   if (!seconds) return nullptr;
-  return {{"seconds", *seconds}, {"ratio", ratio(outcome.total_seconds, *seconds)}};
+  return {{"seconds", *seconds}, {"ratio", ratio(outcome.seconds, *seconds)}};
 }
 
 const char* name_of(DoneAgain again) {
@@ -132,47 +134,29 @@ Json lost_devices_array(const Outcome& outcome) {
   return array;
 }
 
-// All phases together: spans outside of phases there are none.
-ByStage<StageTotals> sums_of(const Outcome& outcome) {
-  ByStage<StageTotals> sums;
-  for (const PhaseRecord& phase : outcome.phases) {
-    for (std::size_t i = 0; i < kStages; ++i) {
-      sums[i].busy_ns += phase.stages[i].busy_ns;
-      sums[i].waiting_ns += phase.stages[i].waiting_ns;
-      sums[i].bytes += phase.stages[i].bytes;
-      sums[i].spans += phase.stages[i].spans;
-      sums[i].moved_bytes += phase.stages[i].moved_bytes;
-    }
-  }
-  return sums;
-}
-
 }  // namespace
 
 std::string stats_json(const Outcome& outcome, const Plan& plan, const FileNames& names,
                        const Machine& machine) {
-  const double total = outcome.total_seconds;
   Json json;
   json["version"] = kStatsVersion;
   json["program"] = program();
   json["input"] = input_object(outcome, plan.job, names);
   json["output"] = names.output ? Json(*names.output) : Json(nullptr);
-  json["output_elements"] = outcome.output_elements;
-  json["lost_nan_payloads"] = outcome.lost_nan_payloads;
+  put(outcome, StatsPart::kOutput, json);
   json["engine"] = plan.engine == EngineKind::kCuda ? "cuda" : "cpu";
   json["engine_reason"] = plan.engine_reason;
-  json["seconds"] = total;
+  put(outcome, StatsPart::kTime, json);
   json["bytes_per_second"] =
-      total > 0 ? Json(static_cast<double>(outcome.bytes) / total) : Json(nullptr);
+      outcome.seconds > 0 ? Json(double(outcome.bytes) / outcome.seconds) : Json(nullptr);
   json["busiest"] = busiest_object(outcome, plan);
   json["limit"] = limit_object(outcome, machine);
-  json["runs"] = outcome.runs;
-  json["resumed_runs"] = outcome.resumed_runs;
-  json["bytes"] = bytes_object(outcome, sums_of(outcome));
+  put(outcome, StatsPart::kRuns, json);
+  json["bytes"] = bytes_object(outcome);
   json["phases"] = phases_array(outcome);
-  json["memory"] = {{"peak_resident_bytes", outcome.peak_memory_bytes},
-                    {"budget_bytes", plan.host_budget_bytes},
-                    {"device_budget_bytes", plan.device_budget_bytes()}};
+  put(outcome, StatsPart::kMemory, json["memory"]);
+  json["memory"]["budget_bytes"] = plan.host_budget_bytes;
+  json["memory"]["device_budget_bytes"] = plan.device_budget_bytes();
   json["verified"] = outcome.verified;
   json["fingerprint"] = outcome.verified ? Json(to_string(outcome.fingerprint)) : Json(nullptr);
   json["lost_devices"] = lost_devices_array(outcome);

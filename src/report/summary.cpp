@@ -114,7 +114,7 @@ std::string device_lines(const Outcome& outcome, const Plan& plan) {
 }
 
 std::string speed_words(const Outcome& outcome, const Plan& plan) {
-  std::string words = rate_words(static_cast<double>(outcome.bytes) / outcome.total_seconds);
+  std::string words = rate_words(static_cast<double>(outcome.bytes) / outcome.seconds);
   if (const auto busiest = busiest_of(outcome, plan.threads)) {
     words += busiest->stage ? fmt::format("; bottleneck: {} ({:.1f} s at best)",
                                           words_for(*busiest->stage), busiest->seconds)
@@ -126,7 +126,7 @@ std::string speed_words(const Outcome& outcome, const Plan& plan) {
 }  // namespace
 
 std::string summary_line(const Outcome& outcome, const Plan& plan) {
-  const double seconds = outcome.total_seconds;
+  const double seconds = outcome.seconds;
   std::string text =
       fmt::format("sorted {} of {} in {:.{}f} s", format_bytes(outcome.bytes),
                   element_words(plan.job.input_element()), seconds, seconds < 10 ? 2 : 1);
@@ -164,15 +164,26 @@ std::string phase_lines(const Outcome& outcome, const Plan& plan, bool decisions
   if (outcome.verified) {
     text += fmt::format("gsort: fingerprint {}\n", to_string(outcome.fingerprint));
   }
-  if (outcome.lost_nan_payloads > 0) {
-    text += fmt::format("gsort: {} NaN written without their payloads, which text does not hold\n",
-                        format_count(outcome.lost_nan_payloads));
-  }
+  text += statistic_lines("gsort", outcome);
   if (decisions) {
     for (const std::string& note : outcome.notes) {
       text += fmt::format("gsort: {}\n", printable(note));
     }
   }
+  return text;
+}
+
+std::string statistic_lines(std::string_view program, const Statistics& statistics) {
+  std::string text;
+  for_each_statistic([&](const StatisticRow& row, auto member) {
+    const auto value = statistics.*member;
+    if (row.line.empty() || value == 0) return;
+    const auto count = static_cast<std::uint64_t>(value);
+    const std::string words = row.unit == Unit::kSeconds ? fmt::format("{:.2f} s", double(value))
+                              : row.unit == Unit::kBytes ? format_bytes(count)
+                                                         : format_count(count);
+    text += fmt::format("{}: {}\n", program, fmt::format(fmt::runtime(row.line), words));
+  });
   return text;
 }
 

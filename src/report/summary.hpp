@@ -20,6 +20,9 @@ namespace gsort {
 // Keys, engine and phases; with `decisions` also the choices the stages made.
 [[nodiscard]] std::string phase_lines(const Outcome& outcome, const Plan& plan, bool decisions);
 
+// Of the statistics that have a line of -v, those that are not 0.
+[[nodiscard]] std::string statistic_lines(std::string_view program, const Statistics& statistics);
+
 // Devices that failed. Shown even without -v, since the user must check them.
 [[nodiscard]] std::string lost_device_lines(std::span<const LostDevice> lost_devices);
 

@@ -2,8 +2,11 @@
 
 import gzip
 import os
+import re
 import tempfile
 import threading
+from dataclasses import fields
+from pathlib import Path
 
 import numpy
 import pytest
@@ -12,6 +15,7 @@ from hypothesis.extra.numpy import array_shapes
 from support import NUMBERS, OTHERS, arrays_of, assert_same, random_array, skip_without_gpu, sorted_by_numpy
 
 import gsort
+from gsort import _native
 from gsort._sources import Inputs, _file_of
 
 RECORDS = numpy.dtype([("key", "<u4"), ("text", "S3"), ("value", ">f8")])
@@ -341,6 +345,15 @@ def test_fifos_into_arrays(tmp_path):
         writer.start()
         assert numpy.isin(keys, call(tmp_path / "pipe.u32")).all()
         writer.join()
+
+
+def test_the_native_report_has_every_statistic():
+    table = (Path(__file__).parents[2] / "src/plan/outcome.hpp").read_text()
+    names = re.findall(r"^  ROW\((\w+), ", table, re.M)
+    assert {"elements", "runs", "spilled_bytes", "lost_nan_payloads", "seconds"} < set(names)
+    assert [name for name in names if not hasattr(_native.Report, name)] == []
+    others = [field.name for field in fields(gsort.Summary)[4:]]
+    assert [name for name in others if not hasattr(_native.Report, name)] == []
 
 
 def test_beyond_memory(tmp_path):

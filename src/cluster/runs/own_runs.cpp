@@ -173,12 +173,8 @@ void OwnRuns::report(RankReport& report) const {
   report.elements_read = to_read_;
   report.resumed_runs = resumed().runs;
   report.resumed_elements = resumed().elements;
-  report.loaded_bytes = kept_ ? kept_->bytes_read() : 0;
-  if (!store_) return;
-  report.kept_bytes = store_->bytes_kept();
-  report.device_bytes = store_->bytes_in_tier();
-  report.spilled_bytes = store_->bytes_written();
-  report.loaded_bytes += store_->bytes_read();
+  if (store_) take_run_totals(*store_, report);
+  if (kept_) report.loaded_bytes += kept_->bytes_read();
 }
 
 void OwnRuns::expect_commit() {

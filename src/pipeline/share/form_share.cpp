@@ -134,8 +134,8 @@ class ShareForming {
     }
     meter_.end_phase();
     outcome_.phases = meter_.phases();
-    outcome_.total_seconds = static_cast<double>(meter_.now_ns() - begin_ns) * 1e-9;
-    outcome_.peak_memory_bytes = io::peak_resident_bytes();
+    outcome_.seconds = static_cast<double>(meter_.now_ns() - begin_ns) * 1e-9;
+    outcome_.peak_resident_bytes = io::peak_resident_bytes();
     return std::move(outcome_);
   }
 
@@ -188,9 +188,7 @@ class ShareForming {
     outcome_.runs = formed.runs.size();
     outcome_.verified = job_.verify;
     outcome_.fingerprint = proof_.input();
-    outcome_.run_key_bytes = store_->key_bytes_put();
-    outcome_.spilled_bytes = store_->bytes_written();
-    outcome_.peak_spilled_bytes = store_->peak_bytes_in_use();
+    take_run_totals(*store_, outcome_);
   }
 
   // The folder that is there already may be that of another process with the same share.

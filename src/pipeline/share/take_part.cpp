@@ -210,13 +210,11 @@ class PartMerging {
       part_.merge_rounds({plan_, *engine, *merged, arena.bytes(), &meter_});
     }
     part_.merge({plan_, *engine, merged ? *merged : shares_.store(), arena.bytes(), &meter_}, sink);
-    outcome.loaded_bytes = shares_.bytes_read();
-    if (!merged) return;
-    outcome.loaded_bytes += merged->bytes_read();
-    outcome.run_key_bytes = merged->key_bytes_put();
-    outcome.spilled_bytes = merged->bytes_written();
-    outcome.peak_spilled_bytes = merged->peak_bytes_in_use();
-    outcome.notes = merged->notes();
+    if (merged) {
+      take_run_totals(*merged, outcome);
+      outcome.notes = merged->notes();
+    }
+    outcome.loaded_bytes += shares_.bytes_read();
   }
 
  private:
@@ -326,8 +324,8 @@ Outcome take_part(const PartJob& job, const Plan& plan, const EngineMaker& make_
   outcome.verified = job.verify;
   outcome.fingerprint = record.output;
   outcome.fingerprint += record.repeats;
-  outcome.total_seconds = static_cast<double>(meter.now_ns() - begin_ns) * 1e-9;
-  outcome.peak_memory_bytes = io::peak_resident_bytes();
+  outcome.seconds = static_cast<double>(meter.now_ns() - begin_ns) * 1e-9;
+  outcome.peak_resident_bytes = io::peak_resident_bytes();
   return outcome;
 }
 

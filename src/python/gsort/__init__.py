@@ -18,7 +18,7 @@ from __future__ import annotations
 import os
 import tempfile
 from contextlib import ExitStack
-from dataclasses import dataclass
+from dataclasses import dataclass, fields
 from importlib import metadata
 from typing import IO, Any, Callable, Iterable, Iterator, List, Optional, Sequence, Tuple, Union
 
@@ -92,8 +92,8 @@ def _into_file(inputs: Inputs, words: List[bytes], output: Path, progress: Any) 
     call = inputs.call([*words, b"--output=" + path_word(output)])
     with Watching(progress) as watch:
         done = call.sort(None, watch)
-    return Summary(os.fsdecode(output), dtype_of(call), done.elements, done.bytes, done.seconds, done.bound,
-                   done.fingerprint, done.engine, done.spilled_bytes)
+    others = {field.name: getattr(done, field.name) for field in fields(Summary)[4:]}
+    return Summary(os.fsdecode(output), dtype_of(call), done.output_elements, done.output_bytes, **others)
 
 
 def _into_array(inputs: Inputs, words: List[bytes], given: Optional[numpy.ndarray], progress: Any,
@@ -114,10 +114,10 @@ def _into_array(inputs: Inputs, words: List[bytes], given: Optional[numpy.ndarra
         done = call.sort(room, watch)
     del room
     if given is not None:
-        return given if done.elements == given.size else given.reshape(-1)[:done.elements]
-    if done.elements < elements:
-        result.resize(done.elements, refcheck=False)  # gives the memory behind it back
-    return result.reshape(result_shape(inputs, done.elements, call.row_elements))
+        return given if done.output_elements == given.size else given.reshape(-1)[:done.output_elements]
+    if done.output_elements < elements:
+        result.resize(done.output_elements, refcheck=False)  # gives the memory behind it back
+    return result.reshape(result_shape(inputs, done.output_elements, call.row_elements))
 
 
 def _place_of(temporary: Any, output: Any = None) -> str:
@@ -133,8 +133,8 @@ def _into_temporary(call: _native.Call, inputs: Inputs, place: str, progress: An
     file = _nameless(place, stack)
     with Watching(progress) as watch:
         done = call.sort_into(file.fileno(), path_word(place), watch)
-    shape, dtype = result_shape(inputs, done.elements, call.row_elements), dtype_of(call)
-    return _mapped_from(file, shape, dtype) if done.elements else numpy.empty(shape, dtype)
+    shape, dtype = result_shape(inputs, done.output_elements, call.row_elements), dtype_of(call)
+    return _mapped_from(file, shape, dtype) if done.output_elements else numpy.empty(shape, dtype)
 
 
 def _nameless(place: str, stack: ExitStack) -> IO[bytes]:

@@ -8,14 +8,8 @@ class Array:
                  offset: int, in_numpy_order: bool) -> None: ...
 
 class Report:
-    elements: int
-    bytes: int
-    seconds: float
-    bound: Optional[float]
-    fingerprint: str
-    engine: str
-    runs: int
-    spilled_bytes: int
+    output_elements: int
+    output_bytes: int
 
 class Outcome:
     in_order: bool

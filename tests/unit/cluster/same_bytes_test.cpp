@@ -163,12 +163,12 @@ void expect_little_sent(const std::vector<RankReport>& reports,
     ASSERT_LT(share, processes);
     EXPECT_FALSE(is_written[share]);
     is_written[share] = true;
-    EXPECT_EQ(reports[rank].elements_written, begin_of(share + 1) - begin_of(share));
+    EXPECT_EQ(reports[rank].output_elements, begin_of(share + 1) - begin_of(share));
     std::uint64_t sent = begin_of(rank + 1) - begin_of(rank);
     for (std::uint64_t place = begin_of(share); place < begin_of(share + 1); ++place) {
       if (order[place] >= begin_of(rank) && order[place] < begin_of(rank + 1)) --sent;
     }
-    EXPECT_EQ(reports[rank].exchange.sent_bytes, sent * element_bytes);
+    EXPECT_EQ(reports[rank].sent_bytes, sent * element_bytes);
     if (order.size() < 1000) continue;
     const std::uint64_t own = order.size() / processes;
     EXPECT_LE(sent, own - own / processes + own / 50);

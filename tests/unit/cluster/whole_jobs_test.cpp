@@ -488,8 +488,8 @@ TEST_F(WholeJobs, OfOneProcessExchangeNothing) {
     EXPECT_EQ(outcome.cuts.rounds, 0);
     ASSERT_EQ(outcome.ranks.size(), 1);
     EXPECT_EQ(outcome.ranks[0].elements_read, keys.size());
-    EXPECT_EQ(outcome.ranks[0].elements_written, keys.size());
-    EXPECT_EQ(outcome.ranks[0].exchange.frames, 0);
+    EXPECT_EQ(outcome.ranks[0].output_elements, keys.size());
+    EXPECT_EQ(outcome.ranks[0].sent_frames, 0);
   });
   EXPECT_TRUE(std::ranges::equal(io::test::read_file(options.outputs()[0]), bytes_of(keys)));
   EXPECT_NE(refused_by(1, options), "");  // the file is there

@@ -9,8 +9,10 @@
 #include <gtest/gtest.h>
 
 #include "library/gsort.h"
+#include "library/sort_file.hpp"
 #include "options/pages/help.hpp"
 #include "support/sorted_copy.hpp"
+#include "support/statistics.hpp"
 #include "unit/io/support.hpp"
 
 namespace gsort {
@@ -243,6 +245,33 @@ TEST(CInterface, RefusesNullAndReportsWithoutASize) {
   EXPECT_EQ(gsort_check("in.u8", nullptr, &report), GSORT_ERROR);
   EXPECT_EQ(gsort_last_error(), GSORT_ERROR_USAGE);
   EXPECT_NE(message().find("no size"), std::string::npos) << message();
+}
+
+// Statistics become members of the same name; those of the first version are all there.
+TEST(CInterface, TakesEveryStatisticThatAReportHas) {
+  Statistics statistics;
+  test::set_each(statistics, 100);
+  gsort_report report{};
+  SortedFile sorted;
+  copy_statistics(statistics, report);
+  copy_statistics(statistics, sorted);
+  std::string in_c;
+  std::string in_cpp;
+#define GSORT_EXPECT(member, ...)                  \
+  [&](const auto& of_c, const auto& of_cpp) {      \
+    if constexpr (requires { of_c.member; }) {     \
+      EXPECT_EQ(of_c.member, statistics.member);   \
+      in_c += #member " ";                         \
+    }                                              \
+    if constexpr (requires { of_cpp.member; }) {   \
+      EXPECT_EQ(of_cpp.member, statistics.member); \
+      in_cpp += #member " ";                       \
+    }                                              \
+  }(report, sorted);
+  GSORT_STATISTICS(GSORT_EXPECT)
+#undef GSORT_EXPECT
+  EXPECT_EQ(in_c, "bytes elements output_elements seconds runs spilled_bytes ");
+  EXPECT_EQ(in_cpp, "bytes elements seconds runs spilled_bytes ");
 }
 
 // A caller compiled with an older header has a shorter report.

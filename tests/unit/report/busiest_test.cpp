@@ -12,7 +12,7 @@ constexpr std::uint64_t kGigabyte = 1'000'000'000;
 // 8 GB at 4 GB/s in, 2 GB/s out, in 3 + 5 + 1 seconds.
 Outcome outcome_of_a_sort() {
   Outcome outcome;
-  outcome.total_seconds = 9;
+  outcome.seconds = 9;
   outcome.phases = {test::phase_of(Phase::kRead, 0, 3), test::phase_of(Phase::kWrite, 3, 8),
                     test::phase_of(Phase::kSync, 8, 9)};
   test::moved(outcome.phases[0], Stage::kRead, 8 * kGigabyte, 4e9);
@@ -76,7 +76,7 @@ TEST(BusiestStages, DoNotDependOnTheRatesOfShortPhases) {
 
 TEST(BusiestStages, AreLeftOutForShortSorts) {
   Outcome outcome = outcome_of_a_sort();
-  outcome.total_seconds = 0.9;
+  outcome.seconds = 0.9;
   EXPECT_FALSE(busiest_of(outcome, 2));
   EXPECT_FALSE(busiest_of(Outcome{}, 2));
 }

@@ -13,7 +13,7 @@ constexpr Limits kLimits{4e9, 2e9, 40e9};
 // 8 GB in and 8 GB out, and 2 GB in temporary files.
 Outcome outcome_of_a_sort() {
   Outcome outcome;
-  outcome.total_seconds = 9;
+  outcome.seconds = 9;
   outcome.phases = {test::phase_of(Phase::kRead, 0, 3), test::phase_of(Phase::kWrite, 3, 8),
                     test::phase_of(Phase::kSync, 8, 9)};
   test::moved(outcome.phases[0], Stage::kRead, 8 * kGigabyte, 1);
@@ -51,7 +51,7 @@ TEST(Limit, DoesNotDependOnWhatTheSortTook) {
   Outcome slow = outcome_of_a_sort();
   slow.phases[0] = test::phase_of(Phase::kRead, 0, 300);
   test::moved(slow.phases[0], Stage::kRead, 8 * kGigabyte, 1e6);
-  slow.total_seconds = 306;
+  slow.seconds = 306;
   EXPECT_DOUBLE_EQ(limit_seconds(slow, kLimits).value(), 2 + 4);
 }
 

@@ -5,6 +5,7 @@
 
 #include "support/invented.hpp"
 #include "support/measured.hpp"
+#include "support/statistics.hpp"
 
 namespace gsort {
 namespace {
@@ -20,8 +21,8 @@ Outcome outcome_of_a_sort() {
   Outcome outcome;
   outcome.elements = 1'000;
   outcome.bytes = 4'000;
-  outcome.total_seconds = 2;
-  outcome.peak_memory_bytes = kMiB;
+  outcome.seconds = 2;
+  outcome.peak_resident_bytes = kMiB;
   outcome.device_bytes = 30;
   outcome.kept_bytes = 20;
   outcome.spilled_bytes = 10;
@@ -61,6 +62,25 @@ TEST(Stats, HoldTheSort) {
   EXPECT_EQ(json.at("lost_devices").at(1).at("again"), "parts");
   EXPECT_TRUE(json.at("lost_devices").at(1).at("ordinal").is_null());
   EXPECT_EQ(json.at("plan").at("strategy"), "one chunk");
+}
+
+const Json& part_of(const Json& json, StatsPart part) {
+  if (part == StatsPart::kInput) return json.at("input");
+  if (part == StatsPart::kBytes) return json.at("bytes");
+  return part == StatsPart::kMemory ? json.at("memory") : json;
+}
+
+TEST(Stats, HoldEveryStatisticOfTheTable) {
+  Outcome outcome;
+  test::set_each(outcome, 1'000);
+  const Json json = stats_of(outcome, test::options_for(KeyType::kF32));
+  std::size_t found = 0;
+  for_each_statistic([&](const StatisticRow& row, auto member) {
+    if (row.part == StatsPart::kNone) return;
+    EXPECT_EQ(part_of(json, row.part).at(std::string(row.name)), outcome.*member) << row.member;
+    ++found;
+  });
+  EXPECT_GE(found, 14U);
 }
 
 TEST(Stats, HoldEveryStageThatDidOrWaitedForSomething) {

@@ -1,5 +1,7 @@
 #include "report/summary.hpp"
 
+#include <algorithm>
+#include <cstddef>
 #include <string>
 
 #include <gtest/gtest.h>
@@ -7,6 +9,7 @@
 #include "element/fingerprint.hpp"
 #include "support/invented.hpp"
 #include "support/measured.hpp"
+#include "support/statistics.hpp"
 
 namespace gsort {
 namespace {
@@ -15,12 +18,25 @@ Outcome outcome_of_a_sort() {
   Outcome outcome;
   outcome.elements = 268'435'456;
   outcome.bytes = 1'073'741'824;
-  outcome.total_seconds = 1.4;
+  outcome.seconds = 1.4;
   outcome.phases = {test::phase_of(Phase::kRead, 0, 0.5), test::phase_of(Phase::kWrite, 0.5, 1.2),
                     test::phase_of(Phase::kSync, 1.2, 1.4)};
   outcome.verified = true;
   outcome.fingerprint = {255, 1, 2};
   return outcome;
+}
+
+TEST(StatisticLines, SayWhatIsNotZeroAndHasALine) {
+  Statistics statistics;
+  EXPECT_EQ(statistic_lines("gsort", statistics), "");
+  test::set_each(statistics, 7'000);
+  const std::string text = statistic_lines("gsort-mpi", statistics);
+  std::ptrdiff_t lines = 0;
+  for_each_statistic([&](const StatisticRow& row, auto) { lines += row.line.empty() ? 0 : 1; });
+  EXPECT_EQ(std::ranges::count(text, '\n'), lines);
+  statistics = {.lost_nan_payloads = 1'234};
+  EXPECT_EQ(statistic_lines("gsort-mpi", statistics),
+            "gsort-mpi: 1,234 NaN written without their payloads, which text does not hold\n");
 }
 
 TEST(SummaryLine, SaysHowMuchHowLongHowFastAndWhetherProved) {
