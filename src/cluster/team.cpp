@@ -8,6 +8,7 @@
 
 #include "base/current_error.hpp"
 #include "base/thread.hpp"
+#include "pipeline/proof/damage_hint.hpp"
 
 namespace gsort::cluster {
 namespace {
@@ -20,6 +21,8 @@ constexpr std::chrono::seconds kBetweenReports{1};
 // later.
 constexpr std::chrono::milliseconds kGoodbye{3'000};
 constexpr std::chrono::milliseconds kGoodbyeOfSuccess{10'000};
+// A collective tells its kind in the highest byte of its size.
+constexpr unsigned kSizeBits = 56;
 
 ConstByteSpan bytes_of(std::span<const std::uint64_t> values) {
   return std::as_bytes(values);
@@ -175,29 +178,29 @@ void Team::sum(std::span<std::uint64_t> values) {
   constexpr std::size_t kMost = std::size_t{1} << 16;
   for (std::size_t at = 0; at < values.size(); at += kMost) {
     const auto some = values.subspan(at, std::min(kMost, values.size() - at));
-    sum_up(some, next_number_++);
+    sum_up(some, begin(Collective::kSum));
     Message total(bytes_of(some).begin(), bytes_of(some).end());
-    pass_down(total, next_number_++);
+    pass_down(total, begin(Collective::kTotal));
     std::ranges::fill(some, 0);
     add_to(some, total);
   }
 }
 
 // A binomial tree: each process adds up what those with its rank and higher bits have.
-void Team::sum_up(std::span<std::uint64_t> values, std::uint32_t number) {
+void Team::sum_up(std::span<std::uint64_t> values, CollectiveStep step) {
   for (unsigned bit = 1; bit < count(); bit <<= 1) {
-    if ((rank() & bit) != 0) return send_whole(rank() - bit, number, bytes_of(values));
-    if (rank() + bit < count()) add_to(values, take_whole(rank() + bit, number));
+    if ((rank() & bit) != 0) return send_whole(rank() - bit, step, bytes_of(values));
+    if (rank() + bit < count()) add_to(values, take_whole(rank() + bit, step));
   }
 }
 
 // The same tree, downwards.
-void Team::pass_down(Message& bytes, std::uint32_t number) {
+void Team::pass_down(Message& bytes, CollectiveStep step) {
   unsigned bit = 1;
   while (bit < count() && (rank() & bit) == 0) bit <<= 1;
-  if (rank() != 0) bytes = take_whole(rank() - bit, number);
+  if (rank() != 0) bytes = take_whole(rank() - bit, step);
   for (bit >>= 1; bit > 0; bit >>= 1) {
-    if (rank() + bit < count()) send_whole(rank() + bit, number, bytes);
+    if (rank() + bit < count()) send_whole(rank() + bit, step, bytes);
   }
 }
 
@@ -206,57 +209,57 @@ void Team::sum_before(std::span<std::uint64_t> values) {
   std::vector<std::uint64_t> up_to_here(values.begin(), values.end());
   std::ranges::fill(values, 0);
   for (unsigned distance = 1; distance < count(); distance <<= 1) {
-    const std::uint32_t number = next_number_++;
-    if (rank() + distance < count()) send_whole(rank() + distance, number, bytes_of(up_to_here));
+    const CollectiveStep step = begin(Collective::kSumBefore);
+    if (rank() + distance < count()) send_whole(rank() + distance, step, bytes_of(up_to_here));
     if (rank() < distance) continue;
-    const Message before = take_whole(rank() - distance, number);
+    const Message before = take_whole(rank() - distance, step);
     add_to(values, before);
     add_to(up_to_here, before);
   }
 }
 
 std::vector<Message> Team::gather(ConstByteSpan bytes) {
-  const std::uint32_t number = next_number_++;
+  const CollectiveStep step = begin(Collective::kGather);
   std::vector<Message> all;
   if (rank() != 0) {
-    send_whole(0, number, bytes);
+    send_whole(0, step, bytes);
     return all;
   }
   all.emplace_back(bytes.begin(), bytes.end());
-  for (unsigned from = 1; from < count(); ++from) all.push_back(take_whole(from, number));
+  for (unsigned from = 1; from < count(); ++from) all.push_back(take_whole(from, step));
   return all;
 }
 
 Message Team::join(Message own, const Join& join) {
-  const std::uint32_t number = next_number_++;
+  const CollectiveStep step = begin(Collective::kJoin);
   for (unsigned bit = 1; bit < count(); bit <<= 1) {
     if ((rank() & bit) != 0) {
-      send_whole(rank() - bit, number, own);
+      send_whole(rank() - bit, step, own);
       return {};
     }
-    if (rank() + bit < count()) join(own, take_whole(rank() + bit, number));
+    if (rank() + bit < count()) join(own, take_whole(rank() + bit, step));
   }
   return own;
 }
 
 // Each piece is asked for. An empty one is the last.
 void Team::stream(const Pieces& own, const std::function<void(ConstByteSpan)>& heard) {
-  const std::uint32_t number = next_number_++;
+  const CollectiveStep step = begin(Collective::kStream);
   if (rank() == 0) {
     const auto hear = [&](ConstByteSpan piece) { work([&] { heard(piece); }); };
     own(hear);
     for (unsigned from = 1; from < count(); ++from) {
       for (Message piece{std::byte{}}; !piece.empty();) {
-        send_whole(from, number, {});
-        piece = take_whole(from, number);
+        send_whole(from, step, {});
+        piece = take_whole(from, step);
         if (!piece.empty()) hear(piece);
       }
     }
     return;
   }
   const auto put = [&](ConstByteSpan piece) {
-    (void)take_whole(0, number);
-    send_whole(0, number, piece);
+    (void)take_whole(0, step);
+    send_whole(0, step, piece);
   };
   own([&](ConstByteSpan piece) {
     if (!piece.empty()) put(piece);
@@ -266,7 +269,7 @@ void Team::stream(const Pieces& own, const std::function<void(ConstByteSpan)>& h
 
 Message Team::broadcast(ConstByteSpan bytes) {
   Message message(bytes.begin(), bytes.end());
-  pass_down(message, next_number_++);
+  pass_down(message, begin(Collective::kBroadcast));
   return message;
 }
 
@@ -287,10 +290,31 @@ void Team::meet() {
   sum(std::span(&nothing, 1));
 }
 
-void Team::send_whole(unsigned to, std::uint32_t number, ConstByteSpan bytes) {
-  const Envelope envelope{MessageKind::kCollective, number};
-  const std::uint64_t size = bytes.size();
-  send(to, message_of(envelope, std::as_bytes(std::span(&size, 1))));
+void Team::require_own_thread() const {
+  if (std::this_thread::get_id() == thread_) return;
+  throw Error(ErrorKind::kCorrupt, "working with other processes",
+              "a thread calls that is not the team's")
+      .hint(kDefectHint);
+}
+
+CollectiveStep Team::begin(Collective kind) {
+  require_own_thread();
+  return latest_ = {kind, latest_.number + 1};
+}
+
+// The other process is at the number of the latest collective.
+void Team::require_kind(unsigned other, Collective kind) const {
+  if (kind == latest_.kind) return;
+  throw Error(ErrorKind::kCorrupt, "working with other processes",
+              fmt::format("{} {}, {} {}", name_of(rank()), words_for(latest_.kind), name_of(other),
+                          words_for(kind)))
+      .hint(kDefectHint);
+}
+
+void Team::send_whole(unsigned to, CollectiveStep step, ConstByteSpan bytes) {
+  const Envelope envelope{MessageKind::kCollective, step.number};
+  const std::uint64_t head = bytes.size() | static_cast<std::uint64_t>(step.kind) << kSizeBits;
+  send(to, message_of(envelope, std::as_bytes(std::span(&head, 1))));
   while (!bytes.empty()) {
     const std::size_t some = std::min(most_payload_bytes(), bytes.size());
     send(to, message_of(envelope, bytes.first(some)));
@@ -298,8 +322,8 @@ void Team::send_whole(unsigned to, std::uint32_t number, ConstByteSpan bytes) {
   }
 }
 
-Message Team::take_whole(unsigned from, std::uint32_t number) {
-  const auto key = std::pair(from, number);
+Message Team::take_whole(unsigned from, CollectiveStep step) {
+  const auto key = std::pair(from, step.number);
   const auto next = [&] {
     wait_until([&] { return !collective_[key].empty(); });
     Message message = std::move(collective_[key].front());
@@ -307,8 +331,10 @@ Message Team::take_whole(unsigned from, std::uint32_t number) {
     message.erase(message.begin(), message.begin() + sizeof(Envelope));
     return message;
   };
-  const Message head = next();
-  const auto size = MessageReader(head).take<std::uint64_t>();
+  const Message first = next();
+  const auto head = MessageReader(first).take<std::uint64_t>();
+  require_kind(from, static_cast<Collective>(head >> kSizeBits));
+  const std::uint64_t size = head & ((std::uint64_t{1} << kSizeBits) - 1);
   Message whole;
   while (whole.size() < size) {
     const Message piece = next();
@@ -320,6 +346,7 @@ Message Team::take_whole(unsigned from, std::uint32_t number) {
 }
 
 void Team::work(const std::function<void()>& work) {
+  require_own_thread();
   std::atomic<bool> is_done{false};
   std::exception_ptr failure;
   std::jthread thread = start_thread("the work of this host", [&] {
@@ -364,6 +391,7 @@ std::optional<Arrival> Team::take() {
 }
 
 void Team::step(std::size_t most_messages) {
+  require_own_thread();
   for (std::size_t taken = 0; taken < most_messages; ++taken) {
     auto arrival = peers_.receive();
     if (!arrival) break;
@@ -400,6 +428,9 @@ void Team::sort_in(Arrival arrival) {
   const auto envelope = reader.take<Envelope>();
   switch (envelope.kind) {
     case MessageKind::kBeat:
+      if (const auto kind = latest_.kind_at_same_number(envelope.number)) {
+        require_kind(arrival.from, *kind);
+      }
       if (reports_.heard && !reader.rest().empty()) reports_.heard(arrival.from, reader.rest());
       return;
     case MessageKind::kCollective:
@@ -430,7 +461,9 @@ void Team::send_beats(Clock::time_point now) {
   beaten_ = now;
   for (unsigned to = 0; to < count(); ++to) {
     // What waits to be sent says as much.
-    if (to != rank() && peers_.unsent(to) == 0) send(to, message_of({MessageKind::kBeat}));
+    if (to != rank() && peers_.unsent(to) == 0) {
+      send(to, message_of({MessageKind::kBeat, latest_.mark()}));
+    }
   }
 }
 
@@ -441,7 +474,7 @@ void Team::send_report(Clock::time_point now) {
   if (rank() == 0) {
     reports_.heard(0, reports_.own());
   } else if (peers_.unsent(0) == 0) {
-    send(0, message_of({MessageKind::kBeat}, reports_.own()));
+    send(0, message_of({MessageKind::kBeat, latest_.mark()}, reports_.own()));
   }
 }
 

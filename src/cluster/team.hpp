@@ -18,11 +18,13 @@
 #include <optional>
 #include <span>
 #include <string>
+#include <thread>
 #include <utility>
 #include <vector>
 
 #include "base/bytes.hpp"
 #include "base/error.hpp"
+#include "cluster/collective.hpp"
 #include "cluster/message.hpp"
 #include "cluster/peers.hpp"
 
@@ -79,8 +81,9 @@ auto on_this_host(const Look& look) {
   }
 }
 
-// For one thread. All processes call the same functions that say so, in the same order.
-// All throw JobEnded, and Error(kResource) when a process does not answer.
+// For the thread that made it. All processes call the same functions that say so, in the same
+// order. All throw JobEnded, Error(kResource) when a process does not answer, and Error(kCorrupt)
+// when processes are in different collectives of the same number, or another thread calls.
 class Team {
  public:
   static constexpr std::size_t kMostMessagesAStep = 64;
@@ -167,16 +170,20 @@ class Team {
   void end_job(const std::string& text);
   [[nodiscard]] Verdict tell(const Error& error);
   [[nodiscard]] bool say_goodbye(std::chrono::milliseconds longest);
+  void require_own_thread() const;
+  CollectiveStep begin(Collective kind);
+  void require_kind(unsigned other, Collective kind) const;
   // Sends bytes of any length as messages of a step, and takes them.
-  void send_whole(unsigned to, std::uint32_t number, ConstByteSpan bytes);
-  [[nodiscard]] Message take_whole(unsigned from, std::uint32_t number);
-  void sum_up(std::span<std::uint64_t> values, std::uint32_t number);
-  void pass_down(Message& bytes, std::uint32_t number);
+  void send_whole(unsigned to, CollectiveStep step, ConstByteSpan bytes);
+  [[nodiscard]] Message take_whole(unsigned from, CollectiveStep step);
+  void sum_up(std::span<std::uint64_t> values, CollectiveStep step);
+  void pass_down(Message& bytes, CollectiveStep step);
 
   Peers& peers_;
   TeamOptions options_;
   std::vector<std::string> hosts_;
-  std::uint32_t next_number_ = 0;
+  std::thread::id thread_ = std::this_thread::get_id();
+  CollectiveStep latest_;
   std::map<std::pair<unsigned, std::uint32_t>, std::deque<Message>> collective_;
   std::deque<Arrival> others_;
   std::vector<Clock::time_point> heard_;

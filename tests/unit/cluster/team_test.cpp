@@ -247,6 +247,53 @@ TEST(Team, NamesAHostThatDoesNotAnswer) {
   ASSERT_TRUE(verdicts[2]);
 }
 
+// Beats keep the watch quiet, so processes that are out of step would wait for ever.
+TEST(Team, EndsIfProcessesAreInDifferentCollectives) {
+  using Act = void (*)(Team&);
+  constexpr Act kActs[] = {
+      [](Team& team) { team.meet(); },
+      [](Team& team) {
+        std::uint64_t value = 1;
+        team.sum_before(std::span(&value, 1));
+      },
+      [](Team& team) { (void)team.gather({}); },
+      [](Team& team) { (void)team.join({}, [](Message&, ConstByteSpan) {}); },
+      [](Team& team) { team.stream([](const auto&) {}, [](ConstByteSpan) {}); },
+      [](Team& team) { (void)team.broadcast({}); }};
+  for (std::size_t one = 0; one < std::size(kActs); ++one) {
+    for (const std::size_t other : {one + 1, one + 2, one + 4}) {
+      SCOPED_TRACE(testing::Message() << one << " and " << other);
+      const Act first = kActs[one];
+      const Act second = kActs[other % std::size(kActs)];
+      LocalNetwork network(2);
+      const auto verdicts = verdicts_of(
+          network,
+          [&](Team& team) {
+            team.meet();
+            (team.rank() == 0 ? first : second)(team);
+            (team.rank() == 0 ? second : first)(team);
+            team.meet();
+          },
+          std::chrono::milliseconds(1'000));
+      for (const auto& verdict : verdicts) {
+        ASSERT_TRUE(verdict);
+        EXPECT_NE(verdict->text.find("working with other processes: host"), std::string::npos)
+            << verdict->text;
+      }
+    }
+  }
+}
+
+TEST(Team, IsForItsOwnThread) {
+  LocalNetwork network(2);
+  const auto verdicts =
+      verdicts_of(network, [](Team& team) { team.work([&] { (void)team.gather({}); }); });
+  for (const auto& verdict : verdicts) {
+    ASSERT_TRUE(verdict);
+    EXPECT_NE(verdict->text.find("a thread calls that is not the team's"), std::string::npos);
+  }
+}
+
 // Rank 0 would answer as soon as it has been told.
 TEST(Team, DoesNotWaitForASilentRank0) {
   LocalNetwork network(2);
