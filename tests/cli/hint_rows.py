@@ -44,6 +44,14 @@ def through(command):
     return change
 
 
+def taken_and_joined(call, found):
+    """Into another output, from the folders of the last --form."""
+    parts = next(value_of(option).split("/")[-1] for option in split_words(call.words)[0]
+                 if long_name(option) in ("--take", "--join"))
+    return [f"for i in $(seq 0 $(({parts} - 1))); do gsort --take=$i/{parts} --from=$(ls -d runs* | tail -1) -o another; done; "
+            f"gsort --join={parts} -o another"]
+
+
 def with_last_output(call, found):
     options, operands = split_words(call.words)
     outputs = [option for option in options if long_name(option) == "--output"]
@@ -178,7 +186,7 @@ followed(r"to start again, name another folder, or remove (\S+) and (\S+) if no 
 followed(r"give the (?:positions|counts) a (?:file|folder) of their own with -o", with_output("another"))
 followed(r"name another (?:file|folder) with -o", with_output("another"))
 followed(r"name another file with -o, and rename it when the sort is complete", with_output("another"))
-followed(r"run --form again for all shares, in new folders, or give another -o", with_output("another"))
+followed(r"run --form again for all shares, in new folders, or give --take and --join another -o", taken_and_joined)
 followed(r"name another (?:file|folder) with -o, or add (--compress=\w+)", with_options("{0}"))
 followed(r"(?:set TMPDIR to an existing folder, or )?give (?:one|an existing folder) with -T",
          with_value("--temporary-directory", "."))

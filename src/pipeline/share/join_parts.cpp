@@ -352,7 +352,8 @@ void require_unchanged(const std::string& path, const io::FileState& read) {
   if (io::Input(path).state() == read) return;
   throw Error(ErrorKind::kInput, "replacing", "it has changed since --form read it")
       .path(path)
-      .hint("run --form again for all shares, in new folders, or give another -o");
+      .hint(
+          "run --form again for all shares, in new folders, or give --take and --join another -o");
 }
 
 void forget_joined(const io::OutputPlace& place, std::optional<std::uint64_t> job) {
