@@ -10,7 +10,6 @@
 
 #include <fmt/format.h>
 
-#include "base/checked.hpp"
 #include "base/error.hpp"
 #include "base/made_once.hpp"
 #include "form/npy.hpp"
@@ -47,7 +46,6 @@ class Reader::Impl {
     return sources_.front()->stored() ? *sources_.front()->stored() : none;
   }
   [[nodiscard]] std::uint64_t row_elements() const { return sources_.front()->row_elements(); }
-  [[nodiscard]] std::optional<std::uint64_t> empty_rows() const;
   [[nodiscard]] ConstByteSpan header() const { return sources_.front()->header(); }
   [[nodiscard]] std::optional<std::uint64_t> known_size() const;
   [[nodiscard]] std::optional<std::size_t> input_of_unknown_size() const {
@@ -207,15 +205,6 @@ void Reader::Impl::require_equal_rows() const {
                     fmt::format("the first input holds {}", words_for(row_elements())),
                     "sort such arrays separately");
   }
-}
-
-std::optional<std::uint64_t> Reader::Impl::empty_rows() const {
-  std::uint64_t rows = 0;
-  for (const auto& source : sources_) {
-    if (!source->stored() || !source->stored()->empty_rows) return std::nullopt;
-    rows = capped_sum(rows, *source->stored()->empty_rows);
-  }
-  return rows;
 }
 
 void Reader::Impl::require_total() const {
@@ -406,17 +395,8 @@ const KeyFormat& Reader::key() const {
 bool Reader::key_is_stored() const {
   return impl_->key_is_stored();
 }
-const std::optional<StoredRecords>& Reader::stored_records() const {
-  return impl_->first_array().records;
-}
-const std::optional<StoredDtype>& Reader::stored_dtype() const {
-  return impl_->first_array().dtype;
-}
-std::uint64_t Reader::row_elements() const {
-  return impl_->row_elements();
-}
-std::optional<std::uint64_t> Reader::empty_rows() const {
-  return impl_->empty_rows();
+const StoredArray& Reader::first_array() const {
+  return impl_->first_array();
 }
 ConstByteSpan Reader::header() const {
   return impl_->header();

@@ -71,16 +71,8 @@ class Reader {
   [[nodiscard]] const KeyFormat& key() const;
   [[nodiscard]] bool key_is_stored() const;  // the latter
 
-  // What elements are instead of keys, and the dtype where it is more than the key says, if the
-  // inputs are such arrays.
-  [[nodiscard]] const std::optional<StoredRecords>& stored_records() const;
-  [[nodiscard]] const std::optional<StoredDtype>& stored_dtype() const;
-
-  // The elements of a row, if the inputs are arrays of two dimensions; 0 if not.
-  [[nodiscard]] std::uint64_t row_elements() const;
-
-  // The rows of all inputs if these are arrays of rows without elements.
-  [[nodiscard]] std::optional<std::uint64_t> empty_rows() const;
+  // What the first input says its elements are, if it is an array; all others agree with it.
+  [[nodiscard]] const StoredArray& first_array() const;
 
   // The bytes that options.form skips, of the first input; of a pipe once its first block is there.
   [[nodiscard]] ConstByteSpan header() const;

@@ -57,8 +57,8 @@ namespace {
 // begins the output.
 void refuse_records_of_rows(const Options& options, const io::Reader& reader) {
   const bool is_asked = options.record_bytes || !options.record_keys.empty();
-  if (reader.row_elements() == 0 || reader.stored_records() || !is_asked) return;
-  const std::uint64_t row_bytes = reader.row_elements() * bytes_of(reader.key().type);
+  if (reader.first_array().row_elements == 0 || reader.first_array().records || !is_asked) return;
+  const std::uint64_t row_bytes = reader.first_array().row_elements * bytes_of(reader.key().type);
   const auto file = reader.state_of(0);
   const auto elements_bytes = reader.known_size();
   const bool is_one_plain_file =
@@ -79,12 +79,8 @@ void refuse_records_of_rows(const Options& options, const io::Reader& reader) {
 
 Job job_of(const Options& options, const io::Reader& reader) {
   refuse_records_of_rows(options, reader);
-  StoredArray stored;
-  if (reader.key_is_stored()) stored.key = reader.key();
-  stored.records = reader.stored_records();
-  stored.dtype = reader.stored_dtype();
-  stored.row_elements = reader.row_elements();
-  stored.empty_rows = reader.empty_rows();
+  StoredArray stored = reader.first_array();
+  stored.key = reader.key_is_stored() ? std::optional(reader.key()) : std::nullopt;
   return make_job(options, stored, reader.known_size());
 }
 

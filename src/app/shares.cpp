@@ -215,7 +215,7 @@ void forget_all_joined(const std::string& output) {
 }  // namespace
 
 ShareDone form(const Options& options, Job job, io::Reader& reader, Meter& meter) {
-  if (reader.row_elements() > 0 || reader.empty_rows()) {
+  if (reader.first_array().row_elements > 0 || reader.first_array().empty_rows) {
     throw Error(ErrorKind::kUsage, "option --form", "does not sort rows of an array")
         .hint("save array.ravel() to sort all of it");
   }

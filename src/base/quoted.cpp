@@ -5,6 +5,8 @@
 
 #include <fmt/format.h>
 
+#include "base/units.hpp"
+
 namespace gsort {
 namespace {
 
@@ -60,6 +62,10 @@ std::string shell_word(std::string_view text) {
   std::string word = "'";
   for (const char letter : text) word += letter == '\'' ? "'\\''" : std::string(1, letter);
   return word + "'";
+}
+
+std::string counted(std::uint64_t count, std::string_view noun, std::string_view plural) {
+  return format_count(count).append(" ").append(noun).append(count == 1 ? "" : plural);
 }
 
 }  // namespace gsort

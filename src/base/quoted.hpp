@@ -1,7 +1,9 @@
-// Data in messages: never more than a little of it, and nothing that a terminal would obey.
+// Data in messages: never more than a little of it, and nothing that a terminal would obey; and
+// numbers with their nouns.
 #pragma once
 
 #include <cstddef>
+#include <cstdint>
 #include <string>
 #include <string_view>
 
@@ -20,5 +22,9 @@ namespace gsort {
 
 // The text as one word of a shell: in quotes if a shell would split or change it.
 [[nodiscard]] std::string shell_word(std::string_view text);
+
+// "1 core", "2 cores", "1,000 processes".
+[[nodiscard]] std::string counted(std::uint64_t count, std::string_view noun,
+                                  std::string_view plural = "s");
 
 }  // namespace gsort

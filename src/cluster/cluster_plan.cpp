@@ -8,7 +8,6 @@
 #include <nlohmann/json.hpp>
 
 #include "base/checked.hpp"
-#include "base/counted.hpp"
 #include "base/quoted.hpp"
 #include "base/units.hpp"
 #include "cluster/runs/sizes_here.hpp"

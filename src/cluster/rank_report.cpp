@@ -3,7 +3,7 @@
 #include <fmt/format.h>
 #include <nlohmann/json.hpp>
 
-#include "base/counted.hpp"
+#include "base/quoted.hpp"
 #include "base/units.hpp"
 #include "options/pages/help.hpp"
 

@@ -8,8 +8,8 @@
 #include <fmt/format.h>
 #include <xxhash.h>
 
-#include "base/counted.hpp"
 #include "base/error.hpp"
+#include "base/quoted.hpp"
 #include "base/units.hpp"
 #include "io/system/sys.hpp"
 

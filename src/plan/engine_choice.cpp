@@ -5,8 +5,8 @@
 
 #include <fmt/format.h>
 
-#include "base/counted.hpp"
 #include "base/error.hpp"
+#include "base/quoted.hpp"
 #include "base/units.hpp"
 #include "element/element.hpp"
 #include "engine/engine_sizes.hpp"

@@ -3,7 +3,6 @@
 #include <fmt/format.h>
 #include <nlohmann/json.hpp>
 
-#include "base/counted.hpp"
 #include "base/quoted.hpp"
 #include "base/units.hpp"
 #include "plan/disk_space.hpp"

@@ -6,7 +6,6 @@
 
 #include <fmt/format.h>
 
-#include "base/counted.hpp"
 #include "base/quoted.hpp"
 #include "base/units.hpp"
 #include "element/fingerprint.hpp"

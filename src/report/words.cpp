@@ -2,7 +2,7 @@
 
 #include <fmt/format.h>
 
-#include "base/counted.hpp"
+#include "base/quoted.hpp"
 #include "base/units.hpp"
 #include "element/record_text.hpp"
 
