@@ -55,6 +55,7 @@ function(gsort_library name)
   cmake_parse_arguments(PARSE_ARGV 1 ARG "" "" "SOURCES;DEPENDS;PRIVATE_DEPENDS")
   add_library(${name} STATIC ${ARG_SOURCES})
   target_link_libraries(${name} PUBLIC gsort_settings ${ARG_DEPENDS} PRIVATE ${ARG_PRIVATE_DEPENDS})
+  gsort_reuse_headers(${name} gsort_headers)
   set_property(GLOBAL APPEND PROPERTY GSORT_LIBRARIES ${name})
 endfunction()
 

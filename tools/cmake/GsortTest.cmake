@@ -3,6 +3,19 @@
 find_package(GTest REQUIRED)
 include(GoogleTest)
 
+function(gsort_compile_as_test target)
+  if(CMAKE_BUILD_TYPE STREQUAL "Release")  # compiling them takes longer than running them
+    target_compile_options(${target} PRIVATE $<$<COMPILE_LANGUAGE:CXX>:-O1>)
+  endif()
+endfunction()
+
+# A suite without tests, for its headers.
+add_executable(gsort_test_headers ${PROJECT_BINARY_DIR}/empty.cpp)
+target_link_libraries(gsort_test_headers PRIVATE gsort_settings GTest::gtest_main)
+gsort_compile_as_test(gsort_test_headers)
+gsort_precompile(gsort_test_headers ${GSORT_HEADERS} <gtest/gtest.h> <random>)
+set_target_properties(gsort_test_headers PROPERTIES RUNTIME_OUTPUT_DIRECTORY ${PROJECT_BINARY_DIR}/tests)
+
 # gsort_test_suite(NAME SOURCES file... DEPENDS target... [LABEL large|gpu] [ENVIRONMENT NAME=VALUE]
 #                  [WHOLE | ON_DEMAND])
 # Every TEST becomes a ctest case. With WHOLE (suites of thousands of short tests) and in an emulator, the binary is one case.
@@ -21,9 +34,8 @@ function(gsort_test_suite name)
     target_link_libraries(${name} PRIVATE gsort_settings ${ARG_DEPENDS} GTest::gtest_main)
   endif()
   target_include_directories(${name} PRIVATE ${PROJECT_SOURCE_DIR}/tests)
-  if(name MATCHES "^(unit_|emulated_|gpu_|properties)" AND CMAKE_BUILD_TYPE STREQUAL "Release")  # compiling them takes longer than running them
-    target_compile_options(${name} PRIVATE $<$<COMPILE_LANGUAGE:CXX>:-O1>)
-  endif()
+  gsort_compile_as_test(${name})
+  gsort_reuse_headers(${name} gsort_test_headers)
   set_target_properties(${name} PROPERTIES RUNTIME_OUTPUT_DIRECTORY ${PROJECT_BINARY_DIR}/tests)
   set(timeout 600)
   if(ARG_LABEL STREQUAL "large" OR GSORT_SANITIZE OR CMAKE_CROSSCOMPILING)  # some take more than ten minutes
