@@ -4,6 +4,7 @@
 #include <filesystem>
 #include <string>
 
+#include <fmt/format.h>
 #include <gtest/gtest.h>
 
 #include "form/file_form.hpp"
@@ -18,8 +19,8 @@ class RealInput : public testing::TestWithParam<const char*> {
  protected:
   static void SetUpTestSuite() {
     folder = new io::test::TempFolder();
-    const std::string command = std::string(GSORT_DUMP_SYSTEM) + " --library-bytes 20000000 '" +
-                                folder->path() + "' > /dev/null";
+    const std::string command = fmt::format("'{}' --library-bytes 20000000 '{}' > /dev/null",
+                                            GSORT_DUMP_SYSTEM, folder->path());
     dumped = std::filesystem::exists(GSORT_DUMP_SYSTEM) && std::system(command.c_str()) == 0;
   }
   static void TearDownTestSuite() { delete folder; }
