@@ -49,7 +49,7 @@ constexpr int kRefuted = 1;  // --check found disorder, or --expect other elemen
 constexpr int kTrouble = 2;
 constexpr const char* kVariables[] = {"GSORT_OPTIONS", "GSORT_TYPE"};
 
-// What decides about the options: those of rank 0 are everybody's.
+// The inputs of option parsing: those of rank 0 count for all processes.
 struct Command {
   std::vector<std::string> words;
   std::map<std::string, std::string> variables;
@@ -117,7 +117,7 @@ std::string joined(const std::vector<std::string>& words) {
   return fmt::format("{}", fmt::join(words, " "));
 }
 
-// A launcher may pass rank 0's variables on to nobody: those that are not set do not count.
+// A launcher may not pass rank 0's variables on: those that are not set do not count.
 void require_same_command(const cluster::Team& team, const Command& first, const Command& own,
                           bool inputs_here) {
   std::string wanted = joined(common_words(first, inputs_here));
@@ -194,7 +194,7 @@ void write_trace_of_all(cluster::Team& team, Meter& meter, std::optional<io::Out
   }
 }
 
-// Of Open MPI, MPICH and Slurm.
+// The variables of Open MPI, MPICH and Slurm.
 constexpr std::array kRankVariables = {"OMPI_COMM_WORLD_RANK", "PMIX_RANK", "PMI_RANK"};
 
 bool has_variable(std::span<const char* const> names) {
@@ -234,7 +234,7 @@ void raise_limit_of_open_files() {
   (void)::setrlimit(RLIMIT_NOFILE, &files);  // what a process needs is compared with the limit
 }
 
-// What rank 0 says if MPI does not start, or end; empty in the others.
+// The message of rank 0 if MPI does not start, or does not end; empty in the others.
 std::string late_text;
 
 extern "C" void end_late(int /*signal*/) {
@@ -251,7 +251,7 @@ unsigned peer_timeout_of(int argc, const char* const* argv) {
   }
 }
 
-// Limits the time that MPI takes to start: it may wait for a host for ever.
+// Limits the time that MPI takes to start: it may wait for a host forever.
 class StartLimit {
  public:
   StartLimit(int argc, const char* const* argv) {
@@ -288,7 +288,7 @@ cluster::MpiPeers start_mpi(int argc, const char* const* argv) {
   return cluster::MpiPeers();
 }
 
-// What one process does.
+// The work of one process.
 class Process {
  public:
   explicit Process(cluster::Peers& peers) : peers_(peers) {}
@@ -336,7 +336,7 @@ class Process {
     if (options.stats || options.trace) {  // inputs may be its own
       cluster::on_this_host([&] { refuse_shared_reports(options, options); });
     }
-    // Opened at once, so that what is wrong with it is known before anything is sorted.
+    // Opened first, so that an error with it appears before anything is sorted.
     std::optional<io::Output> stats;
     std::optional<io::Output> trace;
     if (team.rank() == 0 && options.stats) stats.emplace(*options.stats);
@@ -408,7 +408,7 @@ class Process {
     std::_Exit(kTrouble);
   }
 
-  // MPI waits for all processes, for ever if one of them dies now.
+  // MPI waits for all processes, forever if one of them dies now.
   void leave(bool has_failed) {
     const Error late =
         Error(ErrorKind::kResource, "ending all processes",

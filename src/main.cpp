@@ -96,7 +96,7 @@ int report_share(Observer& observer, const Options& options, const ShareDone& do
   return observer.sort_is_done({options, done.outcome, done.plan, done.machine}) ? kDone : kTrouble;
 }
 
-// What is read and written by name; --take has no inputs.
+// The names of the files that are read and written; --take has no inputs.
 FileNames names_of_share(const Options& options) {
   FileNames names = options;
   if (options.form) names.output = options.form;

@@ -1,4 +1,4 @@
-"""Prints of a JUnit file the tests that failed, how many were skipped for which reason, how many ran in each room and how long,
+"""Prints from a JUnit file the failed tests, how many were skipped for which reason, how many ran in each room and how long,
 the slowest ones, and "N passed, N failed".
 
 Usage: summary.py FILE | --selftest

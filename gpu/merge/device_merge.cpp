@@ -18,8 +18,8 @@
 // of a copy, of 2^30 keys 93% (u64 94%). Busiest is the way between the two halves of the L2 cache
 // (86% of the cycles with 2^26 keys).
 //
-// Source. S. Odeh et al., "Merge path", doi:10.1109/IPDPSW.2012.202. What was measured
-// and tried: tools/bench/results/README.md, tools/bench/results/tried.md.
+// Source. S. Odeh et al., "Merge path", doi:10.1109/IPDPSW.2012.202. Measurements are in
+// tools/bench/results/README.md, trials in tools/bench/results/tried.md.
 #include "gpu/merge/device_merge.hpp"
 
 #include <algorithm>

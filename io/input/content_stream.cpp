@@ -99,9 +99,9 @@ void ContentStream::look() {
   has_looked_ = true;
 }
 
-// The first bytes, or those behind the frames without content that zstd streams may begin with: so
-// does what pzstd writes. Only a frame with content behind them tells such a stream from raw keys.
-// Where nothing is behind them, only the name tells: then it is a stream without content.
+// Returns the first bytes, or those after the frames without content that zstd streams may begin
+// with, as pzstd's do. Only a frame with content after them tells such a stream from raw keys.
+// If no data follows these frames, only the name tells whether it is a stream without content.
 std::vector<std::byte> ContentStream::first_frame() {
   constexpr unsigned kMostFrames = 64;
   std::uint64_t at = 0;

@@ -19,11 +19,12 @@ namespace gsort::io {
 
 // All throw Error(kInput), which says how to sort the input.
 
-// Throws if the name is that of a codec that gsort does not read. `codec` is what the first bytes
-// say: data that gsort can decompress may have any name.
+// Throws if the name is that of a codec that gsort does not read. `codec` is the codec of the first
+// bytes: data that gsort can decompress may have any name.
 void refuse_foreign_codec(const std::string& path, Codec codec);
 
-// Throws if `form` has an assumed type. With `is_plain`, the content is known not to be compressed.
+// Throws if `form` has an assumed type and the name is that of another format. With `is_plain`, the
+// content is known not to be compressed.
 void refuse_foreign_name(const std::string& path, const ElementForm& form, bool is_plain);
 void refuse_foreign_bytes(const std::string& path, const ElementForm& form,
                           ConstByteSpan first_bytes);

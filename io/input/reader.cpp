@@ -85,7 +85,7 @@ class Reader::Impl {
   [[nodiscard]] std::vector<std::string> notes() const;
 
  private:
-  // What one source gives to one block; read outside the lock.
+  // The bytes that one source gives to one block; read outside the lock.
   struct Fill {
     Source* source = nullptr;
     std::size_t to = 0;  // in the block
@@ -149,7 +149,7 @@ void Reader::Impl::open(const std::vector<std::string>& paths, const ReaderOptio
   if (paths.empty()) open_next("-");
 }
 
-// What headers say about the keys holds for all inputs, and must be what was asked for.
+// The headers must agree about the keys, and with the type and order that were asked for.
 void Reader::Impl::adopt_stored_keys(const ReaderOptions& options) {
   bool type_is_fixed = options.type_is_asked;
   bool order_is_fixed = options.byte_order_is_asked;
@@ -255,7 +255,7 @@ std::size_t Reader::Impl::claim(ByteSpan buffer, std::size_t wanted, std::vector
   while (filled < wanted && current_ < sources_.size()) {
     Source& source = *sources_[current_];
     const Filling filling = source.filling();
-    // What is filled in later may write over what has been read by then.
+    // A source that fills in its bytes later may overwrite bytes that are read by then.
     if (filling != Filling::kByOffset && !fills.empty()) break;
     if (filling == Filling::kByDecoding && filled > 0) break;
     const Claim claim = source.claim(buffer.subspan(filled), wanted - filled);

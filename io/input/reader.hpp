@@ -27,14 +27,14 @@
 
 namespace gsort::io {
 
-// What next() gave: `bytes` bytes at the start of the buffer, that are [position_bytes,
+// A result of next(): the first `bytes` bytes of the buffer are [position_bytes,
 // position_bytes + bytes) of the sequence.
 struct InputBlock {
   std::uint64_t position_bytes = 0;
   std::size_t bytes = 0;
 };
 
-// Where a sample is taken from.
+// The places that a sample is taken from.
 enum class Places : std::uint8_t { kEven, kAnywhere };
 
 struct ReaderOptions {
@@ -44,9 +44,9 @@ struct ReaderOptions {
   KeyFormat key = {KeyType::kU8};    // what text is read as; headers of arrays may say otherwise,
   bool type_is_asked = false;        // unless the type
   bool byte_order_is_asked = false;  // or the byte order was asked for
-  // Nobody gave the type: inputs that are plainly something else than raw keys are refused.
+  // The type is assumed: inputs that are plainly something else than raw keys are errors.
   bool type_is_assumed = false;
-  // What is in memory instead of a file: a path that is the name of one of these.
+  // Inputs in memory: a path that is the name of one of these is no file.
   std::vector<MemoryInput> memory = {};
   // Then large uncached files are read through the page cache, too: the kernel reads ahead.
   bool is_read_by_one_thread = false;
@@ -71,7 +71,7 @@ class Reader {
   [[nodiscard]] const KeyFormat& key() const;
   [[nodiscard]] bool key_is_stored() const;  // the latter
 
-  // What the first input says its elements are, if it is an array; all others agree with it.
+  // The elements as the first input describes them, if it is an array; all others agree with it.
   [[nodiscard]] const StoredArray& first_array() const;
 
   // The bytes that options.form skips, of the first input; of a pipe once its first block is there.
@@ -133,8 +133,8 @@ class Reader {
   // Whether the page cache has most of every input that is not small.
   [[nodiscard]] bool is_cached() const;
 
-  // What decompressing an input takes, as far as can be said without waiting for a stream; none
-  // for what is not compressed. To be asked before anything has been taken.
+  // The memory for decompressing an input, as far as it is known without waiting for a stream; none
+  // if it is not compressed. Call it before anything is taken.
   // Throws: Error(kInput), Error(kResource), from looking at its first bytes.
   [[nodiscard]] std::optional<DecoderNeed> decoder_need_of(std::size_t input);
 

@@ -68,7 +68,7 @@ std::pair<std::string, std::string> folder_and_name(const std::string& path) {
   return {slash == 0 ? "/" : path.substr(0, slash), path.substr(slash + 1)};
 }
 
-// What `link` points to, as seen from here.
+// Returns the target of `link`, as a path from here.
 std::string pointed_to(const std::string& link, const std::string& path) {
   std::array<char, 4096> text{};
   const ssize_t length = sys::readlink_at(AT_FDCWD, link.c_str(), text.data(), text.size());
@@ -108,7 +108,7 @@ std::unique_ptr<Output::Impl> open_path(const std::string& path, const OutputOpt
     }
     if (S_ISDIR(found.st_mode)) throw cannot_open(path, EISDIR);
     if (!S_ISREG(found.st_mode)) return open_stream(resolved, path);
-    // Replacing it would succeed, but whoever made it read-only did not want that.
+    // Replacing it would succeed, but its owner made it read-only to prevent that.
     if (sys::access_at(AT_FDCWD, resolved.c_str(), W_OK) != 0) throw cannot_open(path, errno);
     auto [folder, name] = folder_and_name(resolved);
     OutputTarget target{path, std::move(folder), std::move(name), found};

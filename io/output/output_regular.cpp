@@ -182,7 +182,7 @@ void RegularOutput::put_in_place() {
   }
 }
 
-// Whoever sees the name from now on sees that it is gone, or a file of somebody else.
+// From now on the name does not exist, or is that of another process's file.
 void RegularOutput::take_back() noexcept {
   sys::unlink_at(folder_.file.fd(), target_.name.c_str());
 }

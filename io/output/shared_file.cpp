@@ -184,7 +184,7 @@ std::uint64_t SharedFile::allocated_bytes() const {
   return static_cast<std::uint64_t>(file_.facts().st_blocks) * kStatBlockBytes;
 }
 
-// Of two who do this at once both make it as long.
+// Two processes that do this at once both set the same length.
 void SharedFile::grow_to(std::uint64_t bytes) const {
   if (this->bytes() < bytes) file_.truncate(bytes);
 }

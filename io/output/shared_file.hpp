@@ -21,7 +21,7 @@
 
 namespace gsort::io {
 
-// Where an output and the hidden files beside it are.
+// The place of an output and of the hidden files beside it.
 struct OutputPlace {
   std::string folder;
   std::string name;
@@ -93,8 +93,9 @@ class SharedFile {
   // on the disk. Throws: Error(kOutput); Error(kCorrupt) when it is not that.
   void finish(std::uint64_t begin, std::uint64_t end);
 
-  // Gives it the output's name and rights (output_rights.hpp). Calls `before_name` when all is on
-  // the disk. Returns false if it has lost its own name meanwhile. Throws: Error(kOutput).
+  // Gives the file the output's name and rights (output_rights.hpp). Calls `before_name` when all
+  // data is on the disk. Returns false if the file has lost its own name meanwhile. Throws:
+  // Error(kOutput), and whatever `before_name` throws.
   [[nodiscard]] bool put_in_place(const std::function<void()>& before_name = [] {}) const;
   // On return the name is on the disk. Requires: exists(). Throws: Error(kOutput).
   void sync_name() const;

@@ -49,14 +49,14 @@ class HelpersInHand {
   unsigned count_ = 0;
 };
 
-// What the elements take at least.
+// The least size of the elements in the output.
 std::uint64_t least_bytes(const OutputForm& form, std::uint64_t elements,
                           std::uint64_t element_bytes) {
   if (form.codec != Codec::kNone) return 0;
   return elements * (form.format == FileFormat::kText ? kLeastLineBytes : element_bytes);
 }
 
-// What a decoder is given at once to decompress to.
+// The room that a decoder gets for one step.
 constexpr std::size_t kProofBytes = std::size_t{64} << 10;
 
 Error misplaced(const std::string& path, std::string reason) {
@@ -74,7 +74,7 @@ struct EncodingMemory::Scratch {
   std::vector<std::byte> text;
   std::vector<std::byte> compressed;
   std::vector<std::byte> decompressed;  // a stretch of it, to be compared
-  // Where keys have counts, on the way to text:
+  // For keys with counts, on the way to text:
   std::vector<std::byte> keys;
   std::vector<std::uint64_t> counts;
   std::vector<char> key_lines;
@@ -201,7 +201,7 @@ std::size_t Writer::format(ConstByteSpan keys, char* to) {
                                   : options_.formatter(keys, options_.key, to);
 }
 
-// Lines of the keys first, then their counts in front of them.
+// Formats all keys first, then puts each count before its key.
 std::size_t Writer::format_counted(ConstByteSpan pairs, Scratch& scratch, char* to) {
   const std::size_t key_bytes = bytes_of(options_.key.type);
   const std::size_t count = pairs.size() / element_bytes_;
@@ -258,7 +258,7 @@ void Writer::cancel() noexcept {
   stop(cancelled_);
 }
 
-// Those of one dtype have the same size, whatever else they say.
+// All headers of one dtype have the same size.
 std::vector<std::byte> Writer::counting_header(std::uint64_t elements) const {
   if (options_.form.format == FileFormat::kSosd) return make_sosd_header(elements);
   return make_npy_header(options_.dtype.value_or(npy_dtype_of(options_.key)), elements,
@@ -271,7 +271,7 @@ void Writer::finish_plain() {
   output_.write_at(0, counting_header(elements_put_));
 }
 
-// Not known before all was put that it is nothing.
+// Only now is it known that the output is empty.
 void Writer::write_empty_member() {
   Scratch scratch;
   const ConstByteSpan member = compressed({}, scratch);

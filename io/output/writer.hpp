@@ -2,9 +2,9 @@
 // of them what the output is to look like: raw keys or an array at their places, text or compressed
 // members one behind the other.
 //
-// Where the output is plain every piece has its place, and threads do not wait for each other. Text
-// and compressed data have their places only when all before them is known: a piece is encoded in
-// frames, at once with other pieces, and then waits for its turn to be given a place.
+// In a plain output every piece has its place, and threads do not wait for each other. The place of
+// text and compressed data depends on the size of all data before it: a piece is encoded in frames,
+// at the same time as other pieces, and then waits for its turn to get a place.
 #pragma once
 
 #include <atomic>
@@ -96,8 +96,8 @@ class Writer {
   // How many NaN have been written as text, which does not hold their payloads.
   [[nodiscard]] std::uint64_t lost_nan_payloads() const { return lost_nan_payloads_; }
 
-  // All pieces have been put, of `elements` elements, as whoever proved them has counted: makes the
-  // output real. Throws: Error(kOutput); Error(kCorrupt) when others have come here.
+  // Makes the output real. Requires: all pieces have been put. `elements` is the number that the
+  // proof counted. Throws: Error(kOutput); Error(kCorrupt) if another number was put.
   void commit(std::uint64_t elements);
 
   // The same for an output that becomes real with others: all but its name (Output::finish).

@@ -99,7 +99,7 @@ std::uint16_t flags_of(const Manifest& manifest) {
                                     (has_own_inputs ? kHasOwnInputs : 0U));
 }
 
-// What manifests of a version may have.
+// The flags that manifests of a version may have.
 unsigned flags_of_version(std::uint16_t version) {
   const unsigned of_all = kFolderIsMade | kIsCommitting;
   return version == kManifestVersionOfShare ? of_all | kHasOwnInputs : of_all;
@@ -166,8 +166,8 @@ ManifestShare take_share(Decoder& from, std::uint16_t flags) {
 
 constexpr std::uint64_t kMostBytes = std::numeric_limits<std::int64_t>::max();  // of a file
 
-// Whether an index may be there: its blocks are in front of it, and its end, too, is an offset of a
-// file.
+// Whether an index may be at this place: its blocks lie before it, and its end, too, is an offset
+// of a file.
 bool can_be(const IndexPlace& index) {
   constexpr std::uint64_t kMostEnd = kMostBytes - kDirectAlignment;
   return is_aligned(index.offset) && index.offset <= kMostEnd &&
@@ -227,7 +227,7 @@ bool can_be(const BlockEntry& block, const std::vector<BlockEntry>& before,
          block.stored_bytes <= bounds.end_bytes - block.offset;
 }
 
-// What stands behind the numbers that every version begins with.
+// Parses the fields after the numbers that every version begins with.
 std::string_view parse_fields(Decoder& from, std::uint16_t version, std::uint16_t flags,
                               Manifest& manifest) {
   manifest.folder_is_made = (flags & kFolderIsMade) != 0;

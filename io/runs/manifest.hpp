@@ -66,9 +66,9 @@
 //   80  00  02 00 00 00 00 00 00 00  07 00 00 00 00 00 00
 //   90  00  33 79 fd d7 f6 17 98 92
 //
-// A reader uses nothing of a manifest or an index before the checksum has matched, and checks that
-// every number can be: both may have been written by anybody. Unknown versions and flags are
-// errors. If the header does not explain the size of the file, only the header is read.
+// A reader uses no part of a manifest or an index before the checksum has matched, and checks that
+// every number is possible: any user may have written them. Unknown versions and flags are errors.
+// If the header does not explain the size of the file, only the header is read.
 #pragma once
 
 #include <cstdint>
@@ -98,7 +98,7 @@ struct ManifestInput {
   friend bool operator==(const ManifestInput&, const ManifestInput&) = default;
 };
 
-// Where the index of a run is.
+// The place of a run's index.
 struct IndexPlace {
   std::uint64_t offset = 0;
   std::uint64_t blocks = 0;
@@ -116,7 +116,7 @@ struct ManifestRun {
   friend bool operator==(const ManifestRun&, const ManifestRun&) = default;
 };
 
-// What the runs are all of, where others make the output of them and of other shares.
+// The share whose runs these are, if other processes make the output from the runs of all shares.
 struct ManifestShare {
   std::uint32_t number = 0;
   std::uint32_t shares = 1;
@@ -163,14 +163,14 @@ inline constexpr std::uint64_t kMostManifestBytes = 256 * kMiB;
 
 [[nodiscard]] std::uint64_t checksum_of_index(ConstByteSpan index);
 
-// What blocks can be.
+// Bounds of the blocks of an index.
 struct IndexBounds {
   std::uint64_t end_bytes = 0;          // of the file of the runs
   std::uint64_t most_stored_bytes = 0;  // of a block, padding included
 };
 
-// Adds the blocks of an index, or of a piece of it that is not the first one, to `blocks`. Returns
-// the reason for which it is no index, or an empty text. Believe it if the checksum matches.
+// Appends the blocks of an index, or of the next piece of one, to `blocks`. Returns why it is not
+// an index, or an empty text. Use neither before the checksum of the whole index has matched.
 [[nodiscard]] std::string_view parse_index(ConstByteSpan index, const IndexBounds& bounds,
                                            std::vector<BlockEntry>& blocks);
 

@@ -23,7 +23,7 @@ constexpr std::string_view kNotOurs = "gsort did not create this file; name anot
 constexpr mode_t kFolderOfTheOwner = 0700;
 constexpr mode_t kFileOfTheOwner = 0600;
 
-// Where the file of the runs ends, by a manifest.
+// The end of the file of runs, by a manifest.
 std::uint64_t end_of_runs(const Manifest& manifest) {
   std::uint64_t end = 0;
   for (const ManifestRun& run : manifest.runs) {
@@ -158,7 +158,7 @@ void ResumeFolder::read_manifest() {
   if (!problem.empty()) throw refusal(std::string(problem));
 }
 
-// What is refused stays as it is; a file of runs that is not there yet comes after its manifest.
+// After an error the folder is unchanged. A missing file of runs is created after its manifest.
 void ResumeFolder::begin(Manifest& manifest) {
   manifest.folder_is_made = is_made_ || (found_ && found_->folder_is_made);
   runs_end_ = end_of_runs(manifest);

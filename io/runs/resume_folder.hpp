@@ -39,7 +39,7 @@ class ResumeFolder {
   // Whether the folder still exists: a sort that uses it may have removed it.
   [[nodiscard]] bool exists() const;
 
-  // What a sort has left that did not come to its end.
+  // The manifest that an unfinished sort has left.
   [[nodiscard]] const std::optional<Manifest>& found() const { return found_; }
 
   // Begins, or goes on: makes `manifest` the folder's, and opens the file of the runs, without what

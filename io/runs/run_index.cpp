@@ -35,7 +35,7 @@ Run RunStore::find(const ManifestRun& kept) {
                           "{} to start again",
                           ResumeFolder::words_for_files_of(space_->files.folder_name(0))));
   };
-  // A piece at a time: a sparse file may claim an index of any size.
+  // Reads one piece at a time: a sparse file may claim an index of any size.
   constexpr std::uint64_t kPieceBytes = kMiB;
   const std::uint64_t bytes = kept.index.blocks * kIndexEntryBytes;
   const IndexBounds bounds{kept.index.offset, space_->block_bytes + kDirectAlignment};

@@ -48,7 +48,7 @@ std::vector<std::string> RunStore::notes() const {
 
 namespace {
 
-// What is left of a piece that is put, cut into blocks: plain keys.
+// The rest of a piece that is put, cut into blocks: plain keys.
 class PlainPiece {
  public:
   PlainPiece(const RunSpace& space, ConstByteSpan keys) : space_(space), keys_(keys) {}

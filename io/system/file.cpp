@@ -21,7 +21,7 @@ std::size_t one_call(std::size_t bytes) {
   return bytes < kMostBytesACall ? bytes : kMostBytesACall;
 }
 
-// What the call returns when no signal has interrupted it.
+// Repeats the call until no signal interrupts it, and returns its result.
 int uninterrupted(int (*call)(int fd), int fd) {
   int result = 0;
   do {

@@ -39,7 +39,7 @@ void occupy_standard_descriptors() {
 }  // namespace
 
 void take_process() {
-  // Large pieces that compressors allocate and free do not stay with the threads' heaps.
+  // Large pieces that compressors free must not stay in the threads' heaps.
   ::mallopt(M_MMAP_THRESHOLD, 1 << 20);
   occupy_standard_descriptors();
   is_own = true;

@@ -6,10 +6,10 @@
 
 namespace gsort::io {
 
-// main() of each program of gsort calls this before anything is opened: from now on the process is
-// gsort's own. So signals may wait (held_signals.hpp), the limit of open files may be raised, large
-// allocations go back to the system when they are freed, and SIGXFSZ is ignored: a write beyond the
-// limit of file sizes is an Error.
+// main() of each program of gsort calls this before it opens anything: from now on the process
+// belongs to gsort. So signals may wait (held_signals.hpp), the limit of open files may be raised,
+// large allocations go back to the system when they are freed, and SIGXFSZ is ignored: a write
+// beyond the limit of file sizes is an Error.
 //
 // Opens /dev/null as descriptors 0, 1 and 2 if they came in closed, so that using them fails
 // as if they were closed (EBADF). Otherwise the next file would get such a number: messages would

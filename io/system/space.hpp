@@ -30,7 +30,7 @@ void require_space(std::span<const SpaceNeed> needs);
 // process that takes the last of it. Looks only once per some bytes, counted in `unlooked_bytes`.
 [[nodiscard]] bool memory_has_room(std::atomic<std::uint64_t>& unlooked_bytes, std::uint64_t bytes);
 
-// The same of an output in memory. Throws: Error if it has no room.
+// The same for an output in memory. Throws: Error if it has no room.
 void require_memory_for(const File& output, std::atomic<std::uint64_t>& unlooked_bytes,
                         std::uint64_t bytes);
 

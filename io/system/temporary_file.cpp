@@ -30,7 +30,8 @@ Error cannot_create(const Folder& folder, int error_number) {
       .hint(hint_for(error_number));
 }
 
-// What kernels and file systems without O_TMPFILE answer; old ones take it for opening a folder.
+// The errors of kernels and file systems without O_TMPFILE; old ones treat the call as opening a
+// folder.
 bool means_no_unnamed_files(int error_number) {
   return error_number == EOPNOTSUPP || error_number == EISDIR || error_number == EINVAL ||
          error_number == ENOENT;
@@ -51,7 +52,7 @@ bool is_hidden_file_of_gsort(std::string_view name) {
   return name.starts_with('.') && name.find(kOfGsort) != name.npos;
 }
 
-// Where files on their way to `target` are named first: of several at once, each has a number.
+// The first name of a file that becomes `target`; several files at once have different numbers.
 std::string usual_name(const std::string& target, unsigned number) {
   constexpr std::size_t kMostLetters = 255;
   const std::string name = fmt::format("{}{}{}", target, kOnItsWay, number);
@@ -154,10 +155,10 @@ RemovedOnSignal::~RemovedOnSignal() {
 
 namespace {
 
-// These functions are for the handler: they call only what a handler may call.
+// These functions are for the signal handler: they call only async-signal-safe functions.
 
-// Puts the null device in the place of the file wherever it is open: other threads may still use
-// the descriptors. New ones are the lowest that are free, so a long gap is their end.
+// Replaces each open descriptor of the file by one of the null device: other threads may still use
+// the numbers. The system gives the lowest free number, so a long gap means that no more follow.
 void close_everywhere(const Slot& slot) {
   constexpr int kLongestGap = 1024;
   const int null = ::open("/dev/null", O_RDWR | O_CLOEXEC);
@@ -179,13 +180,13 @@ void for_each_slot(Kind kind, const Work& work) {
   }
 }
 
-// False if a folder is not empty.
+// Returns false if a folder is not empty.
 bool remove_names() {
   bool has_folder = false;
   bool is_done = true;
   for_each_slot(Kind::kFolder, [&](const Slot&) { has_folder = true; });
   for_each_slot(Kind::kFile, [&](const Slot& slot) {
-    // NFS gives a file that is removed while it is open another name in its folder.
+    // If a file is removed while it is open, NFS gives it another name in its folder.
     if (has_folder) close_everywhere(slot);
     ::unlinkat(slot.folder, slot.name.data(), 0);
   });
@@ -199,7 +200,8 @@ bool remove_names() {
 
 }  // namespace
 
-// Another thread may have made a file in a folder, or may be writing to one, at this moment.
+// Tries again for a while: another thread may just have created a file in a folder, or be writing
+// to one.
 extern "C" void remove_names_of_gsort(int signal) {
   constexpr int kMostTries = 20;
   constexpr int kWaitMilliseconds = 5;

@@ -57,7 +57,7 @@ std::string folder_above(const std::string& folder) {
   return above.empty() ? "." : above;
 }
 
-// Whoever repeats the command reads them again.
+// A repeated command reads the inputs again.
 void require_regular(const io::Reader& reader) {
   for (std::size_t input = 0; input < reader.inputs(); ++input) {
     if (reader.state_of(input)) continue;
@@ -112,7 +112,7 @@ void refuse_replacing_inputs(const std::string& output, FormedShares& shares, co
   }
 }
 
-// The state of the input that the output replaces, as --form read it.
+// The state that the input which the output replaces had when --form read it.
 std::optional<io::FileState> replaced_by(const std::string& output, FormedShares& shares) {
   for (const io::ResumeFolder& folder : shares.folders()) {
     for (const io::ManifestInput& input : folder.found()->inputs) {
@@ -143,8 +143,8 @@ Outcome outcome_of_before(std::uint64_t elements, const Plan& plan) {
   return outcome;
 }
 
-// take_part() compares the rest of a file that all parts share, and what rounds take, with the room
-// that there is. A file in a tmpfs leaves less memory for the sort.
+// Leaves checking the free space to take_part(), which knows how much of the shared file is left to
+// write and how much its rounds need. A file in a tmpfs leaves less memory for the sort.
 Machine with_room(Machine machine, std::uint64_t to_write) {
   if (machine.output->is_memory) {
     machine.available_bytes -= std::min(machine.available_bytes, to_write);

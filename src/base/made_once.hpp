@@ -1,10 +1,10 @@
 // Objects that are made at their first use: by a process, and for each thread.
 //
-// Those of a process are never destroyed, since destructors of the host program may still sort. A
-// static variable of a function makes the threads that come meanwhile wait; in a process that is
-// forked meanwhile they would wait forever. These do not wait: each makes an object of its own, and
-// one of them is kept. Requires of `make`: it is a lambda that captures nothing, since all calls of
-// it share one object.
+// Objects of a process are never destroyed, since destructors of the host program may still sort.
+// While a static variable of a function is initialised, other threads wait for it; in a process
+// that is forked in this time, they would wait forever. Here no thread waits: each one makes an
+// object of its own, and one of these is kept. Requires: `make` is a lambda that captures nothing,
+// because all of its calls share one object.
 #pragma once
 
 #include <atomic>
@@ -20,7 +20,7 @@ namespace detail {
 
 inline constinit std::atomic<unsigned> fork_count{0};
 
-// Before main(): later, another thread may fork meanwhile.
+// Registered before main(): later, another thread could fork at the same time.
 [[maybe_unused]] inline const int forks_are_counted =
     ::pthread_atfork(nullptr, nullptr, [] { ++fork_count; });
 
@@ -41,28 +41,28 @@ auto& made_in(unsigned forks, Make make) {
 
 }  // namespace detail
 
-// How many forks lie between this process and the one that loaded gsort.
+// The number of forks between this process and the one that loaded gsort.
 [[nodiscard]] inline unsigned forks_before() noexcept {
   return detail::fork_count;
 }
 
-// For what stays as it is made.
+// For objects that do not change: forked processes use the same one.
 template <class Make>
 const auto& made_once(Make make) {
   return detail::made_in(0, make);
 }
 
-// For what threads lock: a forked process makes one of its own, since threads that it does not have
-// may hold that of the other.
+// For objects that threads lock: a forked process makes its own, because threads that it does not
+// have may hold the lock of the old one.
 template <class Make>
 auto& made_once_a_process(Make make) {
   return detail::made_in(forks_before(), make);
 }
 
-// An object for each thread that asks for one, which goes with the thread. Unlike a thread_local
-// with a destructor, which the C library ends the process for when there is no memory to register
-// it, this throws. For global objects. It has no destructor: at exit, other threads may still ask
-// for their own.
+// Gives each thread that asks an object of its own, which is destroyed with the thread. For global
+// variables. If there is no memory to register the destructor, this throws; for a thread_local, the
+// C library would end the process. It has no destructor itself: at exit, other threads may still
+// ask for their objects.
 template <class T>
 class ThreadOwned {
  public:
@@ -72,8 +72,8 @@ class ThreadOwned {
   ThreadOwned(const ThreadOwned&) = delete;
   ThreadOwned& operator=(const ThreadOwned&) = delete;
 
-  // The calling thread's; made at its first call. Throws: std::bad_alloc; std::system_error where
-  // the process has too many such objects.
+  // The object of the calling thread, made at its first call. Throws: std::bad_alloc;
+  // std::system_error if the process has too many such objects.
   [[nodiscard]] T& own() const {
     if (refused_ != 0) throw std::system_error(refused_, std::generic_category());
     if (void* const own = pthread_getspecific(key_)) return *static_cast<T*>(own);

@@ -86,7 +86,7 @@ struct DeviceCounters {
 };
 
 struct alignas(64) MeterTrack {
-  // Of the thread that owns the track.
+  // The counters of the thread that owns the track.
   DeviceCounters& counters_of(int device);
 
   MeterState* state = nullptr;
@@ -339,7 +339,7 @@ Span::~Span() {
   if (outer_ != nullptr) outer_->charged_until_ns_ = now;
   if (state.keep_spans) keep(now);
   if (now >= state.next_look_ns.load(std::memory_order_relaxed)) {
-    // Whoever holds the lock has looked, or does not need another one who waits.
+    // If another thread holds the lock, it looks itself: do not wait.
     const std::unique_lock lock(state.mutex, std::try_to_lock);
     if (lock.owns_lock()) state.look_at_rates(now);
   }

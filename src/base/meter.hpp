@@ -27,7 +27,7 @@
 
 namespace gsort {
 
-// What the threads of one stage did.
+// The work of the threads of one stage.
 struct StageTotals {
   std::uint64_t busy_ns = 0;     // thread time in the stage, stages inside it left out
   std::uint64_t waiting_ns = 0;  // thread time of its threads, waiting for another stage
@@ -46,7 +46,7 @@ struct ByStage : std::array<T, kStages> {
   const T& operator[](Stage stage) const { return (*this)[static_cast<std::size_t>(stage)]; }
 };
 
-// What the stages did for one of several devices.
+// The work of the stages for one of several devices.
 struct DeviceTotals {
   int device = 0;  // its ordinal
   ByStage<StageTotals> stages;
@@ -105,7 +105,7 @@ class Meter {
   void begin_phase(Phase phase, std::uint64_t total_bytes, std::uint64_t later_bytes = 0);
   void end_phase();
 
-  // Begins a round of the phase under way, from 1 to `rounds`.
+  // Begins a round of the current phase, from 1 to `rounds`.
   void begin_round(std::size_t round, std::size_t rounds);
 
   // The phases that have ended.

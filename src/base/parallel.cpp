@@ -151,7 +151,7 @@ Pool& pool_of_process() {
   return made_once_a_process([] { return Pool(); });
 }
 
-// The pool stays, for destructors of the host program may still sort; its idle threads end.
+// At exit the idle threads end. The pool stays: destructors of the host program may still sort.
 struct AtExit {
   AtExit() = default;
   AtExit(const AtExit&) = delete;

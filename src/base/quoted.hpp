@@ -1,5 +1,5 @@
-// Data in messages: never more than a little of it, and nothing that a terminal would obey; and
-// numbers with their nouns.
+// Data in messages: shortened, and without characters that control a terminal; and numbers with
+// their nouns.
 #pragma once
 
 #include <cstddef>

@@ -27,7 +27,7 @@ float find_shortest(Number number) {
   return value;
 }
 
-// Of all numbers: a search takes longer than writing a line.
+// Finds the shortest form of every number in advance: a search takes longer than writing a line.
 template <class Number>
 std::vector<float> find_all() {
   constexpr std::size_t kCount = std::size_t{1} << 16;

@@ -48,7 +48,7 @@ constexpr unsigned kMostThreads = 1023;
   return true;
 }();
 
-// What was done before let_go() is seen after a take() that follows it.
+// All writes before let_go() are visible after the take() that follows it.
 class HandOver {
  public:
 #if defined(GSORT_TELLS_TSAN)
@@ -121,14 +121,14 @@ void start_threads(unsigned count) noexcept {
   });
 }
 
-// oneTBB cannot go on when it is refused a thread: it waits for ever, deep in its pool. So it gets
+// If oneTBB does not get a thread, it waits forever, deep in its pool. So it gets
 // a limit that the system has been seen to allow.
 class ThreadLimit {
  public:
-  // Lets `arena` have so many threads, or as many as there can be, and returns their number. They
-  // are asked for once; again where an arena wants more than any before, and none has been refused.
-  // oneTBB prints a warning about an arena larger than the limit; so the arena is made before
-  // others can lower it.
+  // Gives `arena` the wanted number of threads, or as many as possible, and returns their number.
+  // The system is asked once, and again if an arena wants more than any before and the system gave
+  // all of those. oneTBB prints a warning about an arena larger than the limit, so the arena is
+  // made before others can lower the limit.
   unsigned take(unsigned wanted, tbb::task_arena& arena) {
     const std::scoped_lock lock(mutex_);
     if (wanted > asked_ && given_ == asked_) ask(wanted);
@@ -138,8 +138,8 @@ class ThreadLimit {
   }
 
  private:
-  // Where nothing is refused, what others do with oneTBB in this process finds no limit below its
-  // own.
+  // If the system gives all threads, the limit for other code that uses oneTBB in this process does
+  // not fall below its own.
   void ask(unsigned wanted) noexcept {
     asked_ = wanted;
     given_ = threads_given(wanted);
@@ -170,7 +170,7 @@ class Guard {
  public:
   Guard() { before_.let_go(); }
 
-  // What oneTBB calls begins and ends with these.
+  // Each function that oneTBB calls begins with enter() and ends with leave().
   void enter() { before_.take(); }
   void leave() { after_.let_go(); }
 

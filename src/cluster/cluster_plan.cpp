@@ -30,7 +30,7 @@ std::uint64_t share_bytes(const ClusterPlan& plan, const HostPlan& host) {
   return host.elements * plan.element_bytes;
 }
 
-// What crosses the network: all bytes but the shares of so many hosts, which stay where they are.
+// The bytes that cross the network: all but the shares of `hosts` hosts, which stay there.
 std::uint64_t moved_bytes(const ClusterPlan& plan, std::uint64_t bytes, std::uint64_t hosts) {
   return bytes - bytes / plan.hosts.size() * hosts;
 }

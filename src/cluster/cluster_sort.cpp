@@ -75,7 +75,7 @@ class ClusterSort {
   ClusterSort(const ClusterSort&) = delete;
   ClusterSort& operator=(const ClusterSort&) = delete;
 
-  // What run() would do; empty in all but rank 0.
+  // Describes what run() would do; empty in all ranks but 0.
   std::string explained() {
     look_at_inputs();
     const std::string folder = io::place_of(output_name()).folder;
@@ -289,7 +289,7 @@ class ClusterSort {
     outcome_.own.form_seconds = now() - begin;
   }
 
-  // Narrow keys do not move: counts are added up, and everybody writes a range of what they say.
+  // Narrow keys do not move: counts are added up, and each process writes a range of the result.
   void count() {
     std::optional<io::Arena> arena;
     KeyCounts counts;
@@ -413,7 +413,7 @@ class ClusterSort {
     outcome_.own.exchange_seconds += now() - begin;
   }
 
-  // Everybody has synced before rank 0 gives the name.
+  // All processes have synced before rank 0 gives the name.
   void prove_and_name() {
     const auto begin = now();
     begin_phase(Phase::kSync, 0);

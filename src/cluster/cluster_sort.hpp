@@ -19,10 +19,10 @@
 
 namespace gsort::cluster {
 
-// What one process did.
+// The statistics of one process.
 using RankReport = Statistics;
 
-// Statistics of all, in rank 0; elements, bytes and seconds in all ranks.
+// The statistics of all processes in rank 0; only elements, bytes and seconds in the other ranks.
 struct ClusterOutcome : Statistics {
   explicit ClusterOutcome(bool keeps_spans)
       : meter(std::make_unique<Meter>(keeps_spans ? Meter::Keep::kSpans : Meter::Keep::kTotals)) {}

@@ -1,5 +1,6 @@
-// Which collective of its team a process is in. All do the same ones in the same order, so at the
-// same number they are of one kind; otherwise they would wait for each other for ever.
+// The collective of its team that a process is in. All processes call the same ones in the same
+// order, so collectives of the same number have the same kind; otherwise the processes would wait
+// for each other forever.
 #pragma once
 
 #include <cstddef>
@@ -9,7 +10,7 @@
 
 namespace gsort::cluster {
 
-// kGather is 0, as in programs that send no kinds: the first collective gathers their versions.
+// kGather is 0: programs that send no kinds send 0, and the first collective gathers the versions.
 enum class Collective : std::uint8_t {
   kGather,
   kSum,
@@ -31,11 +32,11 @@ struct CollectiveStep {
   Collective kind = Collective::kGather;
   std::uint32_t number = UINT32_MAX;
 
-  // Kind and number as one, for beats.
+  // Kind and number in one word, for beats.
   [[nodiscard]] std::uint32_t mark() const {
     return static_cast<std::uint32_t>(kind) << kNumberBits | (number & kNumberMask);
   }
-  // The kind that the mark of another process has; none if it is at another number.
+  // The kind in the mark of another process; none if its number differs.
   [[nodiscard]] std::optional<Collective> kind_at_same_number(std::uint32_t other) const {
     if (((other ^ number) & kNumberMask) != 0) return std::nullopt;
     return static_cast<Collective>(other >> kNumberBits);

@@ -14,9 +14,10 @@
 
 namespace gsort::cluster {
 
+// Adds the cost of an exchange to the statistics.
 void add_exchange(RankReport& own, const ExchangeCost& cost);
 
-// Together: everybody's report by rank, in rank 0; none in the others.
+// Together: returns the reports of all processes by rank, in rank 0; none in the others.
 [[nodiscard]] std::vector<RankReport> gather_reports(Team& team, const RankReport& own);
 
 // Requires: the reports of all ranks.

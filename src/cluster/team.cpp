@@ -21,7 +21,7 @@ constexpr std::chrono::seconds kBetweenReports{1};
 // later.
 constexpr std::chrono::milliseconds kGoodbye{3'000};
 constexpr std::chrono::milliseconds kGoodbyeOfSuccess{10'000};
-// A collective tells its kind in the highest byte of its size.
+// The highest byte of a collective's size holds its kind.
 constexpr unsigned kSizeBits = 56;
 
 ConstByteSpan bytes_of(std::span<const std::uint64_t> values) {
@@ -118,8 +118,8 @@ void Team::require_same_version(unsigned other, const std::string& version) cons
       .hint("install the same gsort-mpi on all hosts");
 }
 
-// What failed here is told to rank 0; the others hear from it. If it has heard of another failure
-// before, that is the verdict.
+// Tells rank 0 about a failure here; rank 0 tells the others. If rank 0 has heard of another
+// failure before, that one is the verdict.
 Verdict Team::tell(const Error& error) {
   const bool is_of_a_host = count() > 1 && error.kind() != ErrorKind::kUsage;
   const std::string text =
@@ -148,7 +148,8 @@ void Team::end_job(const std::string& text) {
   }
 }
 
-// Messages arrive in order: who has had everybody's goodbye has had all, and may end MPI.
+// Messages arrive in order: a process that has the goodbyes of all has all messages, and may end
+// MPI.
 bool Team::say_goodbye(std::chrono::milliseconds longest) {
   is_over_ = true;
   for (unsigned to = 0; to < count(); ++to) {
@@ -460,7 +461,7 @@ void Team::send_beats(Clock::time_point now) {
   if (now - beaten_ < options_.peer_timeout / kBeatsATimeout) return;
   beaten_ = now;
   for (unsigned to = 0; to < count(); ++to) {
-    // What waits to be sent says as much.
+    // A message that waits to be sent will show as well that this process is alive.
     if (to != rank() && peers_.unsent(to) == 0) {
       send(to, message_of({MessageKind::kBeat, latest_.mark()}));
     }
@@ -478,7 +479,7 @@ void Team::send_report(Clock::time_point now) {
   }
 }
 
-// Who was stopped itself for a while has heard of nobody, and first looks at what has arrived.
+// After this process was suspended, read pending messages before declaring peers dead.
 void Team::watch(Clock::time_point now) {
   const bool was_away = now - looked_ > options_.peer_timeout / 2;
   looked_ = now;

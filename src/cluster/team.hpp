@@ -30,7 +30,7 @@
 
 namespace gsort::cluster {
 
-// What ended the job, as all processes know it.
+// The reason why the job ended, the same for all processes.
 struct Verdict {
   std::string text;       // as Error::what()
   bool is_known = true;   // to all: rank 0 has answered
@@ -41,7 +41,7 @@ struct TeamOptions {
   std::chrono::milliseconds peer_timeout{60'000};
   std::string host = "localhost";  // of this process
   std::string version;             // of its program, which must be the same everywhere
-  // What ended the job, for the user. It comes before the goodbye: when a host is lost, the others
+  // Tells the user why the job ended. It comes before the goodbye: when a host is lost, the others
   // end each other as soon as they have waited for its goodbye. May be null.
   std::function<void(const Verdict&)> tell;
   // The job has ended while a thread of work() is running, which cannot be stopped and uses what
@@ -49,7 +49,7 @@ struct TeamOptions {
   std::function<void(const Verdict&)> leave;
 };
 
-// What processes tell rank 0 with their beats, for the user.
+// Reports for the user that processes send to rank 0 with their beats.
 struct TeamReports {
   std::function<Message()> own;
   std::function<void(unsigned from, ConstByteSpan report)> heard;  // of rank 0, its own included
@@ -81,9 +81,10 @@ auto on_this_host(const Look& look) {
   }
 }
 
-// For the thread that made it. All processes call the same functions that say so, in the same
-// order. All throw JobEnded, Error(kResource) when a process does not answer, and Error(kCorrupt)
-// when processes are in different collectives of the same number, or another thread calls.
+// Only the thread that made it may call it. All processes call the functions marked "Together" in
+// the same order. All throw JobEnded, Error(kResource) when a process does not answer, and
+// Error(kCorrupt) when processes are in different collectives of the same number, or when another
+// thread calls.
 class Team {
  public:
   static constexpr std::size_t kMostMessagesAStep = 64;
@@ -119,7 +120,7 @@ class Team {
   // Together: adds up in place, over all processes, or over those with a lower rank.
   void sum(std::span<std::uint64_t> values);
   void sum_before(std::span<std::uint64_t> values);
-  // Together: returns everybody's bytes by rank, in rank 0; nothing in the others.
+  // Together: returns the bytes of all processes by rank, in rank 0; none in the others.
   [[nodiscard]] std::vector<Message> gather(ConstByteSpan bytes);
   // Together: everybody's bytes, joined two by two, neighbours first, so that no process ever holds
   // those of many; in rank 0, nothing in the others.
@@ -132,7 +133,7 @@ class Team {
   void stream(const Pieces& own, const std::function<void(ConstByteSpan)>& heard);
   // Together: returns the bytes of rank 0.
   [[nodiscard]] Message broadcast(ConstByteSpan bytes);
-  // Together: the least of everybody's values, each by itself.
+  // Together: replaces each value by the least that any process has.
   void least(std::span<std::uint64_t> values);
   // Together: returns when all have come here.
   void meet();
@@ -140,9 +141,9 @@ class Team {
   // Calls `work` in a thread, and waits for it while the team lives on. Throws: what it throws.
   void work(const std::function<void()>& work);
 
-  // For what is built on messages by itself: sending, taking what has arrived, and a step of the
-  // team, after which nothing may have arrived. At most so many messages are received: others stay
-  // where they are.
+  // For code that uses messages directly: sends one, takes one that has arrived, and makes one step
+  // of the team, after which no message may have arrived. A step receives at most `most_messages`
+  // messages; others stay where they are.
   void send(unsigned to, Message message);
   [[nodiscard]] std::size_t unsent(unsigned to) const { return peers_.unsent(to); }
   [[nodiscard]] std::optional<Arrival> take();

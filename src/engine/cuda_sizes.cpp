@@ -64,7 +64,7 @@ class CudaSizes final : public EngineSizes {
                               : CudaFootprint::part_device_bytes(bytes)};
   }
 
-  // So much that the copies decide.
+  // Blocks so large that the copies, not their starts, take the time.
   [[nodiscard]] std::uint64_t array_block_bytes(std::uint64_t host_bytes,
                                                 std::uint64_t device_bytes,
                                                 unsigned /*threads*/) const override {
@@ -83,8 +83,8 @@ class CudaSizes final : public EngineSizes {
     return host_bytes - std::max(host_bytes / 4, std::min(host_bytes / 2, kGiB));
   }
 
-  // What the lanes of a sort do not need to be at their best, at most as much as all runs may take.
-  // What a pipe brings may well fit one chunk.
+  // The memory that lanes do not need for full speed, at most as much as all runs may take. The
+  // data of a pipe may fit into one chunk.
   [[nodiscard]] std::uint64_t device_tier_bytes(
       std::uint64_t device_bytes, std::optional<std::uint64_t> input_bytes) const override {
     constexpr std::uint64_t kLeastForSorting = 6 * kGiB;  // three lanes with chunks of 1 GiB
@@ -92,7 +92,7 @@ class CudaSizes final : public EngineSizes {
     if (device_bytes <= sorting) return 0;
     const std::uint64_t most = round_down(device_bytes - sorting, CudaFootprint::kDevicePageBytes);
     if (!input_bytes) return most;
-    // Of many times as much, longer runs, which pack better, save more.
+    // If there is many times as much data, longer runs, which pack better, save more.
     constexpr std::uint64_t kWorthwhileFactor = 8;
     return *input_bytes / kWorthwhileFactor > most
                ? 0

@@ -21,7 +21,7 @@ constexpr std::size_t kMostHeaderBytes = std::size_t{64} << 10;  // NumPy itself
 constexpr std::size_t kStartBytes = 10;  // in front of the dictionary; 12 from version 2 on
 constexpr std::size_t kMostShapeBytes = 2 * 20 + 2;  // two numbers of 64 bits
 constexpr std::size_t kAlignment = 64;
-// What NumPy aligns to, twice: room for every shape.
+// Twice the alignment of NumPy: room for every shape.
 constexpr std::size_t kUsualBytes = 128;
 
 // Reads the dictionary of a header.

@@ -35,7 +35,7 @@ struct NpyHeader {
 // way out: another dtype, Fortran order, more than two dimensions, or none.
 [[nodiscard]] NpyHeader read_npy_header(ByteStream& from, const std::string& path);
 
-// What stands between the braces and around them: in versions 1 and 2 Latin-1, from 3 on UTF-8.
+// Parses the braces and the text between them: Latin-1 in versions 1 and 2, UTF-8 from 3 on.
 // Names of fields become UTF-8; the dtype stays as it is, for the output's header. Throws: as
 // read_npy_header.
 [[nodiscard]] NpyHeader parse_npy_dictionary(std::string_view text, const std::string& path,
@@ -52,8 +52,9 @@ struct NpyHeader {
 // Whether the two mean the same, whatever versions of the format they are written in.
 [[nodiscard]] bool is_same_dtype(const StoredDtype& a, const StoredDtype& b);
 
-// The header of a file with `elements` elements, in rows of `row_elements` if these are not 0; for
-// one dtype its size is the same for all. Without elements it has `empty_rows` rows, if given.
+// The header of a file with `elements` elements, in rows of `row_elements` if that is not 0. All
+// headers of one dtype have the same size. Without elements, the shape has `empty_rows` rows, if
+// given.
 // Requires: whole rows.
 [[nodiscard]] std::vector<std::byte> make_npy_header(const StoredDtype& dtype,
                                                      std::uint64_t elements,

@@ -1,4 +1,4 @@
-// What the header of an array file says about its elements, and what of it an output repeats.
+// The elements of an array file, as its header describes them; an output repeats some of it.
 #pragma once
 
 #include <cstdint>
@@ -37,7 +37,7 @@ struct StoredRecords {
 struct StoredArray {
   std::optional<KeyFormat> key;          // type and byte order, never descending; or
   std::optional<StoredRecords> records;  // what elements are instead of keys
-  // Where it is more than the key says: of records, booleans and times.
+  // Set if it says more than the key does: for records, booleans and times.
   std::optional<StoredDtype> dtype;
   std::uint64_t row_elements = 0;                // of an array of two dimensions; 0: it has one
   std::optional<std::uint64_t> empty_rows = {};  // of an array of rows without elements

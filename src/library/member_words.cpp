@@ -9,7 +9,7 @@
 namespace gsort::library {
 namespace {
 
-// Members that are not called like their options.
+// Members with names that differ from those of their options.
 constexpr std::pair<std::string_view, std::string_view> kMembers[] = {
     {"type", "key.type"},
     {"endian", "key.big_endian"},
@@ -30,7 +30,7 @@ bool is_of_word(char c) {
   return c == '-' || std::isalnum(static_cast<unsigned char>(c)) != 0;
 }
 
-// The member for "-u" or "--unique"; empty for other words.
+// Returns the member for "-u" or "--unique"; empty for other words.
 std::string member_for(std::string_view word) {
   for (const OptionSpec& row : option_table()) {
     const bool is_long = word.starts_with("--") && word.substr(2) == row.name;
@@ -46,7 +46,7 @@ std::string member_for(std::string_view word) {
   return {};
 }
 
-// Of one clause, which holds no command.
+// Rewrites one clause, which holds no command.
 std::string clause_in_members(std::string_view clause) {
   std::string said;
   bool is_quoted = false;

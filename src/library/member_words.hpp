@@ -1,5 +1,5 @@
-// Errors in the words of a caller who has filled in Options: messages name options of the program,
-// and such a caller has members.
+// Errors in the words of a caller that has filled in Options: the program's messages name options;
+// these name members instead.
 #pragma once
 
 #include <string>

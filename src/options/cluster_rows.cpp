@@ -54,7 +54,7 @@ constexpr std::string_view kShared[] = {"type",
                                         "compress",
                                         "verify-encoding"};
 
-// What differs from the help of gsort: by long name.
+// Texts that differ from the help of gsort, by long name.
 struct OwnText {
   Text name;
   Text more;

@@ -14,7 +14,7 @@
 
 namespace gsort {
 
-// What is to be found out about inputs that are sorted already, instead of merging them.
+// The set operation on inputs that are sorted already, instead of merging them.
 enum class SetOperation : std::uint8_t { kNone, kIntersect, kSubtract };
 
 struct Job {
@@ -34,16 +34,16 @@ struct Job {
   std::optional<std::uint64_t> top;  // of the result, only so many elements
   std::uint64_t merged_inputs = 0;   // that are sorted already; 0: they are not
   SetOperation set_operation = SetOperation::kNone;  // on these
-  // Of each array that is sorted on its own; 0: the input is one. Never more than a file can hold:
-  // an array longer than the input is the input, and what is added to such a number, or multiplied
-  // with the bytes of an element, stays within 64 bits.
+  // Elements of each array that is sorted on its own; 0: the input is one array. Never more than a
+  // file can hold: an array longer than the input is the input, and sums of such numbers, and their
+  // products with the bytes of an element, stay within 64 bits.
   std::uint64_t array_elements = 0;
 
   OutputForm output_form;
   unsigned output_parts = 1;                // files that the output is split into
   std::uint64_t header_bytes = 0;           // of the output, taken over from the first input
-  std::uint64_t row_elements = 0;           // of an array of two dimensions, put out as one
-  std::optional<std::uint64_t> empty_rows;  // of an array of rows without elements, as well
+  std::uint64_t row_elements = 0;           // of an array of two dimensions; the output has them
+  std::optional<std::uint64_t> empty_rows;  // of an array whose rows have no elements; the same
   std::optional<StoredDtype> dtype;  // of the output, if that is an array and the key does not say
   bool verify_encoding = false;
   bool resumable = false;                 // runs outlive the process
@@ -65,15 +65,15 @@ struct Job {
     return {numbered->bytes(), index_bytes, numbered->key.big_endian, padding_bytes};
   }
 
-  // Of the elements, the order that is proven: of equal ones also that of their positions, unless
-  // only the first one of them comes out.
+  // The elements in the order that is proven: equal ones in the order of their positions, unless
+  // only the first of them is written.
   [[nodiscard]] ElementFormat proven_element() const {
     constexpr bool kIsKey = true;
     return numbered && !unique ? gsort::numbered(*numbered, numbering(), kIsKey).as_keys()
                                : element;
   }
 
-  // Of an element of the output, as raw bytes; of a position the most.
+  // The bytes of an element of the output in raw form; of a position, the most it may have.
   [[nodiscard]] std::size_t result_bytes() const {
     if (numbered) return index_bytes;
     return element.bytes() + (counts ? kCountBytes : 0);

@@ -36,8 +36,8 @@ struct OptionSpec {
   bool common = false;          // shown by -h, which must stay on one screen
   bool in_environment = false;  // GSORT_OPTIONS may have it: no result depends on it
   std::string_view help = {};   // a few words: one line of 47 characters, or two of a list
-  std::string_view more = {};   // whole sentences; what is not said in `help`
-  std::string_view rules = {};  // for the manual page alone: further sentences, exceptions
+  std::string_view more = {};   // whole sentences that add to `help`
+  std::string_view rules = {};  // for the manual page only: further sentences, exceptions
 
   // Puts the value into the options. Throws: Error(kUsage) for a value that makes no sense.
   void (*apply)(Options& options, std::string_view value) = nullptr;
@@ -46,10 +46,10 @@ struct OptionSpec {
 // All options of a program, in the order in which help shows them; groups are contiguous.
 [[nodiscard]] std::span<const OptionSpec> option_table(Program program = Program::kGsort);
 
-// Those of gsort-mpi: some of gsort's `rows`, and its own.
+// The rows of gsort-mpi: some of gsort's `rows`, and its own.
 [[nodiscard]] std::vector<OptionSpec> cluster_rows(std::span<const OptionSpec> rows);
 
-// Those of them that stand first.
+// The rows that come first in the table.
 [[nodiscard]] std::span<const OptionSpec> order_and_job_rows();
 
 // "Files": the heading of a group.

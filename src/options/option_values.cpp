@@ -14,7 +14,7 @@
 namespace gsort {
 namespace {
 
-// What a percentage is taken of while only its syntax matters: large enough for any.
+// The whole for percentages while only their syntax matters: large enough for all.
 constexpr std::uint64_t kAnyWholeBytes = kTiB;
 
 Error bad_value(std::string_view text, std::string_view option, std::string_view reason) {

@@ -30,14 +30,14 @@ void require_files_of_records(const Options& options, bool arrays_hold_them) {
   if (!options.argsort) require("this output", output_form(options).format);
 }
 
-// As --key takes it.
+// The name as one types it for --key.
 std::string as_typed(std::string_view name) {
   std::string typed;
   for (const char letter : name) typed += letter == ',' ? "\\," : std::string(1, letter);
   return typed;
 }
 
-// A hint: which fields have an order.
+// A hint that names the fields that have an order.
 std::string hint_for_fields(const StoredRecords& records, std::string_view what_to_do = "") {
   std::string names;
   for (const StoredField& field : records.fields) {
@@ -153,7 +153,7 @@ void add_ordered_field(RecordFormat& format, const StoredRecords& records, std::
   add_field(format, *field, name, reversed != options.key.descending);
 }
 
-// Nobody needs to give a type where every key of the records has one.
+// If every key of the records has a type, none is assumed.
 void set_source_of_typed_keys(TypeSource& type_source, TypeSource source) {
   if (type_source == TypeSource::kDefault) type_source = source;
 }

@@ -127,7 +127,7 @@ class RunFormation {
     }
   }
 
-  // The last lane's leaving is the end: there is nobody to do its chunk again.
+  // If no lane is left, the sort fails.
   void leave(const FilledLane& filled, const DeviceError& failure) {
     losses_->add(failure, DoneAgain::kChunks);
     const std::scoped_lock lock(adding_);
@@ -214,7 +214,7 @@ class RunFormation {
     return has_read;
   }
 
-  // Of the open chunks in turn: that whose last block is the longest ago, or that was opened first.
+  // Picks the open chunk that has waited longest for a block, or that was opened first.
   BlockOfFill begin_block() {
     const Wait wait(meter_, Stage::kRead);
     const std::scoped_lock lock(opening_);
@@ -477,7 +477,7 @@ class RunFormation {
   bool has_begun_to_spill_ = false;
   std::mutex filling_;
   Fingerprint filled_with_;  // the chunk in the making
-  // Of chunks that are filled side by side:
+  // For chunks that are filled at the same time:
   std::mutex opening_;  // guards open_
   std::vector<std::shared_ptr<SharedFill>> open_;
   std::mutex completing_;  // guards next_run_, and handing over

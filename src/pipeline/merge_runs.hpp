@@ -13,7 +13,7 @@
 
 namespace gsort {
 
-// What a merge works with.
+// The surroundings of a merge.
 struct MergeContext {
   const Plan& plan;
   Engine& engine;
@@ -21,10 +21,10 @@ struct MergeContext {
   ByteSpan memory;  // the engine's; scratch and staging buffers are taken from its end
   Meter* meter;     // may be null
   Resumption* resumption = nullptr;
-  std::size_t earlier_rounds = 0;  // that made the runs
+  std::size_t earlier_rounds = 0;  // rounds that made the runs
 };
 
-// What is merged of which runs.
+// The runs that are merged, and the range of the output.
 struct MergeShare {
   RunViewSpan runs;  // at most as many as the plan's fan-in
   OutputRange range;
@@ -37,8 +37,8 @@ struct MergeShare {
 // Throws: Error; all threads have ended by then.
 void merge_range(const MergeContext& context, const MergeShare& share, PieceSink& sink);
 
-// Tells the meter that round `number` begins, from 1; the last merge comes behind the `rounds` of
-// the plan and is one of them. A merge without rounds says nothing.
+// Tells the meter that round `number` begins, from 1. The last merge counts as a round, after the
+// `rounds` of the plan. Without rounds, tells it nothing.
 void begin_round(const MergeContext& context, std::size_t number, std::size_t rounds);
 
 // Merges `runs` (their rounds first, if the plan's fan-in asks for them) into `output`, as raw

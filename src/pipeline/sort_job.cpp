@@ -94,8 +94,8 @@ class Sort {
     io::require_space(needs);
   }
 
-  // What was proven to be read is all that the inputs hold, or, where nobody knows that in advance,
-  // all that the reader gave; and it has no more to give.
+  // Throws unless the proof covers all that the inputs hold or, if their size is not known in
+  // advance, all that the reader gave, and the reader is at the end.
   void require_all_read() const {
     const std::uint64_t bytes = job_.reader.known_size().value_or(job_.reader.position());
     const std::uint64_t read = proof_.input().count;
@@ -226,12 +226,12 @@ class Sort {
                                        : blocks_of(job_.reader, proof, &meter_);
   }
 
-  // Those of all inputs, or of the array that is next; 0 where the size is not known.
+  // The elements of all inputs, or of the next array; 0 if the size is not known.
   [[nodiscard]] std::uint64_t elements_of_one_sort() const {
     return plan_.job.array_elements == 0 ? left_ : std::min(left_, plan_.job.array_elements);
   }
 
-  // What is written, and merged before, of so many elements if all goes as planned.
+  // The number of elements that are merged and written after reading `elements`, as planned.
   [[nodiscard]] std::uint64_t elements_after_reading(std::uint64_t elements) const {
     const bool writes_while_reading =
         plan_.is<SetPlan>() || (plan_.is<InputMergePlan>() && plan_.run.count <= 1);
@@ -240,7 +240,7 @@ class Sort {
     return capped_product(elements, 1 + plan_.run.rounds.size());
   }
 
-  // What all rounds of merging put into longer runs or the output.
+  // The number of elements that all rounds of merging put into longer runs or the output.
   [[nodiscard]] std::uint64_t elements_to_merge(const FormedRuns& formed) const {
     std::vector<std::uint64_t> sizes;
     for (const io::Run& run : formed.runs) sizes.push_back(run.elements());

@@ -27,8 +27,8 @@ namespace gsort {
 using EngineMaker =
     std::function<std::unique_ptr<Engine>(const Plan&, const EngineShape&, ByteSpan memory)>;
 
-// Makes a memory of so many bytes for runs on a device of the plan.
-// Throws: Error(kResource) when there is not so much.
+// Allocates `bytes` for runs on a device of the plan.
+// Throws: Error(kResource) when the device has less.
 using TierMaker =
     std::function<std::unique_ptr<TierMemory>(const DevicePlan&, std::uint64_t bytes)>;
 
@@ -55,14 +55,14 @@ struct SortJob {
   std::function<void()> before_name = nullptr;
 };
 
-// What an engine for the plan is made with.
+// The shape of the plan's engine.
 [[nodiscard]] EngineShape engine_shape_of(const Plan& plan, Meter* meter);
 
-// Those of the plan's runs, without a tier.
+// The options for the plan's runs, without a tier.
 [[nodiscard]] io::RunStoreOptions run_store_options(const Plan& plan, Packing packing,
                                                     io::DirectIo direct_io);
 
-// Takes what a store of runs has measured.
+// Copies the totals that a store of runs has measured.
 void take_run_totals(const io::RunStore& store, Statistics& statistics);
 
 // Makes the tier in the memory of the plan's devices, as far as it plans one, and gives it to

@@ -27,7 +27,7 @@ Error no_room(const std::string& what, std::uint64_t needed, std::uint64_t free_
       .hint(way_out);
 }
 
-// What headers and padding add to the elements of full write buffers, as a share of them.
+// The share that headers and padding add to the elements of full write buffers.
 double padding_share(const RunPlan& run, std::uint64_t element_bytes) {
   constexpr double kBlockOverhead = 2 * 64;  // header, and padding to the next block
   constexpr double kBufferOverhead = kMemoryPageBytes;
@@ -42,14 +42,14 @@ double overhead_of(const Plan& plan) {
   return 1.02 + padding_share(plan.run, plan.element_bytes);
 }
 
-// What so many elements take in runs.
+// The bytes that `elements` elements take in runs.
 std::uint64_t padded_bytes(const Plan& plan, double elements) {
   return static_cast<std::uint64_t>(
       std::min(elements * static_cast<double>(plan.element_bytes) * overhead_of(plan), kMostNeed));
 }
 
-// Those that are not full when a run ends: each thread that puts pieces of it may leave one, and
-// one for a piece that was overtaken.
+// The most write buffers that are not full when a run ends: each thread that puts its pieces may
+// leave one, and one more for a piece that was overtaken.
 std::uint64_t most_last_buffers(const Plan& plan) {
   const std::uint64_t all = plan.run.write_buffers;
   return plan.engine == EngineKind::kCuda
@@ -122,8 +122,8 @@ std::uint64_t sort_in_memory(const Plan& plan) {
 
 }  // namespace
 
-// Of one output of several processes on this host, each counts an equal part: so much of the memory
-// is its own. With --parts, the output is that of the process.
+// If several processes on this host write one output, each counts an equal part of it, because each
+// has an equal part of the memory. With --parts, each process counts its own output.
 std::uint64_t files_in_memory(const Plan& plan, const Machine& machine) {
   const unsigned writers = plan.job.output_parts > 1 ? 1 : machine.processes;
   const std::uint64_t output = output_is_in_memory(machine) ? plan.output.least_bytes / writers : 0;

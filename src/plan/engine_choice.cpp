@@ -23,7 +23,7 @@ bool is_of_wide_arrays(const Job& job) {
   return job.array_elements > 0 && job.element.bytes() > cuda_sizes().most_array_key_bytes();
 }
 
-// What counts for the number of devices.
+// The facts that decide the number of devices.
 struct DeviceFacts {
   std::uint64_t bytes = 0;                  // of the input
   std::vector<std::uint64_t> device_bytes;  // of the devices, the most first

@@ -1,7 +1,7 @@
-// What a sort did, in the plan's words: what the report is made from. Its statistics are a table: a
-// row makes the member that is measured, its field in --stats and in that of each process of
-// gsort-mpi, what these have together, its line of -v, and its attribute in Python; a struct of the
-// library gets it by a member of the same name.
+// The outcome of a sort, in the plan's words; reports are made from it. Its statistics are a table.
+// One row makes the measured member, its field in --stats and in ranks[] of gsort-mpi's, the total
+// over processes, the line of -v and the attribute in Python. A struct of the library gets the
+// value by a member of the same name.
 #pragma once
 
 #include <algorithm>
@@ -19,14 +19,15 @@ namespace gsort {
 
 enum class Unit : std::uint8_t { kCount, kBytes, kSeconds };
 
-// The part of --stats that has it; kNone: only that of gsort-mpi has it.
+// The part of --stats that has the field; kNone: only gsort-mpi's --stats has it.
 enum class StatsPart : std::uint8_t { kNone, kInput, kOutput, kTime, kRuns, kBytes, kMemory };
 
-// How processes add up; kKnown: they do not, as where each knows what all have together.
+// How the values of processes are combined; kKnown: not at all, for example if each process knows
+// the total.
 enum class AddUp : std::uint8_t { kKnown, kSum, kMost };
 
-// Member, unit, part and name in --stats, name in ranks[] of gsort-mpi's, how processes add up, and
-// the line of -v if it is not 0. An empty name or line: there is none.
+// Member, unit, part and name in --stats, name in ranks[] of gsort-mpi's, how the values of
+// processes are combined, and the line of -v if the value is not 0. Empty: no such name or line.
 #define GSORT_STATISTICS(ROW)                                                                      \
   ROW(share, kCount, kNone, "", "share", kKnown, "")  /* of the output, that the process wrote */  \
   ROW(bytes, kBytes, kInput, "bytes", "", kKnown, "") /* of inputs without headers */              \
@@ -111,7 +112,7 @@ struct Outcome : Statistics {
   std::vector<std::string> notes;  // choices and fallbacks of the stages, for -v
 };
 
-// What gsort -c found.
+// The result of gsort -c.
 struct CheckOutcome {
   std::uint64_t elements = 0;
   std::uint64_t distinct = 0;  // meaningful if in_order

@@ -60,7 +60,7 @@ void require_type(const Options& options, const Job& job) {
       .hint("give the dtype, or name the file by its type, as in dump.u64");
 }
 
-// A type that nobody has given explicitly is a guess.
+// A type that is not given explicitly is a guess.
 void require_one_type(const Options& options, const Job& job) {
   if (options.type_source == TypeSource::kOption) {
     if (!job.input_element().shown_records()) return;

@@ -17,7 +17,7 @@
 
 namespace gsort::python {
 
-// What a sort has done.
+// The report of a sort.
 struct Report : Statistics {
   std::uint64_t output_bytes = 0;
   std::optional<double> bound_seconds;  // report/busiest.hpp
@@ -48,7 +48,7 @@ class Call {
   // The warning about a suffix that names another type than that of the data; may be empty.
   [[nodiscard]] std::string warning() const;
 
-  // Of a row of an array of two dimensions, as its header has it; 0: there are no rows.
+  // The elements of a row of an array of two dimensions, as its header says; 0: no rows.
   [[nodiscard]] std::uint64_t row_elements() const { return job_.row_elements; }
 
   // Sorts into `memory`, or into the output that the words name. A call sorts or checks once.
@@ -60,7 +60,7 @@ class Call {
   // The same into an open file in the folder `place`: raw elements, from its beginning.
   Report sort_into(int descriptor, const std::string& place, Meter& meter);
 
-  // What -c finds. Throws: as sort.
+  // Checks as -c does. Throws: as sort.
   CheckOutcome check(Meter& meter);
 
  private:

@@ -24,7 +24,7 @@ std::string input_words(const Plan& plan, const Machine& machine) {
                      counted(plan.elements, "element"));
 }
 
-// What the plan does, in words.
+// The steps of the plan, in words.
 struct Steps {
   const Plan& plan;
 

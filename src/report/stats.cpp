@@ -25,7 +25,7 @@ double seconds(std::uint64_t ns) {
   return static_cast<double>(ns) * 1e-9;
 }
 
-// Adds the statistics of one part.
+// Puts the statistics of one part into the object.
 void put(const Outcome& outcome, StatsPart part, Json& object) {
   for_each_statistic([&](const StatisticRow& row, auto member) {
     if (row.part == part) object[std::string(row.name)] = outcome.*member;
@@ -40,7 +40,7 @@ Json input_object(const Outcome& outcome, const Job& job, const FileNames& names
   return json;
 }
 
-// Of all phases: spans outside of phases there are none.
+// Sums over all phases: there are no spans outside of phases.
 std::uint64_t sum_of(const Outcome& outcome, Stage stage, std::uint64_t StageTotals::*what) {
   std::uint64_t sum = 0;
   for (const PhaseRecord& phase : outcome.phases) sum += phase.stages[stage].*what;
@@ -56,7 +56,7 @@ Json bytes_object(const Outcome& outcome) {
   return json;
 }
 
-// Stages that did or waited for something; a phase knows their best rates.
+// Stages that worked or waited. `best_rates` is null for devices: only a phase has these rates.
 Json stages_array(const ByStage<StageTotals>& stages, const ByStage<double>* best_rates) {
   Json array = Json::array();
   for (std::size_t i = 0; i < kStages; ++i) {

@@ -14,7 +14,7 @@ namespace {
 
 using Json = nlohmann::ordered_json;
 
-// What the phase has moved of its total.
+// The bytes of its total that the phase has moved.
 std::uint64_t moved_bytes(const PhaseRecord& phase) {
   switch (phase.phase) {
     case Phase::kRead:

@@ -1,4 +1,4 @@
-// What a sort under way has to say: the status line, and the same as JSON.
+// The status of a running sort: as a line, and as JSON.
 #pragma once
 
 #include <cstdint>
@@ -10,7 +10,7 @@
 
 namespace gsort {
 
-// Of a sort by several processes, the one that is behind.
+// The slowest process of a sort by several processes.
 struct SlowestProcess {
   std::string name;
   double percent = 0;  // of its share of the phase

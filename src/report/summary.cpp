@@ -42,7 +42,7 @@ std::string phase_words(const Outcome& outcome) {
   return words;
 }
 
-// Of runs that this process made, wherever they are.
+// The bytes of runs that this process made, in any tier.
 std::uint64_t stored_bytes(const Outcome& outcome) {
   return outcome.device_bytes + outcome.kept_bytes + outcome.spilled_bytes;
 }
@@ -81,7 +81,7 @@ std::string again_words(DoneAgain again) {
   return "sorted again";
 }
 
-// Of all phases.
+// The sum over all phases.
 std::uint64_t bytes_of_device(const Outcome& outcome, int ordinal, Stage stage) {
   std::uint64_t sum = 0;
   for (const PhaseRecord& phase : outcome.phases) {

@@ -1,4 +1,4 @@
-// What the user reads when a job has ended.
+// The lines that the user reads when a job has ended.
 #pragma once
 
 #include <span>
@@ -20,14 +20,14 @@ namespace gsort {
 // Keys, engine and phases; with `decisions` also the choices the stages made.
 [[nodiscard]] std::string phase_lines(const Outcome& outcome, const Plan& plan, bool decisions);
 
-// Of the statistics that have a line of -v, those that are not 0.
+// The lines of -v for statistics that are not 0.
 [[nodiscard]] std::string statistic_lines(std::string_view program, const Statistics& statistics);
 
 // Devices that failed. Shown even without -v, since the user must check them.
 [[nodiscard]] std::string lost_device_lines(std::span<const LostDevice> lost_devices);
 
-// What `verbosity` asks for: the one line at a terminal or with -v, with -v the phases before it,
-// with -vv the choices, too. Empty otherwise: success is silent.
+// The lines for `verbosity`: one line at a terminal or with -v, with -v the phases before it, with
+// -vv the choices, too. Empty otherwise: success is silent.
 [[nodiscard]] std::string sort_lines(const Outcome& outcome, const Plan& plan, int verbosity,
                                      bool at_terminal);
 
@@ -35,11 +35,11 @@ namespace gsort {
 // "gsort: FILE: keys: i32", "FILE: sorted 8 GiB".
 [[nodiscard]] std::string lines_about(const std::string& file, std::string_view lines);
 
-// What -c prints: count, order, fingerprint, distinct; or where the order ends.
+// The output of -c: count, order, fingerprint, distinct; or where the order ends.
 [[nodiscard]] std::string check_lines(const CheckOutcome& outcome, const Job& job,
                                       const std::string& name);
 
-// What is said where --expect is given another fingerprint.
+// The message if the fingerprint differs from that of --expect.
 [[nodiscard]] std::string difference_line(const Fingerprint& found, const std::string& expected,
                                           const std::vector<std::string>& inputs);
 

@@ -33,7 +33,7 @@ def with_output_format(*formats):
 
 
 def through(command):
-    """The texts go through a command first, which reads FILE; the type is that of the names."""
+    """Pipes the texts through a command that reads FILE; the names give the type."""
     def change(call, found):
         options, operands = split_words(call.words)
         kept = [option for option in options if long_name(option) not in ("--type", "--format")]
@@ -45,7 +45,7 @@ def through(command):
 
 
 def taken_and_joined(call, found):
-    """Into another output, from the folders of the last --form."""
+    """Takes and joins into another output, from the folders of the last --form."""
     parts = next(value_of(option).split("/")[-1] for option in split_words(call.words)[0]
                  if long_name(option) in ("--take", "--join"))
     return [f"for i in $(seq 0 $(({parts} - 1))); do gsort --take=$i/{parts} --from=$(ls -d runs* | tail -1) -o another; done; "
@@ -79,7 +79,7 @@ def levels(call, found):
 
 
 def with_output(name):
-    """Another output: a folder if the hint says so, parts if the old name says so."""
+    """Names another output: a folder if the hint asks for one, parts if the old name has them."""
     def change(call, found):
         if "folder" in call.hint.split(" with -o")[0]:
             os.makedirs(name, exist_ok=True)

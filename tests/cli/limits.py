@@ -187,7 +187,7 @@ def a_tmpfs_in_a_memory_cgroup_counts_as_memory(place):
 
 @scenario
 def a_shared_file_in_a_tmpfs_counts_as_memory(place):
-    """That of --take. Two at once are stopped where memory ends; one alone then goes on."""
+    """The file of --take: two commands at once stop when memory ends; one alone then continues."""
     require_tmpfs_and_disk(place)
     place.bash("gsort-gen -t u64 --size 192M -o in.u64; reference-sort u64 < in.u64 > wanted; gsort --form=runs --share=0/1 in.u64")
     memory = Path(tempfile.mkdtemp(dir="/dev/shm"))

@@ -20,12 +20,12 @@ SIZES = [16, 24, 32, 48, 64, 128, 512]
 CODECS = {"gz": "gzip -1", "bz2": "bzip2 -1", "xz": "xz -0", "zst": "zstd -1"}
 MANY_NAMES = 60_000
 
-# The kernel counts the memory of whoever forked as the child's peak, so a small Python stands between.
+# The kernel counts the memory of the forking process as the child's peak, so a small Python forks.
 PEAK_OF = """import resource, subprocess, sys
 status = subprocess.run(["bash", "-o", "pipefail", "-c", sys.argv[1]]).returncode
 print(status, resource.getrusage(resource.RUSAGE_CHILDREN).ru_maxrss)"""
 
-# What makes a feature's files, beside in.u64, and the command; G is gsort with -S, I holds more than -S.
+# The commands that make a feature's files, besides in.u64, and sort them; G is gsort with -S, I holds more than -S.
 FEATURES = {
     "plain": "G I -o out",
     "u32": "G -t u32 I -o out",
@@ -100,7 +100,7 @@ FEATURES = {
 
 
 def make_inputs(folder: Path, gsort: str, gen: str, mib: int, members: int):
-    """in.u64 of `mib` and others of that size. Compressed ones repeat a member so often: compressing is what takes time."""
+    """Makes in.u64 of `mib` and others of that size. Compressed files repeat one member, because compressing takes time."""
     few = min(mib, 24)
     bash = lambda command: subprocess.run(["bash", "-ec", command], cwd=folder, check=True)
     bash(f"{gen} -t u64 --size {mib}M -o in.u64; head -c {few}M in.u64 > in.few; {gen} -t u64 -d equal --size {mib}M -o equal.u64;"

@@ -280,7 +280,7 @@ def a_reader_that_leaves_is_trouble_where_that_is_no_signal(place):
     return report(status_is_2=status == 2, message_is_well_formed=run.message_problem(text) is None)
 
 
-# The kernel counts the memory of whoever forked as the child's peak, so a small Python stands between.
+# The kernel counts the memory of the forking process as the child's peak, so a small Python forks.
 PEAK_OF = """import resource, subprocess, sys
 status = subprocess.run(sys.argv[1:]).returncode
 print(status, resource.getrusage(resource.RUSAGE_CHILDREN).ru_maxrss)"""

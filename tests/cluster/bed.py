@@ -1,4 +1,4 @@
-"""What tests of gsort-mpi on this machine share: keys, and a folder where sorts are called and compared with gsort's."""
+"""Shared by the tests of gsort-mpi on this machine: keys, and a folder in which sorts run and are compared with gsort's."""
 
 import json
 import os
@@ -103,7 +103,7 @@ class Bed:
         self.sorts = 0
 
     def some(self, values: Sequence, count: int) -> list:
-        """So many of them, by the seed; all, if there is none."""
+        """Picks a number of them by the seed; all if there is no seed."""
         return list(values) if self.chance is None else self.chance.sample(values, count)
 
     def mpi(self, processes: int, *words: str) -> list[str]:
@@ -192,6 +192,6 @@ def is_program(process: int) -> bool:
 
 
 def descendants(process: int) -> list[str]:
-    """A process and what it has started, itself or by others."""
+    """The process and all its descendants."""
     children = subprocess.run(["pgrep", "-P", str(process)], capture_output=True, text=True, check=False).stdout.split()
     return [str(process), *(each for child in children for each in descendants(int(child)))]

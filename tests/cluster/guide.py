@@ -1,6 +1,6 @@
 #!/usr/bin/env python3
-"""Tests that the tables of large clusters are those that the program hosts_on_paper prints: all rows among the results, some in
-the guide of gsort-mpi."""
+"""Tests that the tables of large clusters are those that the program hosts_on_paper prints: all rows on the page of results,
+some in the guide of gsort-mpi."""
 
 import argparse
 import re

@@ -24,7 +24,7 @@ ENDS_WITHIN = 60  # s
 
 
 def runs_in(manifest: bytes) -> list[tuple[int, int]]:
-    """Of all runs, by the format of io/runs/manifest.hpp: elements, and where the run ends in the file of runs."""
+    """Elements and end in the file of runs of each run, by the format of io/runs/manifest.hpp."""
     job, inputs, runs = struct.unpack_from("<3I", manifest, 44)
     at = 64 + job
     for _ in range(inputs):

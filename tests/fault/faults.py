@@ -178,7 +178,7 @@ def main() -> int:
         return bench.run.SKIPPED
     for name, turn in wanted.items():
         count = Count()
-        for share in range(options.share):  # the next one where a sort meets none of these faults
+        for share in range(options.share):  # if a sort meets none of these faults, tries the next share
             with ThreadPoolExecutor(options.jobs) as pool:
                 for part in pool.map(lambda job: meet_all(options, name, turn + share + options.seed, job), range(options.jobs)):
                     count.hits += part.hits

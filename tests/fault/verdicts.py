@@ -55,7 +55,7 @@ def is_refusal(message: str) -> bool:
 
 
 def is_refusal_for_memory(message: str) -> bool:
-    """The same, also for files in a tmpfs."""
+    """The same, and also true for files in a tmpfs."""
     return is_refusal(message) or message.startswith("gsort: files in memory (tmpfs) in ")
 
 
@@ -65,7 +65,7 @@ def least_named(message: str) -> str | None:
 
 
 def single_messages(text: str) -> list[str]:
-    """Those of several sorts, one by one."""
+    """The messages of several sorts, one by one."""
     return re.split("^(?=gsort: )", text, flags=re.MULTILINE)[1:]
 
 

@@ -1,6 +1,6 @@
 #!/usr/bin/env python3
-"""The README's first two commands, tools/quickstart and tools/test, in a Debian 12 or 13 of which only the essential packages, git
-and certificates are installed. mmdebstrap makes it, in a folder of --scratch that is removed; the sources are those of HEAD.
+"""Runs the README's first two commands, tools/quickstart and tools/test, in a Debian 12 or 13 with only the essential packages,
+git and certificates. mmdebstrap makes it, in a folder of --scratch that is removed; the sources are those of HEAD. It takes
 30 to 50 minutes on two cores, and some gigabytes.
 
 Skips with status 77 and the reason where it is not run by root, where mmdebstrap is missing or the mirror cannot be reached."""

@@ -391,7 +391,7 @@ def device_project(names: list[str]) -> str:
 
 
 def example_name(source: str) -> str:
-    """The function that an example is about: the last of ours that it calls, or error_of."""
+    """The function that an example shows: the last function of gsort that it calls, or error_of."""
     if "error_of(" in source:
         return "error_of"
     return re.findall(r"gsort::(\w+)(?:<[\w:, ]+>)?\(", source)[-1]
@@ -460,7 +460,7 @@ def case_numpy(options, folder: Path) -> None:
 
 
 def case_setup(options, folder: Path) -> None:
-    """Without apt-get, and where it fails, tools/setup names the packages and builds with what is there."""
+    """Without apt-get, and if it fails, tools/setup names the packages and builds with the installed ones."""
     for name in "tools", "bin":
         (folder / name).mkdir()
     shutil.copy(SOURCE / "tools/setup", folder / "tools")

@@ -182,7 +182,7 @@ def test_messages_are_in_terms_of_arguments(call, expected):
 
 
 ROWS, FLOATS = NUMBERS.reshape(3, 1), numpy.array([2.0, -0.0, 0.0, -0.0])
-# What a message about arrays in memory names: an argument, a function or an array.
+# A message about arrays in memory names an argument, a function or an array.
 BAD_CALLS = [
     ("threads", lambda: gsort.sort(NUMBERS, threads=-1)), ("threads", lambda: gsort.check(NUMBERS, threads=1 << 70)),
     ("threads", lambda: gsort.argsort(NUMBERS, threads=5000)), ("threads", lambda: gsort.unique(NUMBERS, threads="x")),

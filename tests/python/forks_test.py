@@ -1,4 +1,4 @@
-"""The package in a process that was forked."""
+"""Tests of the package in a forked process."""
 
 import pytest
 from support import run_python

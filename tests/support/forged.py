@@ -1,4 +1,4 @@
-"""Changes fields of files that gsort reads back, as somebody could who knows their formats, and makes the checksums right:
+"""Changes fields of files that gsort reads back, and makes the checksums right, as a person who knows the formats could:
 manifests and indexes of runs (io/runs/manifest.hpp), and records of parts (src/pipeline/share/part_record.hpp)."""
 
 import ctypes
@@ -7,7 +7,7 @@ import struct
 from pathlib import Path
 from random import Random
 
-# What manifests begin with: place and bytes of each number but the magic and the version.
+# The header of a manifest: place and bytes of each number except the magic and the version.
 HEADER = [(6, 2), (8, 8), (16, 8), (24, 8), (32, 8), (40, 4), (44, 4), (48, 4), (52, 4), (56, 8)]
 HEADER_BYTES, INPUT_BYTES, RUN_BYTES, PLACE_BYTES, ENTRY_BYTES = 64, 20, 56, 8, 32
 xxh3 = ctypes.CDLL("libxxhash.so.0").XXH3_64bits
@@ -29,7 +29,7 @@ def number_at(data: bytearray, at: int, width: int) -> int:
 
 
 def runs_of(data: bytearray) -> list[int]:
-    """Where each run is in a manifest."""
+    """The place of each run in a manifest."""
     version, = struct.unpack_from("<H", data, 4)
     job, inputs, runs = struct.unpack_from("<III", data, 44)
     at = HEADER_BYTES + job
@@ -39,7 +39,7 @@ def runs_of(data: bytearray) -> list[int]:
 
 
 def forge_index(folder: Path, data: bytearray, pick: Random):
-    """Changes a block of a run's index, or how many blocks there are, and the file of the runs behind it."""
+    """Changes a block of a run's index, or the number of blocks, and extends the file of the runs to match."""
     run = pick.choice(runs_of(data))
     index, blocks = number_at(data, run + 32, 8), number_at(data, run + 40, 8)
     runs = folder / "gsort.runs"
@@ -61,7 +61,7 @@ def forge_index(folder: Path, data: bytearray, pick: Random):
 
 
 def forge_manifest(folder: Path, pick: Random) -> bool:
-    """Returns whether it may describe another sort now."""
+    """Returns whether the manifest may describe another sort now."""
     path = folder / "gsort.manifest"
     data = bytearray(path.read_bytes())
     runs, says_more = runs_of(data), False

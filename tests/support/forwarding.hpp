@@ -1,5 +1,5 @@
-// What a sink passes on of the calls beside put(): each that is missing costs speed, or lets a
-// thread wait for ever, and changes no byte.
+// Finds which calls other than put() a sink passes on. A call that is missing changes no byte, but
+// costs speed or makes a thread wait forever.
 #pragma once
 
 #include <string>
@@ -43,7 +43,7 @@ class PlainSink final : public PieceSink {
   return words;
 }
 
-// What `sink` offers, and which calls arrive at `end`: "block proof enter leave abandon ".
+// Returns what `sink` offers, and which calls arrive at `end`: "block proof enter leave abandon ".
 [[nodiscard]] inline std::string forwarded_by(PieceSink& sink, OfferingSink& end) {
   std::string words = offered_by(sink);
   sink.enter();
@@ -55,7 +55,7 @@ class PlainSink final : public PieceSink {
   return words;
 }
 
-// The same for a Sink that is made of `arguments`, the last of which is the next sink.
+// The same for a Sink that is made of `arguments` and, as the last one, the next sink.
 template <class Sink, class... Arguments>
 [[nodiscard]] std::string forwarded(Arguments&&... arguments) {
   OfferingSink end;
@@ -63,7 +63,7 @@ template <class Sink, class... Arguments>
   return forwarded_by(sink, end);
 }
 
-// What such a Sink offers where the next one offers nothing.
+// Returns what such a Sink offers if the next one offers nothing.
 template <class Sink, class... Arguments>
 [[nodiscard]] std::string offered(Arguments&&... arguments) {
   PlainSink end;

@@ -1,4 +1,4 @@
-"""A memory cgroup for a command, where this machine lets one be made: as root, with control groups of version 1."""
+"""A memory cgroup for a command, if this machine allows it: as root, with control groups of version 1."""
 
 import os
 from contextlib import contextmanager
@@ -13,7 +13,7 @@ class NoGroup(Exception):
 
 @contextmanager
 def memory_group(mib: int):
-    """A group of so many MiB, as the words in front of a command that runs in it."""
+    """Makes a group of `mib` MiB; yields the words to put before a command so that it runs in the group."""
     group = GROUPS / f"gsort-test-{os.getpid()}"
     try:
         group.mkdir()

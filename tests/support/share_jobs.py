@@ -1,5 +1,5 @@
 """The sorts of tools/soak by several processes: --form, --take and --join, in any order and repeated, killed and with calls
-that fail; and with manifests, runs and records that somebody has changed."""
+that fail; and with changed manifests, runs and records."""
 
 import shutil
 import signal
@@ -12,8 +12,8 @@ import verdicts
 
 SIGNALS = [signal.SIGKILL, signal.SIGINT, signal.SIGTERM, signal.SIGHUP]
 OLD = b"what was there before"
-FORGED_MIB = 32  # -S of commands that read what was forged
-# The kernel counts the memory of whoever forked as the child's peak, so a small Python stands between.
+FORGED_MIB = 32  # -S of commands that read changed files
+# The kernel counts the memory of the forking process as the child's peak, so a small Python forks.
 PEAK_OF = """import resource, subprocess, sys
 status = subprocess.run(sys.argv[1:]).returncode
 print(resource.getrusage(resource.RUSAGE_CHILDREN).ru_maxrss, file=open("peak", "w"))
@@ -25,7 +25,7 @@ class Wrong(Exception):
 
 
 def require_well_ended(status: int, message: str, problem_of=lambda message: None):
-    """A command that ends well says nothing, another one why."""
+    """Requires that a command which succeeds prints nothing, and that any other one prints its reason."""
     if status == 0 and message:
         raise Wrong(f"status 0, and yet a message: {message!r}")
     if status not in (0, 2):
@@ -40,7 +40,7 @@ def no_problem(message: str) -> str | None:
 
 
 class ShareJob:
-    """The case's sort by several processes, in a folder below the case's."""
+    """The case's sort by several processes, in a subfolder of the case's folder."""
 
     def __init__(self, case):
         self.case, self.input, self.pick = case, case.input, case.random
@@ -113,7 +113,7 @@ class ShareJob:
         shutil.rmtree(folder)
 
     def give(self, command: str, faults: list):
-        """Some attempts are killed, or a call of theirs fails; the last one must come to its end."""
+        """Kills some attempts, or lets a call of theirs fail; the last attempt must complete."""
         kill = self.pick.choice([None, None, *SIGNALS])
         if kill:
             status, message = self.case.call(command, kill=kill)
@@ -135,7 +135,7 @@ class ShareJob:
         require_well_ended(status, message, lambda text: "nothing was to go wrong")
 
     def sort_forged(self):
-        """Takes and joins with a changed file: each ends well, or with a message and no output, within its memory."""
+        """Takes and joins with a changed file: each succeeds, or ends with a message and no output, within its memory."""
         folder = self.case.folder / "forged"
         shutil.copytree(self.case.folder / "shares", folder)
         records = [path for path in folder.iterdir() if ".gsort-part-" in path.name and path.stat().st_size < 1 << 16]

@@ -1,4 +1,4 @@
-// Every statistic with a number of its own, to see where each of them goes.
+// Gives every statistic a number of its own, which shows where each one goes.
 #pragma once
 
 #include <cstdint>

@@ -84,7 +84,7 @@ Plan plan_of_share(std::uint64_t bytes) {
   return make_plan(job, machine);
 }
 
-// A cluster of so many equal hosts.
+// A cluster of equal hosts.
 class Cluster {
  public:
   explicit Cluster(unsigned hosts)
@@ -94,7 +94,7 @@ class Cluster {
   [[nodiscard]] std::uint64_t runs_here() const { return plan_.run.count; }
   [[nodiscard]] std::uint64_t runs() const { return runs_here() * hosts_; }
   [[nodiscard]] double run_bytes() const { return share() / as_double(runs_here()); }
-  // Of the bytes of keys.
+  // The share of the bytes of keys that packing leaves.
   [[nodiscard]] double packed() const {
     return (64 - std::log2(run_bytes() / kKeyBytes) + kExtraBits) / 64;
   }
@@ -163,7 +163,7 @@ class Cluster {
          {2 * sent() / kMpiThread, "the thread that calls MPI"},
          {spilled() / Rates::kUsualDiskRead, "reading runs"}});
   }
-  // What comes nearest to where the plan stops to work, or to be good.
+  // The quantity that is nearest to its limit.
   [[nodiscard]] std::string breaks_first() const {
     struct Limit {
       double used;

@@ -9,7 +9,7 @@ function(gsort_compile_as_test target)
   endif()
 endfunction()
 
-# A suite without tests, for its headers.
+# A suite without tests, whose precompiled headers all suites use.
 add_executable(gsort_test_headers ${PROJECT_BINARY_DIR}/empty.cpp)
 target_link_libraries(gsort_test_headers PRIVATE gsort_settings GTest::gtest_main)
 gsort_compile_as_test(gsort_test_headers)
@@ -19,7 +19,7 @@ set_target_properties(gsort_test_headers PROPERTIES RUNTIME_OUTPUT_DIRECTORY ${P
 # gsort_test_suite(NAME SOURCES file... DEPENDS target... [LABEL large|gpu] [ENVIRONMENT NAME=VALUE]
 #                  [WHOLE | ON_DEMAND])
 # Every TEST becomes a ctest case. With WHOLE (suites of thousands of short tests) and in an emulator, the binary is one case.
-# With ON_DEMAND, it is one of the label `large`, which is built when it is to run.
+# With ON_DEMAND, the suite has the label `large` and is built only before it runs.
 # A suite without files is no suite.
 function(gsort_test_suite name)
   cmake_parse_arguments(PARSE_ARGV 1 ARG "WHOLE;ON_DEMAND" "LABEL;ENVIRONMENT" "SOURCES;DEPENDS")

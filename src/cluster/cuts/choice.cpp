@@ -11,7 +11,7 @@
 namespace gsort::cluster {
 namespace {
 
-// Of each cut: how many values follow, and these.
+// Puts the values of a cut: their number, then the values.
 void put(MessageWriter& writer, std::span<const std::uint64_t> values) {
   writer.put<std::uint64_t>(values.size());
   writer.put_bytes(std::as_bytes(values));

@@ -7,8 +7,8 @@
 namespace gsort::cluster {
 namespace {
 
-// Of n elements at random places, those in a share p of the values are off n p by
-// sqrt(n p (1 - p)), and by four times that once in 16,000 cases.
+// If n elements are at random places, the number of those in a share p of the values differs from
+// n p by about sqrt(n p (1 - p)), and by four times that once in 16,000 cases.
 double most_off(const CutValues& values, double position) {
   constexpr double kCertain = 4;
   const double elements = std::max(values.up_to - values.before, 1.0);

@@ -34,7 +34,7 @@ Facts facts_of_elements(const Options& options, const Job& job) {
           {"the formats of the outputs", std::string(name_of(job.output_form.format))}};
 }
 
-// Of inputs that are the same on all hosts.
+// Facts of inputs that must be the same on all hosts.
 Facts facts_of_inputs(const io::Reader& reader) {
   std::string times;
   for (std::size_t input = 0; input < reader.inputs(); ++input) {
@@ -71,7 +71,7 @@ bool is_stream(const std::string& path) {
          !S_ISDIR(facts.st_mode);
 }
 
-// Where an element lies in one file is not known before all elements in front of it are.
+// The place of an element in one file is not known before all elements before it are.
 Error only_parts(std::string what) {
   return Error(ErrorKind::kUsage, std::move(what), "gsort-mpi cannot do this yet")
       .hint("add --parts, which writes one file for each process");

@@ -97,7 +97,7 @@ Digit<Key> choose_digit(std::size_t count, Key least, Key greatest) {
   return {least, shift, static_cast<std::size_t>((greatest - least) >> shift) + 1};
 }
 
-// Where the buckets of a digit end, after the keys have been dealt out to them.
+// The ends of a digit's buckets, after the keys have been dealt out to them.
 using BucketEnds = std::array<std::uint32_t, (std::size_t{1} << kMostDigit) + 1>;
 
 template <class Key>
@@ -268,7 +268,7 @@ void sort_by(CacheSorter sorter, std::span<Key> keys, std::span<Key> scratch) {
   }
 }
 
-// Of this thread: what others do meanwhile does not count.
+// The time of this thread: the work of other threads does not count.
 double cpu_seconds() {
   std::timespec time{};
   clock_gettime(CLOCK_THREAD_CPUTIME_ID, &time);

@@ -34,7 +34,7 @@ constexpr std::string_view kMiddle = R"(  esac
   fi
 )";
 
-// The names that are offered behind one dash, then those behind two.
+// The names that are offered after one dash, then those after two.
 constexpr std::string_view kNames = R"(  local names='{}'
   [[ $word == --* ]] && names='{}'
 )";
@@ -89,7 +89,7 @@ std::string case_of(const OptionSpec& spec) {
       names_of(spec), generator);
 }
 
-// Words with a blank between any two: the letters and the common options, or all long names.
+// Words, joined by blanks: the letters and the common options, or all long names.
 std::string offered_names(Program program, bool only_long) {
   std::vector<std::string> names;
   for (const OptionSpec& spec : option_table(program)) {

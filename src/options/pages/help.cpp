@@ -46,7 +46,7 @@ std::string term_of(const OptionSpec& spec) {
   return term;
 }
 
-// All lines of the help stand beside the term, or below it if there is no room.
+// Puts all lines of the help beside the term, or below it if there is no room.
 std::string line_of(const OptionSpec& spec) {
   const std::string term = term_of(spec);
   if (term.size() > kTermColumns && term.size() + 2 + spec.help.size() <= kColumns) {

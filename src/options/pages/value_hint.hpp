@@ -1,4 +1,4 @@
-// What a shell may offer: names behind a dash, and where an option wants its value.
+// The words that a shell may offer: names after a dash, and values of options.
 #pragma once
 
 #include <cstdint>
@@ -25,7 +25,7 @@ enum class ValueHint : std::uint8_t {
 // The same in one string, "auto cuda cpu".
 [[nodiscard]] std::string choice_words(const OptionSpec& spec);
 
-// Whether a long name is offered behind one dash, among the letters. Behind two all are.
+// Whether a long name is offered after one dash, among the letters. After two dashes all are.
 [[nodiscard]] bool is_offered_at_dash(const OptionSpec& spec);
 
 }  // namespace gsort

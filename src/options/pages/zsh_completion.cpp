@@ -42,8 +42,9 @@ std::string value_of(const OptionSpec& spec) {
   return fmt::format("{}{}:{}", colons, escaped(spec.value_name), action);
 }
 
-// How the value is joined to the name: '=' a long one takes it behind '=' or as the next word, '=-'
-// behind '=' only; '+' the same for a letter. $long before a name hides it until -- is typed.
+// `joint` says how the value joins the name: with '=', a long name takes it after '=' or as the
+// next word, with '=-' after '=' only; '+' is the same for a letter. $long before a name hides it
+// until -- is typed.
 std::string line_of(std::string_view name, std::string_view joint, const OptionSpec& spec) {
   const bool hidden = name.starts_with("--") && !is_offered_at_dash(spec);
   return fmt::format("  {}'*{}{}[{}]{}' \\\n", hidden ? "$long" : "", name, joint,

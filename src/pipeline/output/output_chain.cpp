@@ -49,7 +49,7 @@ void OutputChain::build(std::optional<std::uint64_t> elements) {
   }
 }
 
-// Of distinct keys it is known that there are any, if there are keys at all.
+// The number of distinct keys is unknown, but it is not 0 if there are keys.
 PieceSink& OutputChain::begin(std::optional<std::uint64_t> elements, ConstByteSpan header) {
   build(elements);
   const std::uint64_t limit = plan_.job.top.value_or(UINT64_MAX);

@@ -76,7 +76,7 @@ std::string hidden_folder_of(const std::string& folder) {
   return fmt::format(".{}.gsort-", folder);
 }
 
-// What processes that were killed have left of this folder, unless one of them still lives.
+// Removes the remains of this folder that killed processes have left; a live process keeps its own.
 void remove_left(const io::OutputPlace& place) {
   const std::string prefix = hidden_folder_of(place.name);
   for (const std::string& name : io::names_with(place, prefix)) {
@@ -90,7 +90,7 @@ void remove_left(const io::OutputPlace& place) {
       std::ranges::reverse(files);
       for (const std::string& file : files) io::remove_beside({path, ""}, file);
       io::sys::remove_folder(path.c_str());
-    } catch (const Error&) {  // it is in use, or of somebody else
+    } catch (const Error&) {  // it is in use, or belongs to another user
     }
   }
 }

@@ -77,7 +77,7 @@ Error wrong_part(std::uint32_t part, const char* reason) {
       .hint("run --take again for all parts");
 }
 
-// Where the part's elements are in the output.
+// The proof of a part, with the place of its elements in the output.
 ProofSummary summary_of(const PartRecord& record, std::uint64_t begin) {
   ProofSummary summary;
   summary.enabled = record.verified;
@@ -209,7 +209,8 @@ void with_output_in_place(const char* not_sure, const Work& work) {
   }
 }
 
-// While another process puts the record's file in place, the output may be any.
+// Throws if the input that the output replaces has changed. If another process puts the record's
+// file in place meanwhile, the output is that file, and this is no error.
 void require_replaced_unchanged(const io::OutputPlace& place, const PartRecord& record) {
   if (!record.replaced || !io::look_beside(place, place.name)) return;
   try {

@@ -36,8 +36,8 @@ JoinedParts join_own_parts(const std::string& output, const std::vector<std::str
 // again if its hints show a change since, or another file.
 [[nodiscard]] bool is_joined(const io::OutputPlace& place, const PartRecord& part);
 
-// Throws: Error(kInput) if the file, which an output will replace, is not as --form read it: data
-// appended since would be lost.
+// Throws: Error(kInput) if the file, which an output will replace, has changed since --form read
+// it: data appended since then would be lost.
 void require_unchanged(const std::string& path, const io::FileState& read);
 
 // Call this before a part is written: a later join_parts() must not find the output of another

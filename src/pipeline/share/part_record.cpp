@@ -47,7 +47,7 @@ std::string text_of(const std::optional<io::FileState>& replaced) {
   return fmt::format("{:d} {} {}", replaced.has_value(), state.bytes, state.changed_ns);
 }
 
-// Whether all numbers are possible for a part; sums of them then do not wrap.
+// Whether all numbers are possible for a part; then their sums do not wrap.
 bool can_be(const PartRecord& record) {
   constexpr std::uint64_t kMost = std::numeric_limits<std::int64_t>::max();
   return record.part < record.parts && record.parts <= kMostShares && record.elements <= kMost &&
@@ -97,7 +97,7 @@ std::optional<PartRecord> parse_part(const std::string& text) {
   if (replaces == 1) record.replaced = replaced;
   record.first = key_of(first);
   record.last = key_of(last);
-  // What differs from what would be written for it is none.
+  // A text that encode_part() would not write is no record.
   return can_be(record) && encode_part(record) == text ? std::optional(record) : std::nullopt;
 }
 

@@ -67,8 +67,8 @@ PartRecord record_of(const PartJob& part, const FormedShares& shares, const Job&
   return record;
 }
 
-// Of the whole output. Of a file that the file system compresses, fewer bytes are allocated than
-// parts were written.
+// The bytes of the whole output that are written. If the file system compresses a file, fewer bytes
+// are allocated than its complete parts have.
 std::uint64_t bytes_written(const io::OutputPlace& place, PartRecord record) {
   const auto mark = find_mark(place, record);
   if (!mark) return 0;
@@ -86,13 +86,13 @@ std::uint64_t bytes_written(const io::OutputPlace& place, PartRecord record) {
   return std::min(record.file_bytes, std::max(file.allocated_bytes(), in_parts));
 }
 
-// Of all parts that are not written yet, since others may be written at the same time.
+// The bytes of all parts that are not written yet: other processes may write at the same time.
 std::uint64_t bytes_to_write(const io::OutputPlace& place, const PartRecord& record) {
   return record.has_own_file ? 0 : record.file_bytes - bytes_written(place, record);
 }
 
-// For all that is to be written, or for the part's own file; and for so many bytes of temporary
-// runs.
+// Throws unless there is room for all parts that are not written yet, or for the part's own file;
+// and for `temporary_bytes` of temporary runs.
 void require_room(const io::OutputPlace& place, const PartRecord& record, const PartJob& job,
                   const Plan& plan, std::uint64_t temporary_bytes) {
   Plan counted = plan;
@@ -113,7 +113,7 @@ void require_room(const io::OutputPlace& place, const PartRecord& record, const 
   if (!files_leave_memory(counted, machine)) throw no_memory_for_files(counted, machine, 0);
 }
 
-// What the proof says of the part's elements. Throws: Error(kCorrupt) where they are not all there.
+// Takes the results of the part's proof. Throws: Error(kCorrupt) if elements are missing.
 void take_proof(const Proof& proof, PartRecord& record) {
   const ProofSummary summary = proof.summary();
   record.output = summary.output;
@@ -225,8 +225,8 @@ class PartMerging {
   PartRuns part_;
 };
 
-// What is moved to merge so many elements: they go into the output, and some into longer runs
-// before.
+// The number of elements that are moved to merge `elements`: each goes into the output, some first
+// into longer runs.
 std::uint64_t elements_to_move(const Plan& plan, std::uint64_t elements) {
   const std::uint64_t runs = std::max<std::uint64_t>(plan.run.count, 1);
   const std::vector<std::uint64_t> slices(runs, elements / runs);

@@ -4,9 +4,9 @@
 //
 // Runs that are too many for one merge are merged in rounds first (part_runs.hpp).
 //
-// Nothing is locked, and the folders are only read. Part I of P has the same elements whoever takes
-// it; so a part may be taken again, after a kill or at the same time. What the part was, when it is
-// on the disk, is left beside the output (part_record.hpp), for who joins the parts.
+// Nothing is locked, and the folders are only read. Part I of P has the same elements in every
+// process, so a part may be taken again, after a kill or at the same time. When the part is on the
+// disk, its record is written beside the output (part_record.hpp), for the process that joins them.
 #pragma once
 
 #include <cstdint>
@@ -36,7 +36,7 @@ struct PartJob {
   io::DirectIo direct_io = io::DirectIo::kAuto;
   Packing packing = Packing::kAuto;
   bool is_on_network = false;  // the output: two hosts must not write to one page of it
-  // Of the input that the output replaces, as --form read it.
+  // The state of the input that the output replaces, as --form read it.
   std::optional<io::FileState> replaced = std::nullopt;
 };
 
@@ -61,8 +61,8 @@ struct PartJob {
 [[nodiscard]] OutputRange range_of_part(const PartJob& part, const FormedShares& shares,
                                         std::uint64_t header_bytes);
 
-// What is to be written to a file that all parts share, by this process or others; 0 if the part
-// has its own file. Throws: Error(kOutput).
+// The bytes that this process and others still have to write to a file that all parts share; 0 if
+// the part has its own file. Throws: Error(kOutput).
 [[nodiscard]] std::uint64_t bytes_to_write(const PartJob& part, const FormedShares& shares,
                                            const Job& job, std::uint64_t header_bytes);
 

@@ -9,7 +9,7 @@ import warnings
 from typing import Any, Callable, List, Optional, Sequence, Tuple, Union
 
 import numpy
-import numpy.ma  # not at its first use: a process that is forked during an import waits for it forever
+import numpy.ma  # here, not at its first use: a process that is forked during an import would wait for it forever
 from numpy.lib.recfunctions import repack_fields
 
 from . import _native

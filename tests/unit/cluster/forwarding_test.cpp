@@ -1,4 +1,4 @@
-// What the sinks of a process pass on; see support/forwarding.hpp.
+// Tests which calls the sinks of a process pass on; see support/forwarding.hpp.
 #include "support/forwarding.hpp"
 
 #include <gtest/gtest.h>

@@ -14,7 +14,7 @@ namespace {
 
 using Json = nlohmann::ordered_json;
 
-// Of two processes; the numbers of the second one are greater by 1,000.
+// Reports of two processes; the numbers of the second one are greater by 1,000.
 std::vector<RankReport> two_reports() {
   std::vector<RankReport> reports(2);
   gsort::test::set_each(reports[0], 1'000);

@@ -152,7 +152,7 @@ std::vector<RankReport> sort_by(unsigned processes, const Options& options,
   return reports;
 }
 
-// What processes have sent of a file of so many elements, which come out in this order.
+// Expects that the processes have sent little of a file whose elements come out in this order.
 void expect_little_sent(const std::vector<RankReport>& reports,
                         const std::vector<std::size_t>& order, std::size_t element_bytes) {
   const auto processes = static_cast<unsigned>(reports.size());

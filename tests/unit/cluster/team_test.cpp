@@ -247,7 +247,7 @@ TEST(Team, NamesAHostThatDoesNotAnswer) {
   ASSERT_TRUE(verdicts[2]);
 }
 
-// Beats keep the watch quiet, so processes that are out of step would wait for ever.
+// Beats keep the watch quiet, so processes that are out of step would wait forever.
 TEST(Team, EndsIfProcessesAreInDifferentCollectives) {
   using Act = void (*)(Team&);
   constexpr Act kActs[] = {

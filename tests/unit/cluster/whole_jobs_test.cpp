@@ -1,4 +1,4 @@
-// What gsort-mpi does, by threads of one process instead of processes of several machines.
+// Whole jobs of gsort-mpi, by threads of one process instead of processes of several machines.
 #include <algorithm>
 #include <chrono>
 #include <filesystem>
@@ -108,7 +108,7 @@ class WholeJobs : public testing::Test {
     }
   }
 
-  // What the files of all processes hold, one behind the other.
+  // The contents of the files of all processes, one after the other.
   [[nodiscard]] std::vector<std::byte> joined(const Options& options, unsigned processes) const {
     Options parts = options;
     parts.split_output = processes;
@@ -359,7 +359,7 @@ TEST_F(WholeJobs, CountDistinctNarrowKeys) {
 }
 
 TEST_F(WholeJobs, ReadInputsOfEachProcess) {
-  // Of very different lengths, also none.
+  // Inputs of very different lengths, one of them empty.
   const std::vector<std::size_t> counts = {700, 0, 4000, 1};
   const std::string output = folder_ / "out.u32";
   for (const unsigned processes : {1U, 2U, 3U, 4U}) {

@@ -17,7 +17,7 @@ class CacheSort : public testing::Test {
  protected:
   ~CacheSort() override { use_cache_sorter<Key>(CacheSorter::kUntried); }
 
-  // In all ways, by this processor's best instruction set.
+  // Sorts in all ways, by this processor's best instruction set.
   static void expect_sorts(const std::vector<Key>& keys, std::size_t skip = 0) {
     for (const CacheSorter sorter :
          {CacheSorter::kSpread, CacheSorter::kQuick, CacheSorter::kVqsort}) {

@@ -247,7 +247,7 @@ TEST(CInterface, RefusesNullAndReportsWithoutASize) {
   EXPECT_NE(message().find("no size"), std::string::npos) << message();
 }
 
-// Statistics become members of the same name; those of the first version are all there.
+// Statistics become members of the same name; all members of the first version exist.
 TEST(CInterface, TakesEveryStatisticThatAReportHas) {
   Statistics statistics;
   test::set_each(statistics, 100);

@@ -162,7 +162,7 @@ void sort_everything() {
       << gsort_error_message();
 }
 
-// What a child says: its status, or the signal that has ended it.
+// The result of a child: its status, or the signal that has ended it.
 int status_of(pid_t child) {
   int status = 0;
   ::waitpid(child, &status, 0);
@@ -204,7 +204,8 @@ TEST(Guest, SortsInAProcessThatWasForkedDuringASort) {
   });
 }
 
-// Each time in a process that has not sorted yet: the first sort makes what later ones find.
+// Starts a process that has not sorted yet each time: the first sort makes objects that later sorts
+// find.
 int fork_during_first_sorts(const std::function<void()>& sort) {
   for (int delay = 0; delay < 50; ++delay) {
     const int status = status_of_fork([&] {
@@ -218,7 +219,7 @@ int fork_during_first_sorts(const std::function<void()>& sort) {
   return 0;
 }
 
-// So many keys that the first sort measures ways to sort them.
+// Uses so many keys that the first sort measures the ways to sort them.
 int sort_keys_in_forks() {
   std::vector<std::uint32_t> keys(3 << 20);
   std::iota(keys.rbegin(), keys.rend(), 0U);

@@ -58,7 +58,7 @@ TEST(SortFile, SpillsWhatDoesNotFit) {
   EXPECT_GT(sorted.spilled_bytes, 0U);
 }
 
-// The words of a caller who has members, and no options: none begins with a '-'.
+// Messages for a caller of the library name members, not options: no word begins with '-'.
 Error error_thrown(const Options& options) {
   Error error = test::error_of([&] { static_cast<void>(sort_file(options)); });
   EXPECT_FALSE(error.hint().empty());

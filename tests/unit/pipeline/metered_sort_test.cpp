@@ -1,5 +1,5 @@
-// What the meter is told of a sort: every byte once at every stage it passes, phases in their
-// order.
+// The meter's record of a sort: it has every byte once at every stage that the byte passes, and the
+// phases in their order.
 #include <bit>
 #include <string>
 #include <vector>

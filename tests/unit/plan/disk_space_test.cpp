@@ -96,8 +96,8 @@ TEST(DiskSpace, CountsFilesInATmpfsAsMemory) {
       (void)test::plan_of(options_for(KeyType::kU64, "128M"), small_container(false, false)));
 }
 
-// Of a host's processes, each has an equal part of the memory, and of one output; or its own
-// output.
+// Each process of a host has an equal part of the memory, and an equal part of one output or an
+// output of its own.
 TEST(DiskSpace, CountsOutputsOfSeveralProcessesOnce) {
   Machine machine = small_container(false, true);
   Plan plan = test::plan_of(options_for(KeyType::kU64, "24M"), machine);

@@ -79,7 +79,7 @@ TEST_F(ParkedInput, NoticesAFileThatChangedOrWent) {
   EXPECT_TRUE(contains(error_of([&] { input.check_unchanged(); }).what(), "No such file"));
 }
 
-// Ends by SIGALRM if it waits for threads that only its parent has.
+// The child ends by SIGALRM if it waits for threads that only its parent has.
 TEST_F(ParkedInput, IsReadInAProcessThatWasForkedWhileOthersAreRead) {
   test::write_file(path_, data_);
   Input input(path_);
@@ -116,7 +116,7 @@ TEST_F(ParkedInput, IsReadInAProcessThatWasForkedWhileOthersAreRead) {
   EXPECT_EQ(status, 0);
 }
 
-// Of a file that is one hole nothing is cached.
+// No page of a file that is one hole is cached.
 TEST(InputOfOneThread, IsReadAheadByTheKernel) {
   const test::TempFolder folder;
   const std::string path = folder / "in";

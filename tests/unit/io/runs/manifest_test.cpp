@@ -73,7 +73,7 @@ TEST(ManifestFormat, IsTheOneOfTheExample) {
   }
 }
 
-// What a sort may write: any job and paths, runs of any sizes that a file can hold.
+// A manifest that a sort may write: any job and paths, runs of any sizes that a file can hold.
 Manifest any_manifest(std::mt19937_64& random) {
   const auto below = [&](std::uint64_t end) { return random() % end; };
   const auto text = [&](std::size_t most) {

@@ -33,7 +33,7 @@ Manifest without_runs() {
   return manifest;
 }
 
-// Of one run; the file of the runs has 12288 bytes then.
+// A manifest with one run; then the file of the runs has 12288 bytes.
 Manifest with_a_run() {
   Manifest manifest = without_runs();
   manifest.next_run = 1;
@@ -55,7 +55,7 @@ class Resumed : public testing::Test {
     return error_of([&] { const ResumeFolder used = use(); });
   }
 
-  // What a sort that did not come to its end has left.
+  // Leaves the files of an unfinished sort.
   void leave(const Manifest& manifest, std::optional<std::size_t> runs_bytes) const {
     std::filesystem::create_directory(path_);
     write_file(in_folder("gsort.manifest"), encode_manifest(manifest));
@@ -69,7 +69,7 @@ class Resumed : public testing::Test {
     leave(manifest, 0);
   }
 
-  // Goes on with what is there, to the end.
+  // Continues with the existing files, to the end.
   void finish() const {
     ResumeFolder folder = use();
     Manifest manifest = folder.found().value_or(without_runs());
@@ -352,7 +352,7 @@ TEST_F(Resumed, ManifestOfGigabytesIsRefusedUnread) {
   EXPECT_TRUE(contains(error.what(), "it is too long for a manifest")) << error.what();
 }
 
-// What somebody might put where gsort looks for a file, and what is said about it.
+// A trap that another user may put at the place of a file of gsort, and the message about it.
 struct Trap {
   const char* words;
   std::function<void(const std::string& place, const std::string& outside)> set;

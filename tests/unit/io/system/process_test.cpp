@@ -39,7 +39,7 @@ TEST(Process, OccupiesClosedDescriptorsByWhatCannotBeUsed) {
   }
 }
 
-// By itself, the C library keeps pieces of a size of which it has seen one freed.
+// By default, after a piece of some size is freed, the C library keeps later ones of this size.
 void free_and_allocate() {
   constexpr std::size_t kBytes = std::size_t{8} << 20;
   take_process();

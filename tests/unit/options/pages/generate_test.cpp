@@ -31,7 +31,7 @@ TEST(ManualPage, ShowsEveryOption) {
   }
 }
 
-// Without line ends, and without what roff needs.
+// Removes line ends and roff's escapes.
 std::string in_one_line(std::string text) {
   std::ranges::replace(text, '\n', ' ');
   for (std::size_t at = 0; (at = text.find("\\&", at)) != std::string::npos;) text.erase(at, 2);
@@ -73,13 +73,13 @@ TEST(ManualPage, ShowsTheExamplesOfTheHelp) {
   }
 }
 
-// Without what the shells need quotes for.
+// Removes the characters that shells need quotes for.
 std::string bare(std::string text) {
   std::erase_if(text, [](char letter) { return letter == '\\' || letter == '\''; });
   return text;
 }
 
-// What is offered is tested in the shells themselves: tests/cli/golden/completion.txt.
+// The words that are offered are tested in the shells themselves: tests/cli/golden/completion.txt.
 void expect_every_option_in_completions(Program program) {
   const std::string zsh = bare(zsh_completion(program));
   const std::string fish = bare(fish_completion(program));

@@ -18,7 +18,7 @@ namespace {
 
 using io::test::bytes_of;
 
-// One part of two elements of a byte, taken to replace the input "ba".
+// One part of two elements of one byte each, which replaces the input "ba".
 class ReplacedInput : public testing::TestWithParam<bool> {
  protected:
   void begin() {
@@ -48,7 +48,7 @@ class ReplacedInput : public testing::TestWithParam<bool> {
   const io::OutputPlace place_ = io::place_of(input_);
 };
 
-// When all is on the disk, and the name is not, the input is looked at for the last time.
+// The last look at the input comes after all data is synced, and before the rename.
 TEST_P(ReplacedInput, LosesNothingThatIsAppendedWhileTheOutputIsSynced) {
   unsigned errors = 0;
   test::at_every(
