@@ -153,7 +153,7 @@ class Reader {
   // at up to 256 places; takes nothing from the sequence. Returns the bytes filled, a multiple of
   // element_bytes; 0 when there are pipes among the inputs. Numbered elements have positions in
   // the sample. With kAnywhere, each place is drawn from its stretch of the sequence, anew in each
-  // call, so that nobody can know beforehand which elements are seen. Thread-safe.
+  // call, so that no user can predict which elements are sampled. Thread-safe.
   // Requires: begin and end are multiples of element_bytes, begin <= end <= known_size().
   [[nodiscard]] std::size_t sample(ByteSpan out, std::uint64_t begin, std::uint64_t end,
                                    Places places = Places::kEven) const;
@@ -165,8 +165,8 @@ class Reader {
   [[nodiscard]] std::size_t read_again(ByteSpan buffer, std::uint64_t position_bytes,
                                        std::uint64_t bytes) const;
 
-  // To be called after the last block and before the output is committed: a regular file whose size
-  // or modification time is no longer what it was at the start has been written to by somebody.
+  // Call it after the last block and before the output is committed: if the size or modification
+  // time of a regular file has changed since the start, the file was written to.
   // Throws: Error(kInput) naming the file.
   void check_unchanged() const;
 

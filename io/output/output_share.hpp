@@ -15,8 +15,8 @@
 
 namespace gsort::io {
 
-// Writes a number that nobody can guess into the hidden file of a shared output, which the output
-// itself overwrites later, and returns it. Throws: Error(kOutput).
+// Writes a random number into the hidden file of a shared output, and returns it. The output
+// overwrites it later. Throws: Error(kOutput).
 [[nodiscard]] std::uint64_t mark_shared_output(const std::string& hidden_path);
 
 // Not movable. write_at is thread-safe.

@@ -131,9 +131,9 @@ class RunWriter {
   // offset. Requires: keys, but not records, are aligned to their size.
   void put(std::uint64_t position, ConstByteSpan keys);
 
-  // The same of keys in stored form, cut into blocks of block_elements(), all but the last.
-  // Requires: takes_blocks(), which those of keys of 4 and 8 bytes do.
-  // Throws: Error(kCorrupt) where a payload is none of so many keys, too.
+  // The same for keys in stored form, cut into blocks of block_elements(), except the last block.
+  // Requires: takes_blocks(), which is true for keys of 4 and 8 bytes.
+  // Throws: also Error(kCorrupt) if a payload does not hold the number of keys it should.
   void put_blocks(std::uint64_t position, const StoredBlocks& blocks);
   [[nodiscard]] bool takes_blocks() const;
   [[nodiscard]] std::uint64_t block_elements() const;

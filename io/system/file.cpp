@@ -191,7 +191,7 @@ struct stat File::facts() const {
 }
 
 void File::close() {
-  // Never repeated: after EINTR the descriptor is gone on Linux, and perhaps somebody else's.
+  // Never repeated: after EINTR the descriptor is closed on Linux, and another thread may own it.
   const int fd = std::exchange(fd_, -1);
   if (fd >= 0 && sys::close(fd) != 0 && errno != EINTR) throw error("closing", errno);
 }

@@ -71,8 +71,8 @@ bool is_name_of(const Folder& folder, const std::string& name, const struct stat
          named.st_dev == open.st_dev && named.st_ino == open.st_ino;
 }
 
-// Calls attempt(name), which returns 0 or an errno, until a name is not taken: the usual ones of
-// `target`, if there is one, then such as nobody can guess. Returns what attempt returned last.
+// Calls attempt(name), which returns 0 or an errno, until a name is free: first the usual names of
+// `target`, if there is one, then random names. Returns the last result of attempt.
 template <class Attempt>
 int with_free_name(const Folder& folder, const std::string& target, const Attempt& attempt) {
   int result = EEXIST;

@@ -1,5 +1,5 @@
-// Files that nobody else can see: created without a name where the file system can do that, so that
-// even SIGKILL leaves nothing behind.
+// Files that no other user can see: created without a name if the file system supports it, so that
+// even SIGKILL leaves no file.
 #pragma once
 
 #include <optional>
@@ -84,11 +84,11 @@ struct NewFile {
 // Gives a file of create_linkable() a hidden name, which is put into `name`, on its way to become
 // `target`; returns 0 or an errno, and then `name` is empty. A sort that is killed before it can
 // rename the file leaves that name, so the first choices are the same for every sort with this
-// target: the next one removes them, if they belong to this user and nobody holds their lock.
+// target: the next one removes them, if they belong to this user and no process holds their lock.
 [[nodiscard]] int link_hidden(const File& file, const Folder& folder, const std::string& target,
                               std::string& name);
 
-// Removes those names, if they are there; for those that need none themselves.
+// Removes those names, if they exist; for sorts that need none themselves.
 void remove_left_name(const Folder& folder, const std::string& target);
 
 // Whether `name` is such a temporary name for a target that is itself a hidden file of gsort: the
@@ -98,7 +98,7 @@ void remove_left_name(const Folder& folder, const std::string& target);
 // Removes the file if a killed sort of this user left it. The file of a live sort is locked.
 void remove_if_left(const Folder& folder, const std::string& name);
 
-// A hidden name that nobody can guess: ".gsort-" and 16 hexadecimal digits.
+// A random hidden name: ".gsort-" and 16 hexadecimal digits.
 [[nodiscard]] std::string hidden_name();
 
 }  // namespace gsort::io

@@ -35,8 +35,8 @@ void refuse_writing_into_inputs(const FileNames& names, const io::Output& output
 // The same for the plan that --explain prints, as in `gsort --explain FILE >> FILE`.
 void refuse_explaining_into_inputs(const FileNames& names, const io::Reader& reader);
 
-// Throws: Error(kUsage) when an input would be replaced by what it is sorted to as elements of a
-// type that nobody gave. Not where the inputs hold nothing that could be lost.
+// Throws: Error(kUsage) if the output would replace an input that is sorted by an assumed type,
+// unless the inputs are empty.
 void refuse_replacing_by_assumption(const FileNames& names, const ElementFormat& assumed,
                                     const io::Output& output, const io::Reader& reader);
 

@@ -1,5 +1,5 @@
-// The file in which a machine's rates are kept from sort to sort. Nothing depends on it: it may be
-// deleted at any time, and where it cannot be read or written sorts go on with the usual rates.
+// The file that keeps a machine's rates from sort to sort. It may be deleted at any time; if it
+// cannot be read or written, sorts use the usual rates.
 //
 // JSON, under $XDG_CACHE_HOME or ~/.cache, of at most 4 KiB:
 //   {"version": 1, "processor": "AMD EPYC 9654", "core_bytes_per_second": 4.5e8,

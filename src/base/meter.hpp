@@ -100,8 +100,8 @@ class Meter {
   Meter(const Meter&) = delete;
   Meter& operator=(const Meter&) = delete;
 
-  // Ends the phase before, if there is one. `total_bytes` is what the phase has to move; 0 if
-  // nobody knows. `later_bytes` is what the phases after it have to move, as far as is planned.
+  // Ends the phase before, if there is one. `total_bytes` is the number of bytes that the phase has
+  // to move; 0 if it is unknown. `later_bytes` is the planned number for all phases after it.
   void begin_phase(Phase phase, std::uint64_t total_bytes, std::uint64_t later_bytes = 0);
   void end_phase();
 
@@ -167,7 +167,7 @@ class Span {
   Span& operator=(const Span&) = delete;
 
   void add_bytes(std::uint64_t bytes) { add_bytes(bytes, bytes); }
-  // For keys of so many bytes that were moved in another form.
+  // For keys of `bytes` bytes that were moved in another form, of `moved_bytes` bytes.
   void add_bytes(std::uint64_t bytes, std::uint64_t moved_bytes) {
     bytes_ += bytes;
     moved_bytes_ += moved_bytes;

@@ -1,5 +1,5 @@
-// The pool is one list of calls that want help and threads that wait for one. A caller works on its
-// own call, too, and so depends on nobody: a thread that is refused, or busy, costs time alone.
+// The pool has one list of calls that want help and of threads that wait for a call. A caller works
+// on its own call, too, so a thread that cannot start, or is busy, costs only time.
 #include "base/parallel.hpp"
 
 #include <algorithm>
@@ -35,7 +35,7 @@ class Call {
     }
   }
 
-  // When nobody works on it any more.
+  // Call it when no thread works on this call any more.
   void rethrow_failure() const {
     if (first_failure_) std::rethrow_exception(first_failure_);
   }

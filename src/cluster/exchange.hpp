@@ -2,9 +2,10 @@
 //
 // A lane that is free takes the next part of this process: all others get a credit for it, and send
 // their slices in frames, in any order, since the counts, which were sent before, say where in the
-// lane's input each goes. A lane whose slices are there is merged while others fill. Nobody sends
-// what was not asked for, so a receiver's memory is that of its lanes, however slow it is; and a
-// sender has few frames on the way to each receiver, so that a slow one holds up no other.
+// lane's input each goes. A lane whose slices have arrived is merged while others fill. A process
+// sends only slices that were asked for, so a receiver needs only the memory of its lanes, however
+// slow it is; and a sender has few frames on the way to each receiver, so that a slow receiver does
+// not delay the others.
 //
 // Parts are taken in rotated order (part_table.hpp). Frames are packed and unpacked, and parts
 // merged, by threads (workers.hpp); the calling thread alone sends and receives, and waits for

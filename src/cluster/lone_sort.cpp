@@ -78,7 +78,7 @@ ClusterOutcome sort_alone(Team& team, const Options& options, JobProgress* progr
   std::optional<Outcome> done;
   const auto run = [&] { done = prepared.run(&meter); };
   if (progress == nullptr) {
-    run();  // nobody has to be answered meanwhile
+    run();  // there is no request to answer meanwhile
   } else {
     report_progress(team, meter, *reader.known_size(), *progress);
     const ReportsEnd end(team);

@@ -1,8 +1,8 @@
-// Team: what the processes of a job do together on top of messages: sums, gatherings, one verdict.
+// Team: operations of all processes of a job, built on messages: sums, gatherings, one verdict.
 //
 // A process that fails tells rank 0, which tells all others; whatever they are waiting for then
-// ends with JobEnded, so that all of them unwind and one error is printed. A process that is not
-// heard of for the time limit is an error that names its host: everybody sends beats while waiting.
+// ends with JobEnded, so that all of them unwind and one error is printed. If a process sends no
+// message for the time limit, the error names its host: every process sends beats while it waits.
 //
 // Waiting is polling with pauses, as processes may share cores: a call that blocks inside MPI would
 // keep a core busy, and could not see that another process failed. Long work therefore runs in a
@@ -122,8 +122,8 @@ class Team {
   void sum_before(std::span<std::uint64_t> values);
   // Together: returns the bytes of all processes by rank, in rank 0; none in the others.
   [[nodiscard]] std::vector<Message> gather(ConstByteSpan bytes);
-  // Together: everybody's bytes, joined two by two, neighbours first, so that no process ever holds
-  // those of many; in rank 0, nothing in the others.
+  // Together: joins the bytes of all processes two by two, neighbours first, so that no process
+  // ever holds those of many. Returns the result in rank 0; the others get none.
   using Join = std::function<void(Message& some, ConstByteSpan of_higher_ranks)>;
   [[nodiscard]] Message join(Message own, const Join& join);
   // Together: `own` hands over any number of bytes, piece by piece. In rank 0, `heard` gets them,

@@ -15,7 +15,7 @@ std::string_view without_suffix(std::string_view path) {
   return path.substr(0, path.size() - suffix_of(path).size() - 1);
 }
 
-// The suffix may be that of a codec that gsort does not read: the data may differ from the name.
+// The codec may be one that gsort does not read: other data than its name says may be in the file.
 std::string_view without_codec_suffix(std::string_view path) {
   constexpr bool kIsPlain = true;
   const auto foreign = foreign_form_of_path(path, kIsPlain);

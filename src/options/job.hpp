@@ -26,12 +26,12 @@ struct Job {
   std::optional<ElementFormat> numbered;
   std::size_t index_bytes = 0;    // of a position in memory and in runs
   bool index_may_shrink = false;  // in the output, since the size of the input is not known yet
-  std::size_t padding_bytes = 0;  // in front of it (Numbering)
+  std::size_t padding_bytes = 0;  // before it (Numbering)
 
   bool unique = false;               // one of each element comes out, as of a set operation
   bool counts = false;               // with unique, of keys: each comes out with its count
   std::uint64_t min_count = 1;       // with counts: keys that occur less often do not come out
-  std::optional<std::uint64_t> top;  // of the result, only so many elements
+  std::optional<std::uint64_t> top;  // the output has only the first ones of the result
   std::uint64_t merged_inputs = 0;   // that are sorted already; 0: they are not
   SetOperation set_operation = SetOperation::kNone;  // on these
   // Elements of each array that is sorted on its own; 0: the input is one array. Never more than a

@@ -118,9 +118,9 @@ struct CheckOutcome {
   std::uint64_t distinct = 0;  // meaningful if in_order
   Fingerprint fingerprint;
   bool in_order = true;
-  std::uint64_t disorder_element = 0;  // the first element that comes before the one in front of it
+  std::uint64_t disorder_element = 0;  // the first element out of order
   std::string value;                   // that element
-  std::string value_before;            // the one in front of it
+  std::string value_before;            // its predecessor
 };
 
 }  // namespace gsort

@@ -285,7 +285,7 @@ void use_cache_sorter(CacheSorter sorter) {
 template <class Key>
 CacheSorter faster_cache_sorter() {
   constexpr std::size_t kKeys = 8192;
-  constexpr unsigned kBucketBits = 12;  // thousands of buckets: their keys agree in so many bits
+  constexpr unsigned kBucketBits = 12;  // with thousands of buckets, keys of one share these bits
   constexpr int kRounds = 3;
   constexpr double kGain = 0.9;  // less than that is noise
   std::mt19937_64 random(1);

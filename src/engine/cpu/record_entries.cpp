@@ -22,9 +22,9 @@ void sort_by_prefix(std::span<RecordEntry> entries) {
                  hwy::SortAscending());
 }
 
-// By prefix, equal ones by position. What is in order, or the other way round without equal
-// prefixes, shows at one look; else the look ends after a few entries. Equal records are the usual
-// case of many ties, and then there is nothing to do.
+// Orders entries by prefix, equal ones by position. One pass finds entries that are in order, or in
+// reverse order without equal prefixes; otherwise it ends after a few entries. If there are many
+// ties, most records are usually equal, and are in order already.
 void order_by_prefix(std::span<RecordEntry> entries) {
   constexpr auto kPrefix = &RecordEntry::prefix;
   if (std::ranges::is_sorted(entries, {}, kPrefix)) return;

@@ -1,5 +1,5 @@
-// Joins the parts of an output: compares what the processes that wrote them have proven, and gives
-// the shared file its name or, if each part has its own file, all of these.
+// Joins the parts of an output: compares the proofs of the processes that wrote them, and gives the
+// shared file its name or, if each part has its own file, gives all files their names.
 #pragma once
 
 #include <cstdint>
@@ -20,11 +20,11 @@ struct JoinedParts {
   bool verified = false;
 };
 
-// Afterwards nothing hidden is left beside the output but what live processes write, and one
-// record, by which a second call, now or at the same time, sees that the job is complete, while the
-// output has the bytes that were joined and no part of another job was begun. Throws:
-// Error(kOutput) where parts are missing, or do not belong together; Error(kCorrupt) where they are
-// not all that the shares hold, or not in order. The output is then as it was.
+// Afterwards the only hidden files beside the output are those that live processes write, and one
+// record. By this record a second call, now or at the same time, finds the job complete, as long as
+// the output has the bytes that were joined and no part of another job was begun. Throws:
+// Error(kOutput) if parts are missing or do not belong together; Error(kCorrupt) if they do not
+// hold all elements of the shares, or are not in order. Then the output is unchanged.
 JoinedParts join_parts(const std::string& output, std::uint32_t parts);
 
 // The same if each part has its own file: `outputs`, in the order of the parts; `output` is their
