@@ -1,4 +1,4 @@
-// gsort: parse, plan, run, report, exit code. The only place that exits; what is below throws.
+// gsort: parse, plan, run, report, exit code. The only place that exits; all code below throws.
 #include <algorithm>
 #include <atomic>
 #include <cstdio>
@@ -137,7 +137,7 @@ int run_one(const Options& options) {
                                            : check(options, job, reader);
 }
 
-// Says what is being handled, and which file it is about.
+// Prints the current exception, and the file that it is about.
 void tell_trouble_of(const std::string& input, ColorMode color) {
   const Error error = current_error();
   const bool is_named = std::string_view(error.what()).find(input) != std::string_view::npos;
@@ -199,7 +199,7 @@ int run(int argc, const char* const* argv, ColorMode& color) {
   return options.each ? run_each(options) : run_one(options);
 }
 
-// Says what is being handled.
+// Prints the current exception.
 void tell_trouble(ColorMode color) noexcept {
   try {
     const std::string text = error_text(current_error().what(), stderr_color(color));
@@ -212,8 +212,9 @@ void tell_trouble(ColorMode color) noexcept {
   }
 }
 
-// For an exception where none may pass: in a thread of a library, or where a library may not go on.
-// The files without names go with the process. Of several threads, the first one tells.
+// For an exception that cannot be thrown on: in a thread of a library, or if a library cannot
+// continue. Files without names end with the process. If several threads call it, the first one
+// prints the message.
 [[noreturn]] void end_at_once() {
   if (!std::current_exception()) std::abort();
   static std::atomic_flag somebody_tells;

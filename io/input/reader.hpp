@@ -98,19 +98,18 @@ class Reader {
                                                std::uint64_t limit_position = kNoLimit);
 
   // From now on the sequence ends at `position_bytes`, or where the inputs end: next(), at_end(),
-  // known_size() and sample() behave accordingly. A later call may move the end on. For who sorts
-  // stretches of the sequence by themselves. Requires: a multiple of element_bytes.
+  // known_size() and sample() behave accordingly. A later call may move the end on. Used when the
+  // caller sorts the sequence in stretches. Requires: a multiple of element_bytes.
   void end_at(std::uint64_t position_bytes);
 
-  // The sequence goes on at `position_bytes`; what lies before it, and was not taken, is not read.
+  // Continues at `position_bytes`; bytes before it that were not taken are not read.
   // Requires: no next() is under way; a multiple of element_bytes, not before position(), at most
   // known_size().
   void begin_at(std::uint64_t position_bytes);
 
-  // From now on elements are records of `numbering`: each has its position in the sequence behind
-  // it. All sizes and positions in bytes, element_bytes and the least buffer included, are then
-  // those of records. next_of() gives elements as before. To be called before anything has been
-  // taken.
+  // From now on elements are records of `numbering`: each is followed by its position in the
+  // sequence. All sizes and positions in bytes, element_bytes and the least buffer included, are
+  // then those of records. next_of() gives elements as before. Call it before anything is taken.
   void number_elements(const Numbering& numbering);
 
   // Begins again with the first byte, as if nothing had been taken. Returns false if an input
@@ -118,16 +117,16 @@ class Reader {
   // way.
   [[nodiscard]] bool rewind();
 
-  // The inputs one by one, for who does not want them as one sequence: next() and what belongs to
-  // it must then not be used. Takes the next bytes of input `input` into `buffer`: whole elements,
-  // not always as many as there is room for; 0 at its end. Bytes of the buffer behind them may be
-  // overwritten. Thread-safe for different inputs.
+  // Reads the inputs one by one, not as one sequence; do not call next() and related functions
+  // then. Takes the next bytes of input `input` into `buffer`: whole elements, not always as many
+  // as there is room for; 0 at its end. Bytes of the buffer after them may be overwritten.
+  // Thread-safe for different inputs.
   // Requires: input < inputs(); buffer.size() as for next().
   // Throws: as next().
   [[nodiscard]] std::size_t next_of(std::size_t input, ByteSpan buffer);
   [[nodiscard]] std::size_t inputs() const;
   [[nodiscard]] const std::string& path_of(std::size_t input) const;
-  // When it was opened; none for what cannot be read again: a pipe, a device.
+  // The state at opening; none for inputs that cannot be read again: a pipe, a device.
   [[nodiscard]] std::optional<FileState> state_of(std::size_t input) const;
 
   // Whether the page cache has most of every input that is not small.

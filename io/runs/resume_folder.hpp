@@ -21,7 +21,7 @@ namespace gsort::io {
 
 enum class ResumeAccess : std::uint8_t {
   kUse,   // makes the folder if it is missing, with mode 0700, and locks it
-  kLook,  // reads what is there, if anything
+  kLook,  // reads the existing files, if any
   kRead,  // reads what others have completed, without a lock; it must be there
 };
 
@@ -42,9 +42,9 @@ class ResumeFolder {
   // The manifest that an unfinished sort has left.
   [[nodiscard]] const std::optional<Manifest>& found() const { return found_; }
 
-  // Begins, or goes on: makes `manifest` the folder's, and opens the file of the runs, without what
-  // lies behind the runs of the manifest. Whether gsort made the folder is put into `manifest`.
-  // Throws: Error(kTemporary), also when the runs are not all there.
+  // Begins or continues a sort: makes `manifest` the folder's, opens the file of the runs, and cuts
+  // it after the runs of the manifest. Puts into `manifest` whether gsort made the folder.
+  // Throws: Error(kTemporary), also when runs are missing.
   void begin(Manifest& manifest);
 
   // After begin(). The bytes of the file that are in use, at the beginning.

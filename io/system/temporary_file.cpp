@@ -311,12 +311,12 @@ bool is_on_its_way(std::string_view name) {
          name.back() < '0' + char{kUsualNames} && is_hidden_file_of_gsort(name.substr(0, end));
 }
 
-// Only who holds the lock removes a name, so it still is this file's when it goes.
+// Only the holder of the lock removes the name, so the removed name is still that of this file.
 void remove_if_left(const Folder& folder, const std::string& name) {
   const auto open_for = [&](int access) {
     return sys::open_at(folder.file.fd(), name.c_str(), access | O_NOFOLLOW | O_NONBLOCK);
   };
-  int fd = open_for(O_RDWR);  // NFS locks for none who only reads
+  int fd = open_for(O_RDWR);  // NFS locks only files that are open for writing
   if (fd < 0 && errno != ENOENT) fd = open_for(O_RDONLY);
   const File left(fd, name, folder.file.kind());
   struct stat facts = {};

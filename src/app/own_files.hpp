@@ -1,5 +1,5 @@
-// Files that a job may not share: nothing is written over what is still to be read, over what a
-// sort is to be resumed from, or over its own result, by whatever names these go.
+// Files that a job may not share, under any of their names: it must not overwrite an input that is
+// still to be read, runs to resume from, or its own result.
 #pragma once
 
 #include "element/element.hpp"

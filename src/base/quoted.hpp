@@ -16,8 +16,8 @@ namespace gsort {
 // At most the first 24 bytes, in quotes; bytes that are not printable ASCII as \xNN.
 [[nodiscard]] std::string quoted(std::string_view text);
 
-// The text as it is, for names: but what is no printable UTF-8 as \xNN, and behind `most_bytes` of
-// it "...".
+// The text of a name without quotes. Bytes that are not printable UTF-8 become \xNN, and "..."
+// replaces the text after `most_bytes`.
 [[nodiscard]] std::string printable(std::string_view text, std::size_t most_bytes = 1024);
 
 // The text as one word of a shell: in quotes if a shell would split or change it.

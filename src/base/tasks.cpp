@@ -121,8 +121,8 @@ void start_threads(unsigned count) noexcept {
   });
 }
 
-// If oneTBB does not get a thread, it waits forever, deep in its pool. So it gets
-// a limit that the system has been seen to allow.
+// If oneTBB does not get a thread, it waits forever, deep in its pool. So it gets a limit that the
+// system has been seen to allow.
 class ThreadLimit {
  public:
   // Gives `arena` the wanted number of threads, or as many as possible, and returns their number.

@@ -42,10 +42,10 @@ struct ClusterOutcome : Statistics {
 
 // Together, with the same options. Returns when the output is in place, in all processes.
 // With options.inputs_here, each has its own options.inputs. Requires: with options.parts,
-// options.split_output is the number of processes. `on_leave` is set to what removes the hidden
-// output of this process, for who ends it at once. `progress`: null in all processes, or in none;
-// that of rank 0 gets to know about all. Throws: Error; as Team. The output is then as it was
-// before.
+// options.split_output is the number of processes. `on_leave` becomes a function that removes the
+// hidden output of this process; call it before ending the process at once. `progress`: null in all
+// processes, or in none; rank 0's gets the progress of all. Throws: Error; as Team. Then the output
+// is unchanged.
 [[nodiscard]] ClusterOutcome sort_on_cluster(Team& team, const Options& options,
                                              std::function<void()>& on_leave,
                                              JobProgress* progress);

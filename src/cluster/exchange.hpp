@@ -51,10 +51,10 @@ struct ExchangeCost {
 [[nodiscard]] std::uint64_t exchange_scratch_bytes(std::uint64_t run_scratch_bytes,
                                                    std::uint64_t element_bytes);
 
-// Together: merges the parts of this process into `sink`, positions as of the whole output, and
-// sends what the others want. Returns when all have got all.
-// Throws: Error from reading runs, from the sink, or Error(kCorrupt) for what arrives damaged; as
-// Team. All threads have ended then.
+// Together: merges the parts of this process into `sink`, at their positions in the whole output,
+// and sends the slices that the others ask for. Returns when all processes have all slices.
+// Throws: Error from reading runs or from the sink; Error(kCorrupt) for damaged messages; as Team.
+// All threads have ended then.
 ExchangeCost exchange(Team& team, const ExchangeContext& context, PieceSink& sink);
 
 }  // namespace gsort::cluster

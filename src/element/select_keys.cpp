@@ -31,8 +31,8 @@ namespace gsort::HWY_NAMESPACE {
 
 constexpr std::size_t kStretch = 256;
 
-// The least of a stretch's keys. At once whether any comes before a bound, and what is left if none
-// does.
+// Returns the least of a stretch's keys: it shows whether any key comes before a bound, and is the
+// result if none does.
 template <class Key, class Map>
 HWY_INLINE Key least_of(const Key* raw, std::size_t count, Map map) {
   Key least = static_cast<Key>(~Key{0});

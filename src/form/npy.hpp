@@ -31,8 +31,8 @@ struct NpyHeader {
 };
 
 // Reads the header from the start of a file's bytes; `path` names it in errors.
-// Throws: Error(kInput) for what is no such file, or holds an array that cannot be sorted, with the
-// way out: another dtype, Fortran order, more than two dimensions, or none.
+// Throws: Error(kInput) if it is no such file, or if the array cannot be sorted (other dtypes,
+// Fortran order, more than two dimensions, or none); its hint says what to do.
 [[nodiscard]] NpyHeader read_npy_header(ByteStream& from, const std::string& path);
 
 // Parses the braces and the text between them: Latin-1 in versions 1 and 2, UTF-8 from 3 on.

@@ -72,7 +72,7 @@ void keep(const Error& error) {
   last_error.number = error.error_number();
 }
 
-// Keeps what is being handled.
+// Keeps the current exception.
 void keep_current_error() noexcept {
   try {
     keep(current_error());

@@ -1,5 +1,5 @@
-// The job: what was asked and what the headers of the inputs say, brought together once. What is
-// behind it, the plan, the pipeline and the reports, knows the sort from here.
+// The job: the options and the facts of the inputs' headers, combined once. Plan, pipeline and
+// reports read the sort's parameters from Job only.
 #pragma once
 
 #include <cstdint>

@@ -1,5 +1,5 @@
-// The rows of the table of options that say what is to be done: order and job. What they change
-// must not come from GSORT_OPTIONS.
+// The rows of the table of options for order and job. They change the result, so they must not come
+// from GSORT_OPTIONS.
 #include <array>
 
 #include "options/form_options.hpp"

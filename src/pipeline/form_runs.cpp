@@ -293,8 +293,8 @@ class RunFormation {
     return (reader_.position() - begin) / plan_.element_bytes;
   }
 
-  // A run that is kept stands for all of the input up to its end: who resumes the sort reads on
-  // from there. So what the reader has passed over must be seen before, not at the end of the sort.
+  // A kept run stands for all of the input up to its end: a resumed sort reads on from there. So
+  // elements that the reader has skipped must be found now, not at the end of the sort.
   void require_all_taken(std::uint64_t begin, std::uint64_t elements) const {
     const std::uint64_t given = taken_since(begin);
     if (given == elements) return;

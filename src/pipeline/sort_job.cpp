@@ -193,8 +193,8 @@ class Sort {
     if (plan_.is<SetPlan>()) {
       return compare_inputs(plan_, job_.reader, proof, &meter_, memory, output);
     }
-    // A folder that cannot keep runs is refused now, not when the first one is ready; and whatever
-    // ends the process from here on, the next one knows who made the folder.
+    // A folder that cannot keep runs is an error now, not when the first run is ready. And however
+    // the process ends from here on, the next one knows whether gsort made the folder.
     if (job_.resumption != nullptr && !plan_.is<OneChunk>()) run_store();
     EngineShape shape = engine_shape_of(plan_, &meter_);
     shape.losses = losses_;

@@ -27,10 +27,10 @@ struct Report : Statistics {
 
 class Call {
  public:
-  // Opens the inputs. `words` are those of a command line behind the program's name; of the
-  // environment only GSORT_CACHE and TMPDIR count. Operands that are names of `arrays` are these,
-  // and `order` are the fields to sort by: NAME, or -NAME for descending order.
-  // Throws: Error, also if the type of raw keys is not given, or if suffixes name several types.
+  // Opens the inputs. `words` are those of a command line after the program's name; only
+  // GSORT_CACHE and TMPDIR of the environment count. Operands that are names of `arrays` stand for
+  // these, and `order` has the fields to sort by: NAME, or -NAME for descending order. Throws:
+  // Error, also if the type of raw keys is not given, or if suffixes name several types.
   Call(const std::vector<std::string>& words, std::vector<io::MemoryInput> arrays,
        const std::vector<std::string>& order = {});
 

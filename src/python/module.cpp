@@ -134,7 +134,7 @@ void look_for_signals() {
   if (PyErr_CheckSignals() != 0) throw nb::python_error();
 }
 
-// To open a FIFO is to wait for who writes to it, and so is to read the header of an array there.
+// Opening a FIFO, and reading the header of an array from it, waits for its writer.
 void make_call(Call* place, const std::vector<nb::bytes>& words, const std::vector<Array>& arrays,
                const std::vector<nb::bytes>& order) {
   std::vector<io::MemoryInput> inputs(arrays.size());

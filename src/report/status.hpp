@@ -29,8 +29,8 @@ struct Status {
   std::size_t rounds = 0;
 };
 
-// Follows a sort by looking at it now and then. The rate is that of the last few seconds, so that
-// what is left is told by how fast the phase goes now; later phases are taken to be as fast.
+// Follows a sort by looking at it now and then. The rate is that of the last few seconds, so the
+// time left follows the current speed of the phase; later phases are assumed to be as fast.
 class StatusTracker {
  public:
   static constexpr double kRateSeconds = 5;

@@ -40,7 +40,7 @@ std::uint64_t number_of_job(const FormedShares& shares, const PartJob& part, con
                         job.min_count);
   } else if (part.is_on_network &&
              are_short_parts(shares.elements(), part.part.of, shares.element_bytes())) {
-    text += " at pages";  // parts of who sees the file otherwise have other borders
+    text += " at pages";  // a process that does not see the file by network has other borders
   }
   return XXH3_64bits(text.data(), text.size());
 }
