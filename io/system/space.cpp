@@ -99,7 +99,7 @@ void require_memory_for(const File& output, std::atomic<std::uint64_t>& unlooked
                         std::uint64_t bytes) {
   if (memory_has_room(unlooked_bytes, bytes)) return;
   throw output.error("writing", ENOMEM)
-      .hint("the output lies in memory (tmpfs), which is full: write it to a disk");
+      .hint("the output is in memory (tmpfs), which is full; write it to a disk");
 }
 
 }  // namespace gsort::io

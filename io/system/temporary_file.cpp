@@ -10,6 +10,8 @@
 #include <fcntl.h>
 #include <fmt/format.h>
 #include <poll.h>
+#include <sys/stat.h>
+#include <sys/sysmacros.h>
 #include <unistd.h>
 
 #include "io/system/held_signals.hpp"
@@ -163,12 +165,15 @@ void close_everywhere(const Slot& slot) {
   constexpr int kLongestGap = 1024;
   const int null = ::open("/dev/null", O_RDWR | O_CLOEXEC);
   struct stat named = {};
-  struct stat open = {};
+  struct statx open = {};
   const bool exists = ::fstatat(slot.folder, slot.name.data(), &named, AT_SYMLINK_NOFOLLOW) == 0;
   for (int fd = STDERR_FILENO + 1, gap = 0; exists && gap < kLongestGap; ++fd, ++gap) {
-    if (::fstat(fd, &open) != 0) continue;
+    // A server that does not answer is not asked.
+    if (::statx(fd, "", AT_EMPTY_PATH | AT_STATX_DONT_SYNC, STATX_INO, &open) != 0) continue;
     gap = 0;
-    if (open.st_dev == named.st_dev && open.st_ino == named.st_ino) ::dup3(null, fd, O_CLOEXEC);
+    const bool is_it = open.stx_ino == named.st_ino &&
+                       makedev(open.stx_dev_major, open.stx_dev_minor) == named.st_dev;
+    if (is_it) ::dup3(null, fd, O_CLOEXEC);
   }
   ::close(null);
 }

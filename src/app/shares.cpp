@@ -187,9 +187,10 @@ ShareDone take_into(const std::string& output, const Options& options, Meter& me
   done.machine = machine_for_part(shares, part.temporary_folders, folder);
   look_for_gpus(job, done.machine);
   done.plan = make_plan(
-      job, part.has_own_file
-               ? done.machine
-               : with_room(done.machine, bytes_to_write(part, shares, job, header_bytes)));
+      job,
+      part.has_own_file
+          ? done.machine
+          : with_room(done.machine, taken ? 0 : bytes_to_write(part, shares, job, header_bytes)));
   require_temporary_folders(options, done.machine, done.plan);
   if (taken) {
     done.outcome = outcome_of_before(taken->end - taken->begin, done.plan);

@@ -8,6 +8,7 @@
 #include <exception>
 #include <list>
 #include <mutex>
+#include <new>
 #include <thread>
 
 #include "base/made_once.hpp"
@@ -156,7 +157,12 @@ struct AtExit {
   AtExit() = default;
   AtExit(const AtExit&) = delete;
   AtExit& operator=(const AtExit&) = delete;
-  ~AtExit() { pool_of_process().end_idle_threads(); }
+  ~AtExit() {
+    try {
+      pool_of_process().end_idle_threads();
+    } catch (const std::bad_alloc&) {  // there was no pool, so there are no threads
+    }
+  }
 };
 const AtExit kAtExit;
 

@@ -15,12 +15,15 @@ std::string_view without_suffix(std::string_view path) {
   return path.substr(0, path.size() - suffix_of(path).size() - 1);
 }
 
-// The codec may be one that gsort does not read: other data than its name says may be in the file.
-std::string_view without_codec_suffix(std::string_view path) {
+// By its name, the file holds data of a codec that gsort does not read. Other data may be in it.
+bool has_foreign_codec(std::string_view path) {
   constexpr bool kIsPlain = true;
   const auto foreign = foreign_form_of_path(path, kIsPlain);
-  const bool is_foreign = foreign && !foreign->command.empty();
-  return codec_of_path(path) || is_foreign ? without_suffix(path) : path;
+  return foreign && !foreign->command.empty();
+}
+
+std::string_view without_codec_suffix(std::string_view path) {
+  return codec_of_path(path) || has_foreign_codec(path) ? without_suffix(path) : path;
 }
 
 }  // namespace
@@ -57,7 +60,12 @@ std::optional<FileFormat> format_of_path(std::string_view path) {
   return std::nullopt;
 }
 
+bool is_read_compressed(const InputForm& form, std::string_view path) {
+  return form.codec == Codec::kNone && has_foreign_codec(path);
+}
+
 FileFormat format_of_input(const InputForm& form, std::string_view path) {
+  if (!form.format && is_read_compressed(form, path)) return FileFormat::kBinary;
   return form.format.value_or(format_of_path(path).value_or(FileFormat::kBinary));
 }
 

@@ -110,7 +110,9 @@ OutputForm output_form(const Options& options) {
   } else if (const auto named = format_of_path(path)) {
     form.format = *named;
   } else {
-    form.format = format_of_path(options.inputs.front()).value_or(FileFormat::kBinary);
+    InputForm by_name = options.input_form;
+    by_name.format.reset();
+    form.format = format_of_input(by_name, options.inputs.front());
   }
   form.codec = options.compress ? *options.compress : codec_of_path(path).value_or(Codec::kNone);
   const CodecLevels levels = levels_of(form.codec);

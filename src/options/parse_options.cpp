@@ -223,7 +223,9 @@ void apply_environment(Options& options, const char* text, Program program) {
 
 void resolve_type(Options& options, const Environment& environment) {
   if (options.type_source == TypeSource::kOption) return;
-  if (const auto type = key_type_of_path(options.inputs.front())) {
+  const std::string& first = options.inputs.front();
+  const auto type = key_type_of_path(first);
+  if (type && !is_read_compressed(options.input_form, first)) {
     options.key.type = *type;
     options.type_source = TypeSource::kSuffix;
   } else if (const char* const name = environment("GSORT_TYPE"); name != nullptr && *name != 0) {

@@ -38,11 +38,12 @@ std::string as_typed(std::string_view name) {
 }
 
 // A hint that names the fields that have an order.
-std::string hint_for_fields(const StoredRecords& records, std::string_view what_to_do = "") {
+std::string hint_for_fields(const StoredRecords& records, bool for_option,
+                            std::string_view what_to_do = "") {
   std::string names;
   for (const StoredField& field : records.fields) {
     if (field.keys.empty() || field.name.empty()) continue;
-    names += (names.empty() ? "" : ", ") + as_typed(field.name);
+    names += (names.empty() ? "" : ", ") + (for_option ? as_typed(field.name) : field.name);
   }
   if (names.empty())
     return "no field has an order: only fields of numbers, times and texts have one";
@@ -85,7 +86,7 @@ void add_all_fields(RecordFormat& format, const StoredRecords& records, const Op
     if (field.keys.empty()) {
       throw Error(ErrorKind::kUsage, "sorting by all fields",
                   fmt::format("field '{}' has no order of its own", field.name))
-          .hint(hint_for_fields(records, "name fields with --key; "));
+          .hint(hint_for_fields(records, true, "name fields with --key; "));
     }
     require_room(format, field);
     for (KeyField key : field.keys) {
@@ -129,7 +130,7 @@ bool add_named_key(RecordFormat& format, const StoredRecords& records, std::stri
       return names_its_type(key);
     }
     throw bad_key(key, "is not a field of the records",
-                  hint_for_fields(records) + "; or give OFFSET[:TYPE][r]");
+                  hint_for_fields(records, true) + "; or give OFFSET[:TYPE][r]");
   }
   if (field->keys.empty()) {
     throw bad_key(key, "has no order of its own",
@@ -148,7 +149,7 @@ void add_ordered_field(RecordFormat& format, const StoredRecords& records, std::
   if (field == nullptr || field->keys.empty()) {
     throw bad_key(name,
                   field == nullptr ? "is not a field of the records" : "has no order of its own",
-                  hint_for_fields(records));
+                  hint_for_fields(records, false));
   }
   add_field(format, *field, name, reversed != options.key.descending);
 }

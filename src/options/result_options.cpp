@@ -87,7 +87,7 @@ void refuse_beside_set_operations(const Options& options, const StoredArray& sto
   }
   if (!options.merge) refuse("needs --merge", "sort each FILE, then add -m");
   if (options.inputs.size() < 2) {
-    refuse("needs at least two FILEs", "name all that are to be compared; -u alone takes one");
+    refuse("needs at least two FILEs", "name all FILEs to compare; -u alone takes one");
   }
   if (options.records || stored.records) {
     throw exclude_each_other(options, name, stored.records ? "an array of records" : "--record",

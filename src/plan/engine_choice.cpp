@@ -204,7 +204,7 @@ EngineDecision choose_engine(const Job& job, const Machine& machine) {
   if (job.merged_inputs > 0) return {false, "merging takes less time than starting a GPU"};
   const unsigned cores = job.resources.parallel.value_or(machine.cores);
   if (!machine.input_bytes)
-    return {false, "a sort starts on the CPU where the number of keys is not known"};
+    return {false, "a sort starts on the CPU if the number of keys is not known"};
   if (!wants_gpu(job, machine)) {
     return {false, fmt::format("{} are sorted faster by {} than a GPU starts",
                                format_bytes(*machine.input_bytes), counted(cores, "core"))};

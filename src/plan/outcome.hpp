@@ -35,7 +35,7 @@ enum class AddUp : std::uint8_t { kKnown, kSum, kMost };
   ROW(elements_read, kCount, kNone, "", "elements_read", kSum, "") /* none of resumed runs */      \
   ROW(output_elements, kCount, kOutput, "output_elements", "elements_written", kSum, "")           \
   ROW(lost_nan_payloads, kCount, kOutput, "lost_nan_payloads", "lost_nan_payloads", kSum,          \
-      "{} NaN written without their payloads, which text does not hold")                           \
+      "{} NaN written without their payloads, which text cannot hold")                             \
   ROW(seconds, kSeconds, kTime, "seconds", "", kKnown, "")                                         \
   ROW(runs, kCount, kRuns, "runs", "runs", kSum, "") /* 0: one chunk went to the output */         \
   ROW(resumed_runs, kCount, kRuns, "resumed_runs", "resumed_runs", kSum, "") /* of these */        \

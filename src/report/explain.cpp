@@ -120,7 +120,7 @@ std::string disk_words(const Plan& plan, const Machine& machine) {
   }
   if (machine.output) {
     if (plan.output.least_bytes > 0) {
-      words += fmt::format("; the output takes {} as a new file, also if it replaces one",
+      words += fmt::format("; the output takes {} as a new file, even if it replaces one",
                            format_bytes(plan.output.least_bytes));
     }
     words += "; the output's folder has " + free_words(*machine.output);
@@ -158,7 +158,7 @@ std::string explain_text(const Plan& plan, const Machine& machine) {
     text += line("merging",
                  fmt::format("up to {} runs at once, blocks of {}", format_count(plan.run.fan_in),
                              format_bytes(plan.run.block_elements * plan.element_bytes)));
-    text += line("runs", fmt::format("packed where that pays; {}", place_of_runs(plan)));
+    text += line("runs", fmt::format("packed where that saves space; {}", place_of_runs(plan)));
   }
   text += line("disk", disk_words(plan, machine));
   return text;

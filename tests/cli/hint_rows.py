@@ -171,7 +171,7 @@ followed(r"give numbers from .*, as in --device=(0,1), or (all), or (auto)", wit
 followed(r"its levels are (\d+) to (\d+), \d+ if none is given", levels)
 followed(r"--share=(0/1) is the whole input", with_value("--share", "{0}"))
 followed(r"sort each FILE, then add -m", sorted_first)
-followed(r"name all that are to be compared; -u alone takes one", distinct_alone)
+followed(r"name all FILEs to compare; -u alone takes one", distinct_alone)
 followed(r"put it into a file, or leave out --resume", without("--resume"))
 followed(r"every key occurs at least once; --min-count=2 leaves out keys that occur once", with_value("--min-count", "2"))
 followed(r"--check -u says whether keys repeat", without("--count"))

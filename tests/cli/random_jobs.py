@@ -311,9 +311,12 @@ class Runner:
             return f"status {done.returncode}: {text}; the first disorder is {disorder}"
         if job.check == "-C":
             return f"said {text}" if text else None
-        wanted = f"{len(job.inputs[0]):,} elements" if disorder is None else f"element {disorder:,} is out of order"
-        if disorder is None and not is_same:
-            wanted = f"expected {len(job.inputs[0]):,} with {expected}\n"
+        count = len(job.inputs[0])
+        wanted = f"{count:,} element{'' if count == 1 else 's'}, "
+        if disorder is not None:
+            wanted = f"element {disorder:,} is out of order"
+        elif not is_same:
+            wanted = f"expected {count:,} with {expected}\n"
         return None if wanted in text else f"said {text} instead of {wanted}"
 
 

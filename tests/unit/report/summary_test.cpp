@@ -36,7 +36,7 @@ TEST(StatisticLines, SayWhatIsNotZeroAndHasALine) {
   EXPECT_EQ(std::ranges::count(text, '\n'), lines);
   statistics = {.lost_nan_payloads = 1'234};
   EXPECT_EQ(statistic_lines("gsort-mpi", statistics),
-            "gsort-mpi: 1,234 NaN written without their payloads, which text does not hold\n");
+            "gsort-mpi: 1,234 NaN written without their payloads, which text cannot hold\n");
 }
 
 TEST(SummaryLine, SaysHowMuchHowLongHowFastAndWhetherProved) {
@@ -109,7 +109,7 @@ TEST(PhaseLines, SayHowManyNansTextHasWithoutTheirPayloads) {
   EXPECT_EQ(lines().find("NaN"), std::string::npos);
   outcome.lost_nan_payloads = 1'234;
   EXPECT_NE(
-      lines().find("gsort: 1,234 NaN written without their payloads, which text does not hold\n"),
+      lines().find("gsort: 1,234 NaN written without their payloads, which text cannot hold\n"),
       std::string::npos)
       << lines();
 }
