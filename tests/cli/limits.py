@@ -199,7 +199,8 @@ def a_shared_file_in_a_tmpfs_counts_as_memory(place):
 
             refused = place.bash(take("0/1", "-S128M"))
             left = list(memory.iterdir())
-            at_once = place.bash(f"{take('0/2', '-S64M')} & {take('1/2', '-S64M')} & wait %1; echo $?; wait %2; echo $?")
+            at_once = place.bash(f"{take('0/2', '-S64M')} & first=$!; {take('1/2', '-S64M')} & second=$!; "
+                                 "wait $first; echo $?; wait $second; echo $?")
             alone = [place.bash(take(part, "")).returncode for part in ("0/2", "1/2")]
             print(refused.stderr, at_once.stdout, at_once.stderr, alone)
         joined = place.bash(f"gsort --join=2 -o {memory}/out && cmp wanted {memory}/out")
