@@ -164,25 +164,13 @@ def shared_dependencies(binaries: list[Path], folder: Path) -> set[str]:
     return set(re.search(r"shlibs:Depends=(.*)", text)[1].split(", "))
 
 
-def pack(options, folder: Path, *variables: str) -> None:
-    """What cpack makes, in folder/packages."""
-    config = options.build / "CPackConfig.cmake"
-    more = [word for variable in variables for word in ("-D", variable)]
-    output_of("cpack", "--config", config, "-B", folder / "packages", *more, cwd=folder, timeout=7000)
-
-
-def pack_what_is_built(options, folder: Path) -> None:
-    """The same, but gsort-bench, which takes long to build with CUDA, is only asked for."""
-    tool = folder / "build-tool"
-    tool.write_text('#!/bin/sh\necho "$@" > "$0.asked"\n')
-    tool.chmod(0o755)
-    pack(options, folder, f"CPACK_GSORT_BUILD={tool}")
-    asked = (folder / "build-tool.asked").read_text()
-    require(asked == f"--build {options.build} --target gsort-bench\n", f"cpack builds {asked}")
+def pack(options, folder: Path) -> None:
+    """What cpack makes, in folder/packages. It builds nothing."""
+    output_of("cpack", "--config", options.build / "CPackConfig.cmake", "-B", folder / "packages", cwd=folder)
 
 
 def case_debian(options, folder: Path) -> None:
-    pack_what_is_built(options, folder)
+    pack(options, folder)
     program, = (folder / "packages").glob("gsort-binary_*.deb")
     library, = (folder / "packages").glob("libgsort-dev_*.deb")
     tools, = (folder / "packages").glob("gsort-tools_*.deb")
@@ -218,19 +206,9 @@ def case_debian(options, folder: Path) -> None:
         require((folder / library.stem / "usr/include" / header).exists(), f"the library has {header}")
 
 
-def case_tools(options, folder: Path) -> None:
-    """The package of the tools has gsort-bench, which cpack builds if need be."""
-    pack(options, folder, "CPACK_COMPONENTS_ALL=tools")
-    package, = (folder / "packages").glob("gsort-tools_*.deb")
-    output_of("dpkg-deb", "--extract", package, folder / "extracted")
-    usr = folder / "extracted/usr"
-    require((usr / "bin/gsort-bench").exists(), f"{package.name} has gsort-bench")
-    require_tools(options, usr, options.build / "bin/gsort", folder)
-
-
 def case_arm64(options, folder: Path) -> None:
     """The packages of a cross build are for ARM64, and depend on what packages for this machine depend on."""
-    pack_what_is_built(options, folder)
+    pack(options, folder)
     packages = {package.name.split("_")[0]: package for package in (folder / "packages").glob("*_arm64.deb")}
     require(packages.keys() == {"gsort-binary", "libgsort-dev", "gsort-tools"}, f"there are packages: {packages}")
     for name, package in packages.items():

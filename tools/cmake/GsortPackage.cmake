@@ -71,6 +71,4 @@ set(CPACK_DEBIAN_CLUSTER_DESCRIPTION "sorts files of binary numbers on several m
 One process on each host, by MPI. The output has the bytes that gsort makes.")
 set(CPACK_DEBIAN_TOOLS_DESCRIPTION "makes inputs for gsort and measures it
 gsort-gen and gsort-bench, which repeat the measurements of its documents.")
-configure_file(${CMAKE_CURRENT_LIST_DIR}/BuildTools.cmake.in BuildTools.cmake @ONLY)
-set(CPACK_INSTALL_SCRIPTS ${PROJECT_BINARY_DIR}/BuildTools.cmake)
 include(CPack)
