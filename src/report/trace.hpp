@@ -1,5 +1,5 @@
 // --trace: what every thread did when, in Chrome's trace-event format, which ui.perfetto.dev opens
-// and tools/trace_plot draws. One track a thread, spans named after their stages with their bytes
+// and gsort-plot draws. One track a thread, spans named after their stages with their bytes
 // and their device as arguments, waits apart by their category; phases have a track of their own.
 // Times are microseconds.
 #pragma once

@@ -163,7 +163,7 @@ class SharesBench {
     sum_ = sum_of<Key>(input_);
   }
 
-  // Groups as gsort-bench has them, so that tools/bench/plot draws them over `devices`.
+  // Groups as gsort-bench has them, so that gsort-plot draws them over `devices`.
   void measure(std::span<const int> ordinals, Json& groups) {
     const Contender copies{"copies there and back", copy_there_and_back(ordinals)};
     const Contender host{"gsort", host_keys(ordinals), verdict()};

@@ -1,4 +1,4 @@
-// Report: the results of a run, as tables for people and as JSON for tools/bench/plot.
+// Report: the results of a run, as tables for people and as JSON for gsort-plot.
 //
 // Results come in groups: contenders that did the same work on the same inputs. A table's
 // columns:

@@ -2,7 +2,6 @@
 # package, and the tools that repeat its measurements. A relocatable build has the libraries of the program beside it,
 # no library of its own, and no tools.
 set(pages ${PROJECT_BINARY_DIR}/generated)
-file(MAKE_DIRECTORY ${pages})
 
 # generated_page(PROGRAM FILE FORM): what PROGRAM --generate=FORM prints.
 function(generated_page program file form)
@@ -50,7 +49,11 @@ if(GSORT_RELOCATABLE)
   return()
 endif()
 
-add_dependencies(gsort_installed gsort_shared gsort-gen)
+add_custom_command(OUTPUT ${pages}/gsort-plot.1.gz DEPENDS ${CMAKE_RUNTIME_OUTPUT_DIRECTORY}/gsort-plot
+  COMMAND ${PROJECT_SOURCE_DIR}/tools/cmake/manual_page.sh ${pages}/gsort-plot.1.gz ${PROJECT_VERSION}
+    ${CMAKE_RUNTIME_OUTPUT_DIRECTORY}/gsort-plot)
+add_custom_target(gsort-plot_page ALL DEPENDS ${pages}/gsort-plot.1.gz)
+add_dependencies(gsort_installed gsort_shared gsort-gen gsort-plot_page)
 if(TARGET gsort-mpi)
   install(TARGETS gsort-mpi RUNTIME COMPONENT cluster)
   pages_of(gsort-mpi cluster cluster_zsh)
@@ -60,7 +63,10 @@ if(TARGET gsort-mpi)
     RENAME copyright COMPONENT cluster)
 endif()
 install(TARGETS gsort-gen RUNTIME COMPONENT tools)
-install(TARGETS gsort-bench RUNTIME COMPONENT tools OPTIONAL)  # minutes to build with CUDA; cpack builds it
+install(TARGETS gsort-bench RUNTIME COMPONENT tools OPTIONAL)  # minutes to build with CUDA
+install(PROGRAMS ${CMAKE_RUNTIME_OUTPUT_DIRECTORY}/gsort-plot TYPE BIN COMPONENT tools)
+install(FILES ${pages}/gsort-gen.1.gz ${pages}/gsort-plot.1.gz DESTINATION ${CMAKE_INSTALL_MANDIR}/man1 COMPONENT tools)
+install(FILES ${pages}/gsort-bench.1.gz DESTINATION ${CMAKE_INSTALL_MANDIR}/man1 COMPONENT tools OPTIONAL)
 install(FILES ${PROJECT_SOURCE_DIR}/LICENSE DESTINATION ${CMAKE_INSTALL_DATADIR}/doc/gsort-tools
   RENAME copyright COMPONENT tools)
 include(CMakePackageConfigHelpers)

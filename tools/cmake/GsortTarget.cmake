@@ -50,6 +50,12 @@ if(GSORT_RELOCATABLE)
   target_link_options(gsort_settings INTERFACE -Wl,--disable-new-dtags)
 endif()
 
+# gsort_tool_page(NAME): makes the manual page of a tool, when it is built.
+function(gsort_tool_page name)
+  add_custom_command(TARGET ${name} POST_BUILD COMMAND ${PROJECT_SOURCE_DIR}/tools/cmake/manual_page.sh
+    ${PROJECT_BINARY_DIR}/generated/${name}.1.gz ${PROJECT_VERSION} ${CMAKE_CROSSCOMPILING_EMULATOR} $<TARGET_FILE:${name}>)
+endfunction()
+
 # gsort_library(NAME SOURCES ... DEPENDS ...): a static library of one folder. DEPENDS are public.
 function(gsort_library name)
   cmake_parse_arguments(PARSE_ARGV 1 ARG "" "" "SOURCES;DEPENDS;PRIVATE_DEPENDS")
