@@ -1,9 +1,12 @@
 """The build backend: scikit-build-core's, but for the source archive. That holds all sources of gsort, from which its wheel
 is compiled, and above them a pyproject.toml with their places.
 
-This folder alone, which scikit-build-core would pack, has only the module."""
+This folder alone, which scikit-build-core would pack, has only the module. Equal sources make equal archives: their files have
+no owners, one of two modes, and the time of SOURCE_DATE_EPOCH."""
 
+import gzip
 import io
+import os
 import tarfile
 from pathlib import Path
 from typing import Any, Optional
@@ -46,13 +49,14 @@ def _files() -> list:
 def _add_text(archive: tarfile.TarFile, name: str, text: bytes) -> None:
     facts = tarfile.TarInfo(name)
     facts.size = len(text)
-    facts.mode = 0o644
-    archive.addfile(facts, io.BytesIO(text))
+    archive.addfile(_plain(facts), io.BytesIO(text))
 
 
-def _without_owner(facts: tarfile.TarInfo) -> tarfile.TarInfo:
+def _plain(facts: tarfile.TarInfo) -> tarfile.TarInfo:
     facts.uid = facts.gid = 0
     facts.uname = facts.gname = ""
+    facts.mode = 0o755 if facts.mode & 0o100 else 0o644
+    facts.mtime = int(os.environ.get("SOURCE_DATE_EPOCH", 0))
     return facts
 
 
@@ -63,9 +67,9 @@ def build_sdist(sdist_directory: str, config_settings: Optional[Any] = None) -> 
     folder = core[:-len(".tar.gz")]
     with tarfile.open(path) as made:
         info = made.extractfile(f"{folder}/PKG-INFO").read()
-    with tarfile.open(path, "w:gz") as archive:
+    with gzip.GzipFile(path, "wb", mtime=0) as packed, tarfile.open(fileobj=packed, mode="w") as archive:
         _add_text(archive, f"{folder}/PKG-INFO", info)
         _add_text(archive, f"{folder}/pyproject.toml", _project())
         for file in _files():
-            archive.add(file, f"{folder}/{file.relative_to(ROOT)}", filter=_without_owner)
+            archive.add(file, f"{folder}/{file.relative_to(ROOT)}", filter=_plain)
     return core

@@ -35,6 +35,13 @@ def unpacked(archive, folder):
     return made
 
 
+def test_equal_sources_make_equal_archives(archive, tmp_path):
+    """Though it is another day, and other modes are usual."""
+    again = subprocess.run([sys.executable, "-B", "-c", "import os, time; os.umask(0o077); time.time = lambda: 2e9; " + MAKE,
+                            tmp_path], cwd=PACKAGE, capture_output=True, text=True, check=True)
+    assert (tmp_path / again.stdout.splitlines()[-1]).read_bytes() == archive.read_bytes()
+
+
 @WITH_AND_WITHOUT_CUDA
 def test_the_archive_can_be_configured(archive, tmp_path, cuda):
     """CMake finds every file, folder and target that is named there."""
