@@ -7,6 +7,7 @@ Skips with status 77 and the reason where it is not run by root, where mmdebstra
 
 import argparse
 import os
+import shlex
 import shutil
 import socket
 import subprocess
@@ -33,7 +34,7 @@ mkdir dev/pts dev/shm
 mount -t devpts -o newinstance,ptmxmode=666 devpts dev/pts
 ln -s pts/ptmx dev/ptmx
 mount -t tmpfs -o mode=1777 shm dev/shm
-exec chroot . bash -c 'cd /root/gsort && tools/quickstart </dev/null && tools/test </dev/null'
+exec chroot . bash -c {command}
 """
 
 
@@ -53,8 +54,13 @@ def make_debian(root: Path, suite: str) -> str | None:
     shutil.copyfile("/etc/resolv.conf", root / "etc/resolv.conf")
     if CERTIFICATES.exists():  # this machine may reach PyPI through a proxy that has its own
         shutil.copyfile(CERTIFICATES, root / CERTIFICATES.relative_to("/"))
-    subprocess.run(["git", "clone", "--quiet", SOURCE, root / "root/gsort"], check=True)
     return None
+
+
+def run_inside(root: Path, command: str, **more) -> int:
+    script = INSIDE.format(root=shlex.quote(str(root)), command=shlex.quote(command))
+    return subprocess.run(["unshare", "--mount", "--pid", "--fork", "--kill-child", "sh", "-c", script], env=ENVIRONMENT,
+                          **more).returncode
 
 
 def main() -> int:
@@ -69,8 +75,8 @@ def main() -> int:
         if reason:
             print("skipped:", reason)
             return SKIPPED
-        return subprocess.run(["unshare", "--mount", "--pid", "--fork", "--kill-child", "sh", "-c", INSIDE.format(root=root)],
-                              env=ENVIRONMENT).returncode
+        subprocess.run(["git", "clone", "--quiet", SOURCE, root / "root/gsort"], check=True)
+        return run_inside(root, "cd /root/gsort && tools/quickstart </dev/null && tools/test </dev/null")
 
 
 if __name__ == "__main__":
