@@ -5,7 +5,6 @@ temporary folder and raises an exception if something is not as it should be.
 Usage: run.py --build DIR [--cmake PROGRAM] CASE..."""
 
 import argparse
-import gzip
 import os
 import re
 import shutil
@@ -15,28 +14,12 @@ import tempfile
 from pathlib import Path
 
 import exports
+from contents import PLAIN, SOURCE, fields_of, output_of, require, require_lintian, require_links, require_pages, shared_dependencies
 
-SOURCE = Path(__file__).resolve().parents[2]
-# A user's environment: nothing that would lead a program to the build folder.
 C99 = ["-std=c99", "-Wall", "-Wextra", "-pedantic", "-Werror"]
-PLAIN = {"PATH": "/usr/sbin:/usr/bin:/sbin:/bin", "LC_ALL": "C.UTF-8", "LD_LIBRARY_PATH": ""}
 DEVICE_GUIDE = SOURCE / "src/library/DEVICE.md"
 # What belongs to the C library and the kernel; a tar cannot bring it.
 SYSTEM_LIBRARY = re.compile(r"(lib(c|m|dl|rt|pthread)|ld-linux-(x86-64|aarch64)|linux-vdso)\.so\.\d")
-
-
-def output_of(*command, **more) -> str:
-    words = [str(word) for word in command]
-    more = {"env": PLAIN, "timeout": 250, **more}
-    done = subprocess.run(words, stdout=subprocess.PIPE, stderr=subprocess.STDOUT, text=True, **more)
-    if done.returncode:
-        raise AssertionError(f"{' '.join(words)}: status {done.returncode}\n{done.stdout}")
-    return done.stdout
-
-
-def require(holds, what) -> None:
-    if not holds:
-        raise AssertionError(what)
 
 
 def require_sorts(gsort: Path, folder: Path) -> None:
@@ -117,22 +100,12 @@ def install(options, folder: Path) -> Path:
     return folder / "usr"
 
 
-def require_pages(usr: Path, zsh_folder: str, program: str = "gsort") -> None:
-    """The manual page and the completions are what the installed program generates."""
-    for path, form in {f"bash-completion/completions/{program}": "bash", f"zsh/{zsh_folder}/_{program}": "zsh",
-                       f"fish/vendor_completions.d/{program}.fish": "fish"}.items():
-        text = (usr / "share" / path).read_text()
-        require(text == output_of(usr / "bin" / program, f"--generate={form}"), f"{path} is the completion for {form}")
-    page = gzip.decompress((usr / f"share/man/man1/{program}.1.gz").read_bytes()).decode()
-    require(page == output_of(usr / "bin" / program, "--generate=man"), f"{program}.1.gz is the manual page")
-
-
 def require_cluster(options, usr: Path, zsh_folder: str, folder: Path) -> None:
     """gsort-mpi sorts with two processes, and has its pages, its guide and its licence."""
     program = usr / "bin/gsort-mpi"
     require_nothing_of(options.build, program)
     require_pages(usr, zsh_folder, "gsort-mpi")
-    for name in "README.md", "copyright":
+    for name in "src/cluster/README.md", "copyright":
         require((usr / "share/doc/gsort-mpi" / name).exists(), f"gsort-mpi has its {name}")
     mpirun = "mpirun.mpich" if any("mpich" in name for name in libraries_of(program)) else "mpirun.openmpi"
     (folder / "in.u32").write_bytes(bytes(range(255, -1, -1)))
@@ -152,21 +125,9 @@ def case_install(options, folder: Path) -> None:
     require_tools(options, usr, usr / "bin/gsort", folder)
     if has_cluster(options):
         require_cluster(options, usr, "site-functions", folder)
+    require_links(usr)
     require((usr / "share/doc/gsort-binary/copyright").read_text() == (SOURCE / "LICENSE").read_text(),
             "the licence is installed")
-
-
-def fields_of(package: Path) -> dict[str, str]:
-    text = output_of("dpkg-deb", "--field", package)
-    return dict(re.findall(r"^(\S+): (.*(?:\n .*)*)", text, re.M))
-
-
-def shared_dependencies(binaries: list[Path], folder: Path) -> set[str]:
-    """The packages that dpkg-shlibdeps finds binaries to need."""
-    (folder / "debian").mkdir(exist_ok=True)
-    (folder / "debian/control").write_text("Source: gsort\n\nPackage: gsort-binary\nArchitecture: any\n")
-    text = output_of("dpkg-shlibdeps", "-O", "--ignore-missing-info", *binaries, cwd=folder)
-    return set(re.search(r"shlibs:Depends=(.*)", text)[1].split(", "))
 
 
 def pack(options, folder: Path) -> None:
@@ -174,53 +135,68 @@ def pack(options, folder: Path) -> None:
     output_of("cpack", "--config", options.build / "CPackConfig.cmake", "-B", folder / "packages", cwd=folder)
 
 
+def soname(gsort: Path) -> str:
+    """Of the library of this version: STABILITY.md."""
+    (major, minor), = re.findall(r"^gsort (\d+)\.(\d+)", output_of(gsort, "--version"))
+    return f"libgsort.so.{major}" if int(major) else f"libgsort.so.{major}.{minor}"
+
+
 def case_debian(options, folder: Path) -> None:
     pack(options, folder)
-    program, = (folder / "packages").glob("gsort-binary_*.deb")
-    library, = (folder / "packages").glob("libgsort-dev_*.deb")
-    tools, = (folder / "packages").glob("gsort-tools_*.deb")
-    cluster = list((folder / "packages").glob("gsort-mpi_*.deb"))
-    require(len(cluster) == has_cluster(options), "there is a package gsort-mpi if it was built")
-    for package in program, library, tools, *cluster:
-        usr = folder / package.stem / "usr"
-        output_of("dpkg-deb", "--extract", package, usr.parent)
-        if package == tools:
-            binaries = require_tools(options, usr, folder / program.stem / "usr/bin/gsort", folder)
-        elif package in cluster:
-            binaries = [usr / "bin/gsort-mpi"]
-            require_cluster(options, usr, "vendor-completions", folder)
-        else:
-            binaries = [(usr / ("bin/gsort" if package == program else "lib/libgsort.so")).resolve()]
-            require_nothing_of(options.build, *binaries)
-        depends = set(fields_of(package)["Depends"].split(", "))
-        require(depends == shared_dependencies(binaries, folder), f"{package.name} depends on {depends}")
-        names = {name.split()[0] for name in depends}
-        uses_mpi = any(re.fullmatch(r"lib(openmpi|mpich)\d+", name) for name in names)
-        require(package not in cluster or uses_mpi, f"{package.name} depends on {names}")
-        require("libc6" in names and ("libtbb12" in names or package == tools), f"{package.name} depends on {names}")
-        for owner in re.findall(r"^\S+ (\S+)", output_of("dpkg-deb", "--contents", package), re.M):
-            require(owner == "root/root", f"{package.name} belongs to root, not {owner}")
-    fields = fields_of(program)
-    require(fields["Package"] == "gsort-binary" and fields["Conflicts"] == "gsort", "it stands beside no gsort")
+    library = soname(options.build / "bin/gsort")
+    runtime = library.replace(".so.", "")
+    packages = {package.name.split("_")[0]: package for package in (folder / "packages").glob("*.deb")}
+    wanted = {"gsort-binary", runtime, "libgsort-dev", "gsort-tools"} | ({"gsort-mpi"} if has_cluster(options) else set())
+    require(packages.keys() == wanted, f"there are packages: {packages}")
+    require_lintian(list(packages.values()))
+    trees = {name: folder / name / "usr" for name in packages}
+    for name, package in packages.items():
+        output_of("dpkg-deb", "--extract", package, folder / name)
+        owners = re.findall(r"^\S+ (\S+)", output_of("dpkg-deb", "--contents", package), re.M)
+        require(set(owners) == {"root/root"}, f"{name} belongs to root, not {owners}")
+    gsort = trees["gsort-binary"] / "bin/gsort"
+    binaries = {"gsort-binary": [gsort], runtime: [trees[runtime] / "lib" / library],
+                "gsort-tools": require_tools(options, trees["gsort-tools"], gsort, folder)}
+    if has_cluster(options):
+        require_cluster(options, trees["gsort-mpi"], "vendor-completions", folder)
+        binaries["gsort-mpi"] = [trees["gsort-mpi"] / "bin/gsort-mpi"]
+    for name, files in binaries.items():
+        for file in files:
+            require_nothing_of(options.build, file)
+        depends = set(fields_of(packages[name])["Depends"].split(", ")) - ({"python3"} if name == "gsort-tools" else set())
+        require(depends == shared_dependencies(files, folder), f"{name} depends on {depends}")
+        needs = {need.split()[0] for need in depends}
+        require("libc6" in needs and ("libtbb12" in needs or name == "gsort-tools"), f"{name} depends on {depends}")
+        require(name != "gsort-mpi" or any(re.fullmatch(r"lib(openmpi|mpich)\d+", need) for need in needs), f"{name}: {needs}")
+    version = fields_of(packages[runtime])["Version"]
+    depends = fields_of(packages["libgsort-dev"])["Depends"]
+    require(depends == f"{runtime} (= {version})", f"libgsort-dev depends on {depends}")
+    control = {name: output_of("dpkg-deb", "--info", packages[runtime], name) for name in ("shlibs", "triggers")}
+    require(control["triggers"] == "activate-noawait ldconfig\n", control["triggers"])
+    require(control["shlibs"].strip() == f"libgsort {library.partition('.so.')[2]} {runtime} (>= {version})", control["shlibs"])
+    for name in trees.keys() & {"gsort-binary", "gsort-mpi", "libgsort-dev"}:
+        require_links(trees[name])
+    fields = fields_of(packages["gsort-binary"])
+    require(fields["Conflicts"] == "gsort", "it stands beside no gsort")
     require(fields["Description"].startswith("sorts files of binary numbers"), fields["Description"])
-    usr = folder / program.stem / "usr"
-    require_sorts(usr / "bin/gsort", folder)
-    require_engines(usr / "bin/gsort", fields["Description"])
-    require_pages(usr, "vendor-completions")
+    require_sorts(gsort, folder)
+    require_engines(gsort, fields["Description"])
+    require_pages(trees["gsort-binary"], "vendor-completions")
     for header in "gsort.h", "gsort/sort_file.hpp":
-        require((folder / library.stem / "usr/include" / header).exists(), f"the library has {header}")
+        require((trees["libgsort-dev"] / "include" / header).exists(), f"the library has {header}")
 
 
 def case_arm64(options, folder: Path) -> None:
     """The packages of a cross build are for ARM64, and depend on what packages for this machine depend on."""
     pack(options, folder)
     packages = {package.name.split("_")[0]: package for package in (folder / "packages").glob("*_arm64.deb")}
-    require(packages.keys() == {"gsort-binary", "libgsort-dev", "gsort-tools"}, f"there are packages: {packages}")
+    runtime, = packages.keys() - {"gsort-binary", "libgsort-dev", "gsort-tools"}
     for name, package in packages.items():
         fields = fields_of(package)
         require(fields["Architecture"] == "arm64", f"{name} is for {fields['Architecture']}")
-        depends = dict(re.findall(r"(\S+) \(>= (\S+)\)", fields["Depends"]))
-        wanted = {"libc6", "libfmt9", "libstdc++6"} | ({"libhwy1", "libtbb12", "zlib1g"} if name != "gsort-tools" else set())
+        depends = dict(re.findall(r"(\S+) \(>?= (\S+)\)", fields["Depends"]))
+        wanted = {runtime} if name == "libgsort-dev" else {"libc6", "libfmt9", "libstdc++6"}
+        wanted |= {"libhwy1", "libtbb12", "zlib1g"} if name in ("gsort-binary", runtime) else set()
         require(depends.keys() >= wanted, f"{name} depends on {fields['Depends']}")
         output_of("dpkg-deb", "--extract", package, folder / name)
     program = folder / "gsort-binary/usr/bin/gsort"
@@ -242,6 +218,7 @@ def case_tar(options, folder: Path) -> None:
     require_sorts(usr / "bin/gsort", folder)
     require_nothing_of(options.build, usr / "bin/gsort")
     require_pages(usr, "site-functions")
+    require_links(usr)
     for name, path in libraries_of(usr / "bin/gsort").items():
         beside = Path(path).parent.resolve() == (usr / "bin").resolve()
         require(beside or SYSTEM_LIBRARY.match(name), f"{name} is found at {path}")
@@ -360,6 +337,10 @@ def case_library(options, folder: Path) -> None:
     require("NODELETE" in output_of("readelf", "-d", library), "its threads outlive dlclose")
     in_c, = blocks_of(SOURCE / "src/library/README.md", "c")
     require_sorts_dump(options, build_example(options, usr, folder, "c", in_c, "C"), folder)
+    found = {**PLAIN, "PKG_CONFIG_PATH": str(library.parent / "pkgconfig")}
+    flags = output_of("pkg-config", "--cflags", "--libs", "gsort", env=found).split()
+    output_of("cc", *C99, folder / "c/example.c", "-o", folder / "by_pkg_config", f"-Wl,-rpath,{library.parent}", *flags)
+    require_sorts_dump(options, folder / "by_pkg_config", folder)
     files, memory = blocks_of(SOURCE / "src/library/README.md", "cpp")
     require_sorts_dump(options, build_example(options, usr, folder, "files", files), folder)
     output_of(build_example(options, usr, folder, "memory", memory), cwd=folder)
@@ -423,7 +404,7 @@ def require_sorts_dump(options, example: Path, folder: Path) -> None:
     require(failed.returncode == 2 and "opening dump.u64: No such file" in failed.stderr, failed.stderr)
     require_nothing_of(options.build, example)
     needed = re.findall(r"NEEDED.*\[(libgsort.*)\]", output_of("readelf", "-d", example))
-    require(len(needed) == 1 and re.fullmatch(r"libgsort\.so\.\d+\.\d+", needed[0]), f"it needs {needed}")
+    require(needed == [soname(options.build / "bin/gsort")], f"it needs {needed}")
 
 
 def python_with_numpy() -> str:

@@ -30,16 +30,50 @@ function(pages_of program component zsh)
   install(FILES ${pages}/_${program} DESTINATION ${CMAKE_INSTALL_DATADIR}/zsh/site-functions COMPONENT ${zsh})
 endfunction()
 
+# documents_of(PACKAGE COMPONENT [PAGE]): installs its licence and its Debian changelog, and a page with all files that it links, at
+# their places below the package's folder of documents.
+function(documents_of package component)
+  set(folder ${CMAKE_INSTALL_DATADIR}/doc/${package})
+  install(FILES ${PROJECT_SOURCE_DIR}/LICENSE DESTINATION ${folder} RENAME copyright COMPONENT ${component})
+  if(NOT GSORT_RELOCATABLE)
+    install(FILES ${pages}/changelog.Debian.gz DESTINATION ${folder} COMPONENT ${component}_debian EXCLUDE_FROM_ALL)
+  endif()
+  set(found ${ARGN})
+  set(unread ${ARGN})
+  while(unread)
+    list(POP_FRONT unread page)
+    cmake_path(GET page PARENT_PATH beside)
+    set(place ${PROJECT_SOURCE_DIR}/${page})
+    if(IS_DIRECTORY ${place})
+      install(DIRECTORY ${place} DESTINATION ${folder}/${beside} COMPONENT ${component})
+    elseif(EXISTS ${place})  # Python's source archive has no pages
+      install(FILES ${place} DESTINATION ${folder}/${beside} COMPONENT ${component})
+    endif()
+    if(EXISTS ${place} AND page MATCHES "[.]md$")
+      set_property(DIRECTORY ${PROJECT_SOURCE_DIR} APPEND PROPERTY CMAKE_CONFIGURE_DEPENDS ${place})
+      file(READ ${place} text)
+      string(REPLACE "](" "\n>" text "${text}")
+      string(REGEX MATCHALL "\n>[^):# \n]+(#[^)]*)?\\)" links "${text}")
+      foreach(link IN LISTS links)
+        string(REGEX REPLACE "\n>([^#]*)(#.*)?\\)" "${beside}/\\1" link ${link})
+        cmake_path(NORMAL_PATH link)
+        string(REGEX REPLACE "^/" "" link ${link})
+        if(NOT link IN_LIST found)
+          list(APPEND found ${link})
+          list(APPEND unread ${link})
+        endif()
+      endforeach()
+    endif()
+  endwhile()
+endfunction()
+
 # Everything that must be built to install: cmake --install and cpack need no tests and no benchmarks.
 set(CMAKE_SKIP_INSTALL_ALL_DEPENDENCY ON)
 add_custom_target(gsort_installed)
 
 install(TARGETS gsort RUNTIME COMPONENT program)
 pages_of(gsort program zsh)
-install(FILES ${PROJECT_SOURCE_DIR}/README.md DESTINATION ${CMAKE_INSTALL_DATADIR}/doc/gsort-binary
-  COMPONENT program)
-install(FILES ${PROJECT_SOURCE_DIR}/LICENSE DESTINATION ${CMAKE_INSTALL_DATADIR}/doc/gsort-binary
-  RENAME copyright COMPONENT program)
+documents_of(gsort-binary program README.md)
 
 if(GSORT_RELOCATABLE)
   install(DIRECTORY ${CMAKE_RUNTIME_OUTPUT_DIRECTORY}/ TYPE BIN COMPONENT program
@@ -57,32 +91,31 @@ add_dependencies(gsort_installed gsort_shared gsort-gen gsort-plot_page)
 if(TARGET gsort-mpi)
   install(TARGETS gsort-mpi RUNTIME COMPONENT cluster)
   pages_of(gsort-mpi cluster cluster_zsh)
-  install(FILES ${PROJECT_SOURCE_DIR}/src/cluster/README.md DESTINATION ${CMAKE_INSTALL_DATADIR}/doc/gsort-mpi
-    COMPONENT cluster)
-  install(FILES ${PROJECT_SOURCE_DIR}/LICENSE DESTINATION ${CMAKE_INSTALL_DATADIR}/doc/gsort-mpi
-    RENAME copyright COMPONENT cluster)
+  documents_of(gsort-mpi cluster src/cluster/README.md)
 endif()
 install(TARGETS gsort-gen RUNTIME COMPONENT tools)
 install(TARGETS gsort-bench RUNTIME COMPONENT tools OPTIONAL)  # minutes to build with CUDA
 install(PROGRAMS ${CMAKE_RUNTIME_OUTPUT_DIRECTORY}/gsort-plot TYPE BIN COMPONENT tools)
 install(FILES ${pages}/gsort-gen.1.gz ${pages}/gsort-plot.1.gz DESTINATION ${CMAKE_INSTALL_MANDIR}/man1 COMPONENT tools)
 install(FILES ${pages}/gsort-bench.1.gz DESTINATION ${CMAKE_INSTALL_MANDIR}/man1 COMPONENT tools OPTIONAL)
-install(FILES ${PROJECT_SOURCE_DIR}/LICENSE DESTINATION ${CMAKE_INSTALL_DATADIR}/doc/gsort-tools
-  RENAME copyright COMPONENT tools)
+documents_of(gsort-tools tools)
 include(CMakePackageConfigHelpers)
 set(package ${CMAKE_INSTALL_LIBDIR}/cmake/gsort)
 install(TARGETS gsort_shared EXPORT gsortTargets
-  LIBRARY COMPONENT library
+  LIBRARY COMPONENT runtime NAMELINK_COMPONENT library
   PUBLIC_HEADER DESTINATION ${CMAKE_INSTALL_INCLUDEDIR}/gsort COMPONENT library
   INCLUDES DESTINATION ${CMAKE_INSTALL_INCLUDEDIR})
 install(FILES ${PROJECT_SOURCE_DIR}/src/library/gsort.h TYPE INCLUDE COMPONENT library)
 # The library needs nothing of its users, so its targets are the whole package.
 install(EXPORT gsortTargets FILE gsortConfig.cmake NAMESPACE gsort:: DESTINATION ${package} COMPONENT library)
 write_basic_package_version_file(${PROJECT_BINARY_DIR}/gsortConfigVersion.cmake COMPATIBILITY SameMinorVersion)
+configure_file(${CMAKE_CURRENT_LIST_DIR}/gsort.pc.in ${pages}/gsort.pc @ONLY)
+install(FILES ${pages}/gsort.pc DESTINATION ${CMAKE_INSTALL_LIBDIR}/pkgconfig COMPONENT library)
 install(FILES ${PROJECT_BINARY_DIR}/gsortConfigVersion.cmake DESTINATION ${package} COMPONENT library)
 install(FILES ${PROJECT_SOURCE_DIR}/src/library/README.md ${PROJECT_SOURCE_DIR}/src/library/DEVICE.md
   DESTINATION ${CMAKE_INSTALL_DATADIR}/doc/libgsort-dev COMPONENT library)
 install(DIRECTORY ${PROJECT_SOURCE_DIR}/src/library/examples
   DESTINATION ${CMAKE_INSTALL_DATADIR}/doc/libgsort-dev COMPONENT library)
-install(FILES ${PROJECT_SOURCE_DIR}/LICENSE DESTINATION ${CMAKE_INSTALL_DATADIR}/doc/libgsort-dev
-  RENAME copyright COMPONENT library)
+documents_of(libgsort-dev library)
+get_target_property(soversion gsort_shared SOVERSION)
+documents_of(libgsort${soversion} runtime)
