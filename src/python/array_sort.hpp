@@ -7,10 +7,11 @@
 
 namespace gsort::python {
 
-// Writes `source` in order to `result`, which is as long, and the same memory or disjoint.
-// Verified: the result is in order, and has the fingerprint of the source. `threads`: 0 for all
-// cores. Throws: Error(kResource), with the result undefined unless it is the source;
-// Error(kCorrupt).
-void sort_array(ConstByteSpan source, ByteSpan result, const KeyFormat& format, unsigned threads);
+// Writes each row of `source` in order to `result`, which is as long, and the same memory or
+// disjoint. Requires: whole rows of `row_keys` > 0. Verified: each row is in order, and has the
+// fingerprint of the source. `threads`: 0 for all cores. Throws: Error(kResource), with the result
+// undefined unless it is the source; Error(kCorrupt).
+void sort_array(ConstByteSpan source, ByteSpan result, std::size_t row_keys,
+                const KeyFormat& format, unsigned threads);
 
 }  // namespace gsort::python

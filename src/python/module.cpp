@@ -170,9 +170,9 @@ Report sort_into(Call& call, int descriptor, const nb::bytes& place, const nb::o
   return report;
 }
 
-// Sorts numbers in the machine's byte order, from one array to another or in place.
-void sort_numbers(const nb::handle& source, const nb::handle& result, const char* type,
-                  bool descending, unsigned threads) {
+// Sorts rows of numbers in the machine's byte order, from one array to another or in place.
+void sort_numbers(const nb::handle& source, const nb::handle& result, std::size_t row_keys,
+                  const char* type, bool descending, unsigned threads) {
   constexpr std::size_t kWorthReleasing = 16 * kKiB;
   KeyFormat format;
   format.type = key_type_named(type).value();
@@ -180,10 +180,10 @@ void sort_numbers(const nb::handle& source, const nb::handle& result, const char
   const Held from(source, PyBUF_C_CONTIGUOUS);
   const Held to(result, PyBUF_C_CONTIGUOUS | PyBUF_WRITABLE);
   if (from.bytes().size() < kWorthReleasing) {
-    return sort_array(from.bytes(), to.bytes(), format, threads);
+    return sort_array(from.bytes(), to.bytes(), row_keys, format, threads);
   }
   const nb::gil_scoped_release released;
-  sort_array(from.bytes(), to.bytes(), format, threads);
+  sort_array(from.bytes(), to.bytes(), row_keys, format, threads);
 }
 
 CheckOutcome check(Call& call, const nb::object& watch) {
@@ -325,8 +325,8 @@ NB_MODULE(_native, module) {
       .def("sort", sort, "room"_a.none(), "watch"_a.none())
       .def("sort_into", sort_into, "descriptor"_a, "place"_a, "watch"_a.none())
       .def("check", check, "watch"_a.none());
-  module.def("sort_numbers", sort_numbers, "source"_a, "result"_a, "type"_a, "descending"_a,
-             "threads"_a);
+  module.def("sort_numbers", sort_numbers, "source"_a, "result"_a, "row_keys"_a, "type"_a,
+             "descending"_a, "threads"_a);
   module.def("sort_on_device", sort_device_array, "address"_a, "rows"_a, "row_keys"_a, "type"_a,
              "big_endian"_a, "descending"_a, "offsets"_a, "output"_a, "stream"_a);
   module.def("argsort_on_device", argsort_device_array, "address"_a, "rows"_a, "row_keys"_a,

@@ -84,8 +84,8 @@ def test_argsort_of_text(tmp_path):
 
 
 def test_argsort_refuses_what_has_no_such_order():
-    for wrong in numpy.zeros((2, 2)), numpy.zeros(3, "c8"), numpy.zeros(3, "g"), 5:
-        with pytest.raises(ValueError, match="one-dimensional"):
+    for wrong in numpy.zeros(3, "c8"), numpy.zeros((2, 2), "g"), numpy.zeros(3, "g"), numpy.array(1.0), 5:
+        with pytest.raises(ValueError, match="^sources: "):
             gsort.argsort(wrong)
     for wrong in numpy.empty(3, "i8"), numpy.empty(2, "u4"), numpy.empty(6, "u4")[::2]:
         with pytest.raises(ValueError, match="output"):
@@ -106,6 +106,88 @@ def test_sets_equal_those_of_numpy(dtype, data):
     assert_same(keys, expected_keys)
     assert (counts == expected_counts).all()
     assert_same(gsort.unique(a), expected_keys)
+
+
+WHOLE = {"return_index": True, "return_inverse": True, "return_counts": True}
+UNIQUE = {dtype: (random_array("u1", 600) % 7).astype("u2").astype(dtype) for dtype in
+          "u1 i2 >u4 i8 f2 f4 >f8 ? M8[s] m8[ms] S2 <U3".split()}
+UNIQUE["f8"] = numpy.tile([2, -0.0, numpy.nan, 0.0, -numpy.nan, -numpy.inf, 2], 9)
+UNIQUE["M8[D]"] = numpy.tile(numpy.array([3, "NaT", 1, "NaT", 3], "M8[D]"), 9)
+UNIQUE["records"] = numpy.zeros(600, [("a", ">i2"), ("b", "S2"), ("c", "u1")])
+UNIQUE["records"]["a"], UNIQUE["records"]["b"] = UNIQUE["u1"] % 3, UNIQUE["S2"][::-1]
+
+
+@pytest.mark.parametrize("name", UNIQUE)
+def test_distinct_elements_and_where_they_are_equal_those_of_numpy(name):
+    flat = UNIQUE[name]
+    for array in flat, flat.reshape(3, -1), flat[::-2], flat[:0]:
+        for number in range(1, 8):
+            wanted = {key: True for bit, key in enumerate(WHOLE) if number >> bit & 1}
+            found, expected = gsort.unique(array, **wanted), numpy.unique(array, **wanted)
+            if not wanted.keys() - {"return_counts"} and name in ("f8", "M8[D]"):
+                continue  # by bits
+            assert len(found) == len(expected)
+            for mine, numpys in zip(found, expected):
+                assert mine.dtype == numpys.dtype and mine.shape == numpys.shape
+                assert mine.dtype.kind == "f" or mine.tobytes() == numpys.tobytes()
+                assert mine.dtype.kind != "f" or numpy.array_equal(mine, numpys, equal_nan=True)
+        if array.size and name not in ("f8", "M8[D]"):
+            assert_same(gsort.unique(array), numpy.unique(array))
+
+
+def test_where_elements_are_needs_an_array(tmp_path):
+    UNIQUE["i2"].tofile(tmp_path / "in.i16")
+    for call in (lambda: gsort.unique(tmp_path / "in.i16", return_index=True),
+                 lambda: gsort.unique([UNIQUE["i2"]] * 2, **WHOLE),
+                 lambda: gsort.unique(UNIQUE["i2"], tmp_path / "out.i16", return_inverse=True)):
+        with pytest.raises(gsort.UsageError, match="needs one array as source, and makes new arrays"):
+            call()
+    mapped = numpy.memmap(tmp_path / "in.i16", "i2", mode="r")
+    for mine, numpys in zip(gsort.unique(mapped, **WHOLE), numpy.unique(mapped, **WHOLE)):
+        assert_same(mine, numpy.asarray(numpys))
+
+
+# What numpy.result_type gives without a loss, and pairs where it gives none.
+PROMOTED = [("i1", "i8"), ("u4", "i8"), ("u1", "i2"), ("i4", "u4"), (">i2", "<i4"), ("?", "u2"), ("u4", "f8"), ("i2", "f4"),
+            ("f4", "f8"), ("f2", "f4"), (">f4", "u1"), ("i1", ">u4"), ("i4", "f4"), ("?", "f2")]
+LOSING = [("u8", "i8"), ("i8", "f8"), ("f4", "u8"), ("M8[s]", "M8[ms]"), ("M8[s]", "m8[s]"), ("M8[s]", "i8")]
+
+
+@pytest.mark.parametrize("names", PROMOTED, ids="-".join)
+def test_sets_of_two_dtypes_equal_those_of_numpy(names, tmp_path):
+    for first, second in names, names[::-1]:
+        most = 200 if "f2" in names else 2**32 - 1
+        a, b = (numpy.concatenate([numpy.arange(-60 + more, 140) % 251, [0, 1, -1, 200, most // 2, most][:6 - more]])
+                .astype("i8").astype(name) for more, name in enumerate((first, second)))
+        if b.dtype.kind == "f":
+            b = numpy.concatenate([b, [0.5, numpy.inf, -numpy.inf]]).astype(second)
+        mine, numpys = gsort.intersect1d(a, b), numpy.intersect1d(a, b)
+        assert mine.dtype.newbyteorder("=") == numpys.dtype and mine.dtype.isnative == (a.dtype.isnative or mine.itemsize == 1)
+        assert mine.tolist() == numpys.tolist() != []
+        mine, numpys = gsort.setdiff1d(a, b[b != a[9]]), numpy.setdiff1d(a, b[b != a[9]])
+        assert mine.dtype == a.dtype and mine.tolist() == numpys.tolist() != []
+        assert gsort.setdiff1d(gsort.sort(a), gsort.sort(b), assume_sorted=True).tolist() == numpy.setdiff1d(a, b).tolist()
+        numpy.save(tmp_path / "b.npy", b)
+        summary = gsort.intersect1d(a, tmp_path / "b.npy", tmp_path / "out.npy")
+        assert summary.memmap().tolist() == numpy.intersect1d(a, b).tolist()
+
+
+@pytest.mark.parametrize("names", LOSING, ids="-".join)
+def test_sets_of_dtypes_without_a_common_one(names):
+    for first, second in names, names[::-1]:
+        a, b = numpy.arange(5).astype(first), numpy.arange(5).astype(second)
+        for function in gsort.intersect1d, gsort.setdiff1d:
+            with pytest.raises(gsort.UsageError) as caught:
+                function(a, b)
+            assert f"no dtype holds all values of {a.dtype} and of {b.dtype}\n  convert one" in str(caught.value)
+
+
+def test_sets_of_two_dtypes_beyond_memory(tmp_path):
+    a, b = random_array("u4", 600_000) % 900_000, (random_array("u4", 600_000, 2) % 900_000).astype("f8")
+    more = {"memory": "6M", "temporary": tmp_path}
+    assert_same(gsort.intersect1d(a, b, **more), numpy.intersect1d(a, b))
+    assert_same(gsort.setdiff1d(a, b, **more), numpy.setdiff1d(a, b))
+    assert list(tmp_path.iterdir()) == []
 
 
 @pytest.mark.parametrize("dtype", ["S1", "S3", "S5", "S8", "S16", "<U1", "<U3"])

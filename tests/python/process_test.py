@@ -436,7 +436,7 @@ def test_a_notebook():
     pytest.importorskip("ipykernel")
     cells = ["import numpy, gsort", "numbers = numpy.random.default_rng(1).integers(0, 9, 10**5)",
              "assert (gsort.sort(numbers) == numpy.sort(numbers)).all()",
-             "gsort._progress._QUIET_SECONDS = 0; result = gsort.sort([numbers])",  # as if it took long
+             "gsort._progress._QUIET_SECONDS = 0; result = gsort.sort([numbers, numbers])",  # as if it took long
              "result = gsort.sort(numbers, progress=False)",
              "gsort.check(gsort.sort(numbers), progress=False)"]
     notebook = nbformat.v4.new_notebook(cells=[nbformat.v4.new_code_cell(cell) for cell in cells])

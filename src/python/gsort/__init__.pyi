@@ -1,5 +1,7 @@
 from dataclasses import dataclass
-from typing import Any, Literal, Optional, Protocol, Sequence, Tuple, TypedDict, TypeVar, Union, overload
+from array import array
+from mmap import mmap
+from typing import Any, Iterator, Literal, Optional, Protocol, Sequence, Tuple, TypedDict, TypeVar, Union, overload
 
 import numpy
 from numpy.typing import DTypeLike
@@ -8,13 +10,29 @@ from typing_extensions import Unpack
 from ._errors import (CorruptError as CorruptError, DataError as DataError, DeniedFileError as DeniedFileError,
                       DeviceError as DeviceError, Error as Error, FileError as FileError,
                       MissingFileError as MissingFileError, ResourceError as ResourceError, UsageError as UsageError)
+from ._arrays import Path as Path
 from ._progress import Progress as Progress, Watch as Watch
-from ._sources import Path as Path, Source as Source, Sources as Sources
+from ._results import Summary as Summary
 
 __version__: str
 
 Array = numpy.ndarray
 Size = Union[int, str, None]
+Kind = Literal["quicksort", "mergesort", "heapsort", "stable", None]
+_Order = Union[str, Sequence[str], None]
+
+class HoldsArray(Protocol):
+    def __array__(self, *arguments: Any, **named: Any) -> Any: ...
+
+class HoldsArrow(Protocol):
+    def __arrow_c_array__(self, *arguments: Any, **named: Any) -> Any: ...
+
+class StreamsArrow(Protocol):
+    def __arrow_c_stream__(self, *arguments: Any, **named: Any) -> Any: ...
+
+Buffer = Union["array[Any]", memoryview, bytearray, mmap]
+Source = Union[Path, Array, Buffer, HoldsArray, HoldsArrow, StreamsArrow]
+Sources = Union[Source, Sequence[Any], Iterator[Any]]
 Folders = Union[Path, Sequence[Path], None]
 
 class OnDevice(Protocol):
@@ -30,9 +48,14 @@ _Values = TypeVar("_Values", bound=Union[OnDevice, OnDeviceByDlpack])
 _Offsets = Union[OnDevice, OnDeviceByDlpack, None]
 
 class _Work(TypedDict, total=False):
+    out: Optional[Union[Array, Buffer]]
     memory: Size
+    buffer_size: Size
+    S: Size
     threads: Optional[int]
+    parallel: Optional[int]
     temporary: Folders
+    temporary_directory: Folders
     progress: Union[bool, Watch, None]
 
 class _Engine(_Work, total=False):
@@ -41,21 +64,23 @@ class _Engine(_Work, total=False):
 
 class _Merge(_Work, total=False):
     dtype: Optional[DTypeLike]
-    order: Union[str, Sequence[str], None]
+    order: _Order
     descending: bool
-    unique: bool
-    top: Optional[int]
-
-class _Sort(_Engine, total=False):
-    dtype: Optional[DTypeLike]
-    order: Union[str, Sequence[str], None]
-    descending: bool
+    reverse: bool
     unique: bool
     top: Optional[int]
 
 class _Argsort(_Engine, total=False):
+    axis: Optional[int]
+    kind: Kind
     dtype: Optional[DTypeLike]
-    order: Union[str, Sequence[str], None]
+    order: _Order
+    descending: bool
+    reverse: bool
+    top: Optional[int]
+
+class _Sort(_Argsort, total=False):
+    unique: bool
 
 class _Unique(_Engine, total=False):
     dtype: Optional[DTypeLike]
@@ -63,19 +88,6 @@ class _Unique(_Engine, total=False):
 class _Sets(_Work, total=False):
     assume_sorted: bool
     dtype: Optional[DTypeLike]
-
-@dataclass(frozen=True)
-class Summary:
-    path: str
-    dtype: numpy.dtype
-    elements: int
-    bytes: int
-    seconds: float
-    bound: Optional[float]
-    fingerprint: str
-    engine: str
-    spilled_bytes: int
-    def memmap(self) -> Array: ...
 
 @dataclass(frozen=True)
 class Checked:
@@ -89,25 +101,26 @@ class Checked:
     def __bool__(self) -> bool: ...
 
 @overload
-def sort(source: Sources, output: Optional[Array] = None, **options: Unpack[_Sort]) -> Array: ...
+def sort(source: Sources, output: Optional[Union[Array, Buffer]] = None, **options: Unpack[_Sort]) -> Array: ...
 @overload
 def sort(source: Sources, output: Path, **options: Unpack[_Sort]) -> Summary: ...
 @overload
 def sort(source: _OnDevice, output: Optional[_OnDevice] = None, *, descending: bool = False,
          stream: Any = None) -> _OnDevice: ...
 @overload
-def merge(sources: Sequence[Source], output: Optional[Array] = None, **options: Unpack[_Merge]) -> Array: ...
+def merge(sources: Sources, output: Optional[Union[Array, Buffer]] = None, **options: Unpack[_Merge]) -> Array: ...
 @overload
-def merge(sources: Sequence[Source], output: Path, **options: Unpack[_Merge]) -> Summary: ...
-def check(source: Source, *, dtype: Optional[DTypeLike] = None, order: Union[str, Sequence[str], None] = None,
-          descending: bool = False, unique: bool = False, threads: Optional[int] = None,
-          progress: Union[bool, Watch, None] = None) -> Checked: ...
+def merge(sources: Sources, output: Path, **options: Unpack[_Merge]) -> Summary: ...
+def check(source: Sources, *, axis: Optional[int] = -1, dtype: Optional[DTypeLike] = None, order: _Order = None,
+          descending: bool = False, reverse: bool = False, unique: bool = False, threads: Optional[int] = None,
+          parallel: Optional[int] = None, progress: Union[bool, Watch, None] = None) -> Checked: ...
 @overload
-def argsort(source: Sources, output: Optional[Array] = None, **options: Unpack[_Argsort]) -> Array: ...
+def argsort(source: Sources, output: Optional[Union[Array, Buffer]] = None, **options: Unpack[_Argsort]) -> Array: ...
 @overload
 def argsort(source: Sources, output: Path, **options: Unpack[_Argsort]) -> Summary: ...
 @overload
-def argsort(source: _OnDevice, output: Optional[_OnDevice] = None, *, stream: Any = None) -> _OnDevice: ...
+def argsort(source: _OnDevice, output: Optional[_OnDevice] = None, *, descending: bool = False,
+            stream: Any = None) -> _OnDevice: ...
 def segmented_sort(array: _OnDevice, offsets: _Offsets, output: Optional[_OnDevice] = None, *,
                    descending: bool = False, stream: Any = None) -> _OnDevice: ...
 def segmented_argsort(array: _OnDevice, offsets: _Offsets, output: Optional[_OnDevice] = None, *,
@@ -115,21 +128,24 @@ def segmented_argsort(array: _OnDevice, offsets: _Offsets, output: Optional[_OnD
 def sort_pairs(array: _OnDevice, values: _Values, output: Optional[Tuple[_OnDevice, _Values]] = None, *,
                offsets: _Offsets = None, descending: bool = False, stream: Any = None) -> Tuple[_OnDevice, _Values]: ...
 @overload
-def intersect1d(a: Sources, b: Sources, output: Optional[Array] = None, **options: Unpack[_Sets]) -> Array: ...
+def intersect1d(a: Sources, b: Sources, output: Optional[Union[Array, Buffer]] = None, **options: Unpack[_Sets]) -> Array: ...
 @overload
 def intersect1d(a: Sources, b: Sources, output: Path, **options: Unpack[_Sets]) -> Summary: ...
 @overload
-def setdiff1d(a: Sources, b: Sources, output: Optional[Array] = None, **options: Unpack[_Sets]) -> Array: ...
+def setdiff1d(a: Sources, b: Sources, output: Optional[Union[Array, Buffer]] = None, **options: Unpack[_Sets]) -> Array: ...
 @overload
 def setdiff1d(a: Sources, b: Sources, output: Path, **options: Unpack[_Sets]) -> Summary: ...
 @overload
-def unique(source: Sources, output: Optional[Array] = None, *, counts: "Literal[False]" = False,
+def unique(source: Sources, output: Optional[Union[Array, Buffer]] = None, *, counts: "Literal[False]" = False,
            **options: Unpack[_Unique]) -> Array: ...
 @overload
-def unique(source: Sources, output: Path, *, counts: "Literal[False]" = False,
-           **options: Unpack[_Unique]) -> Summary: ...
+def unique(source: Sources, output: Path, *, counts: bool = False, **options: Unpack[_Unique]) -> Summary: ...
 @overload
 def unique(source: Sources, output: None = None, *, counts: "Literal[True]",
            **options: Unpack[_Unique]) -> Tuple[Array, Array]: ...
 @overload
-def unique(source: Sources, output: Path, *, counts: "Literal[True]", **options: Unpack[_Unique]) -> Summary: ...
+def unique(source: Sources, output: None = None, *, return_counts: "Literal[True]",
+           **options: Unpack[_Unique]) -> Tuple[Array, Array]: ...
+@overload
+def unique(source: Sources, output: None = None, *, return_index: bool = False, return_inverse: bool = False,
+           counts: bool = False, return_counts: bool = False, **options: Unpack[_Unique]) -> Tuple[Array, ...]: ...

@@ -15,6 +15,7 @@ from typing import Any, Optional, Tuple
 import numpy
 
 from . import _native
+from ._arrays import pointer_of
 from ._errors import usage
 from ._sources import as_bool, is_big_endian, key_type
 
@@ -38,12 +39,6 @@ class _Versioned(ctypes.Structure):
     """DLManagedTensorVersioned; before version 1 the tensor comes first, and there are no flags."""
     _fields_ = [("major", ctypes.c_uint32), ("minor", ctypes.c_uint32), ("manager", ctypes.c_void_p),
                 ("deleter", ctypes.c_void_p), ("flags", ctypes.c_uint64), ("tensor", _Tensor)]
-
-
-def _pointer_of(capsule: Any, name: bytes) -> int:
-    get = ctypes.pythonapi.PyCapsule_GetPointer
-    get.restype, get.argtypes = ctypes.c_void_p, [ctypes.py_object, ctypes.c_char_p]
-    return int(get(capsule, name))
 
 
 def _dlpack_device(source: Any) -> Optional[int]:
@@ -141,10 +136,10 @@ class DeviceArray:
             capsule = array.__dlpack__(stream=ready_on)
         self._kept = capsule
         if '"dltensor_versioned"' in repr(capsule):
-            managed = _Versioned.from_address(_pointer_of(capsule, b"dltensor_versioned"))
+            managed = _Versioned.from_address(pointer_of(capsule, b"dltensor_versioned"))
             tensor, flags = managed.tensor, managed.flags
         else:
-            tensor, flags = _Tensor.from_address(_pointer_of(capsule, b"dltensor")), 0
+            tensor, flags = _Tensor.from_address(pointer_of(capsule, b"dltensor")), 0
         if tensor.device_type not in (_CUDA, _CUDA_MANAGED):
             raise usage(name, "the array is not in CUDA's device memory")
         kind = _KINDS.get(tensor.code)

@@ -17,9 +17,9 @@ _MOST_WITHOUT_PLAN = 1 << 28  # bytes, sorted in less time than a GPU takes to s
 
 def sorted_in_memory(source: numpy.ndarray, output: Any, descending: Any, threads: Any, engine: Any,
                       progress: Any) -> Optional[numpy.ndarray]:
-    """One array of numbers, into an array, without a plan; None where this does not apply."""
+    """Rows of an array of numbers, into an array, without a plan; None where this does not apply."""
     number = _NUMBERS.get(source.dtype)
-    if number is None or source.ndim != 1 or not source.flags.c_contiguous or type(descending) is not bool \
+    if number is None or source.ndim == 0 or not source.flags.c_contiguous or type(descending) is not bool \
             or engine not in ("auto", "cpu") or progress \
             or not (threads is None or type(threads) is int and 0 < threads <= _MOST_THREADS):
         return None
@@ -29,12 +29,12 @@ def sorted_in_memory(source: numpy.ndarray, output: Any, descending: Any, thread
     elif source.nbytes > _MOST_WITHOUT_PLAN or _is_of_file(source):
         return None
     elif output is None:
-        output = new_array(source.size, source.dtype)
+        output = new_array(source.shape, source.dtype)
     elif type(output) is numpy.ndarray and output.shape == source.shape:
         require_usable(output, source.dtype, [source])
     else:
         return None
-    _native.sort_numbers(source, output, number, descending, threads or 0)
+    _native.sort_numbers(source, output, source.shape[-1], number, descending, threads or 0)
     return numpy.asarray(output)
 
 

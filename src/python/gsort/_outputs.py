@@ -98,14 +98,14 @@ def refuse_overlap(output: numpy.ndarray, sources: Iterable[Any], hint: str = "g
             raise usage("output", "the array is mapped from the file of a source", hint)
 
 
-def require_usable(output: Any, dtype: numpy.dtype, sources: Iterable[Any]) -> None:
+def require_usable(output: Any, dtype: numpy.dtype, sources: Iterable[Any], must_be_contiguous: bool = True) -> None:
     """Raises UsageError where a result of this dtype cannot be written into the output."""
     if not isinstance(output, numpy.ndarray) or isinstance(output, numpy.ma.MaskedArray):
         raise usage("output", f"has type {type(output).__name__}", "give an array, or None")
     if output.dtype != dtype:
         raise usage("output", f"the array has dtype {output.dtype}, the result {dtype}",
                     f"give an array of dtype {dtype}")
-    if not output.flags.c_contiguous:
+    if must_be_contiguous and not output.flags.c_contiguous:
         raise usage("output", "the array is not contiguous", "give numpy.empty(...), or a memmap")
     if not output.flags.writeable:
         raise usage("output", "the array is read-only", "give a writable array, or a memmap of mode r+ or w+")

@@ -13,20 +13,12 @@ import numpy.ma  # here, not at its first use: a process that is forked during a
 from numpy.lib.recfunctions import repack_fields
 
 from . import _native
-from ._errors import UsageError, file_errors, has_type, usage, with_arguments
+from ._arrays import is_path, listed, with_article
+from ._errors import file_errors, has_type, usage, with_arguments
 from ._outputs import mapped_at, reserving
 
-Path = Union[str, bytes, "os.PathLike[str]", "os.PathLike[bytes]"]
-Source = Union[Path, numpy.ndarray]
-Sources = Union[Source, Sequence[Source]]
-
 _ORDER = b"order="  # a field, which is no word of a command line
-_SOURCES = "give a path, an array, or a list of paths and arrays"
 _COMPRESSED = (".gz", ".bz2", ".xz", ".zst")
-
-
-def is_path(source: object) -> bool:
-    return isinstance(source, (str, bytes, os.PathLike))
 
 
 def is_raw(name: str) -> bool:
@@ -37,7 +29,7 @@ def _is_npy(name: str) -> bool:
     return name.lower().endswith((".npy", *(f".npy{suffix}" for suffix in _COMPRESSED)))
 
 
-def path_word(path: Path) -> bytes:
+def path_word(path: Any) -> bytes:
     """A name as an operand: "-" is a file of that name, not standard input."""
     try:
         name = os.fsencode(path)
@@ -46,27 +38,6 @@ def path_word(path: Path) -> bytes:
     if b"\0" in name:
         raise usage(f"path {path!r}", "has a null byte", "check the path")
     return b"./" + name if name == b"-" or name.startswith(b"<") else name
-
-
-def listed(source: Sources) -> List[Any]:
-    if is_path(source) or isinstance(source, numpy.ndarray):
-        return [source]
-    if isinstance(source, (list, tuple)):
-        if source:
-            return list(source)
-        raise usage("sources", "the list is empty", _SOURCES)
-    raise _no_source(source)
-
-
-def _no_source(source: object) -> UsageError:
-    hint = _SOURCES
-    if hasattr(source, "to_numpy"):  # pandas, Polars, Arrow
-        hint = "give its .to_numpy()"
-    elif hasattr(source, "files"):
-        hint = "give one of its arrays, as source[name]"
-    elif hasattr(source, "__array__"):
-        hint = "give numpy.asarray(source)"
-    return usage("sources", f"a source is {_with_article(type(source).__name__)}", hint)
 
 
 def key_type(dtype: numpy.dtype) -> Optional[str]:
@@ -121,7 +92,9 @@ def has_elements(dtype: numpy.dtype) -> bool:
     return dtype.itemsize > 0 and not dtype.hasobject and dtype.subdtype is None
 
 
-def _wanted_dtype(dtype: Any) -> numpy.dtype:
+def wanted_dtype(dtype: Any) -> Optional[numpy.dtype]:
+    if dtype is None:
+        return None
     try:
         wanted: numpy.dtype = numpy.dtype(dtype)
     except (TypeError, ValueError, SyntaxError):
@@ -142,7 +115,7 @@ def mapped_npy(name: str) -> numpy.ndarray:
         return array
 
 
-def _mapped(path: Path, dtype: numpy.dtype) -> numpy.ndarray:
+def _mapped(path: Any, dtype: numpy.dtype) -> numpy.ndarray:
     """A raw file of a type that the command line has no name for."""
     name = os.fsdecode(path_word(path))
     if name.lower().endswith(_COMPRESSED):
@@ -186,19 +159,38 @@ def _warn(line: str) -> None:
     warnings.warn(name + source + with_arguments(why) if source else text, UserWarning, level)
 
 
+def _other_dtype(dtype: numpy.dtype) -> str:
+    """A way to sort elements of a dtype that gsort does not sort."""
+    if dtype.kind == "c":
+        part = f"f{dtype.itemsize // 2}"
+        return f"sort the parts: gsort.sort(array.view([('real', '{part}'), ('imag', '{part}')])).view(array.dtype)"
+    if dtype.kind == "V":
+        return f"view it as texts, or as records: array.view('S{dtype.itemsize}')"
+    return "convert it: array.astype('U') of texts, array.astype(dtype) of numbers"
+
+
+def require_sortable(array: numpy.ndarray) -> None:
+    if isinstance(array, numpy.ma.MaskedArray):
+        raise usage("sources", "the array has a mask", "give array.compressed(), or array.data")
+    if array.ndim == 0:
+        raise usage("sources", "the array has no dimensions", "give array.reshape(1)")
+    if not has_elements(array.dtype) or not (array.dtype.names or is_text(array.dtype) or key_type(array.dtype)):
+        raise usage("sources", f"an array of dtype {array.dtype} cannot be sorted", _other_dtype(array.dtype))
+
+
 class Inputs:
     """The operands of a call, and the words that say what their elements are. With in_numpy_order, keys of arrays are
     ordered as NumPy orders them."""
 
-    def __init__(self, source: Sources, dtype: Any = None, in_numpy_order: bool = False) -> None:
-        self.items = listed(source)
+    def __init__(self, source: Any, dtype: Any = None, in_numpy_order: bool = False) -> None:
+        wanted = wanted_dtype(dtype)
+        self.items = listed(source, wanted)
         self._in_numpy_order = in_numpy_order
         self.words: List[bytes] = []
         self.operands: List[bytes] = []
         self.held: List[numpy.ndarray] = []
         self.arrays: List[_native.Array] = []
         self._has_warned = False
-        wanted = None if dtype is None else _wanted_dtype(dtype)
         named = False
         if wanted is not None and wanted.kind in "uif" and key_type(wanted) is not None:
             named = True
@@ -212,18 +204,10 @@ class Inputs:
             else:
                 self._add_array(item, wanted)
 
-    def _add_array(self, array: Any, wanted: Optional[numpy.dtype]) -> None:
-        if not isinstance(array, numpy.ndarray):
-            raise _no_source(array)
+    def _add_array(self, array: numpy.ndarray, wanted: Optional[numpy.dtype]) -> None:
         if wanted is not None and array.dtype != wanted:
             raise usage("dtype", f"the array holds {array.dtype}, not {wanted}", "leave it out")
-        if isinstance(array, numpy.ma.MaskedArray):
-            raise usage("sort", "the array has a mask", "give array.compressed(), or array.data")
-        if array.ndim == 0:
-            raise usage("sort", "the array has no dimensions", "give array.reshape(1)")
-        if not has_elements(array.dtype):
-            raise usage("sort", f"an array of dtype {array.dtype} cannot be sorted",
-                        "give one of numbers, times, texts or records")
+        require_sortable(array)
         array = contiguous(array)
         name = b"<array>" if len(self.items) == 1 else b"<array %d>" % (len(self.operands) + 1)
         shown = array if array.size else array.reshape(-1)
@@ -289,7 +273,7 @@ def _word(name: str, value: object) -> bytes:
     return f"--{name}=".encode() + _encoded(argument, text)
 
 
-def folders_of(temporary: Any) -> List[Path]:
+def folders_of(temporary: Any) -> List[Any]:
     if temporary is None or is_path(temporary):
         return [] if temporary is None else [temporary]
     return _list_of(temporary, "temporary", is_path, "give a folder, a list of folders, or None")
@@ -302,12 +286,8 @@ def _list_of(value: Any, name: str, is_item: Callable[[object], bool], hint: str
         raise usage(name, "the list is empty", hint)
     for item in value:
         if not is_item(item):
-            raise usage(name, f"the list holds {_with_article(type(item).__name__)}", hint)
+            raise usage(name, f"the list holds {with_article(type(item).__name__)}", hint)
     return list(value)
-
-
-def _with_article(noun: str) -> str:
-    return f"{'an' if noun[0] in 'aeiou' else 'a'} {noun}"
 
 
 def _fields_of(order: Any) -> List[str]:

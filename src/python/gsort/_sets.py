@@ -1,0 +1,127 @@
+"""What is in two sources, or in one of them alone."""
+
+from __future__ import annotations
+
+from contextlib import ExitStack
+from typing import Any, Callable, Iterable, Iterator, List, Tuple
+
+import numpy
+
+from ._arrays import as_output, flattened, listed
+from ._errors import usage
+from ._outputs import refuse_overlap
+from ._results import CHUNK, gathered, into_array, into_temporary, place_of, run
+from ._sources import Inputs, as_bool, is_big_endian, is_text, option_words, wanted_dtype
+
+
+def _copied(inputs: Inputs, words: List[bytes], place: str, progress: Any, stack: ExitStack) -> numpy.ndarray:
+    """The result as an array: in memory if it needs at most a quarter of it, else mapped from a temporary file."""
+    call = inputs.call(words)
+    if call.bytes is None or call.bytes > call.memory_bytes // 4:
+        return into_temporary(call, inputs, place, progress, stack).reshape(-1)
+    return into_array(inputs, words, None, progress, None)
+
+
+def _pieces(keys: numpy.ndarray, dtype: numpy.dtype) -> Iterator[Tuple[int, int]]:
+    """Yields where each piece of `keys` begins and ends. A piece takes little memory, also as elements of `dtype`."""
+    step = max(CHUNK // dtype.itemsize, 1)
+    return ((begin, min(begin + step, keys.size)) for begin in range(0, keys.size, step))
+
+
+def _picked(keys: numpy.ndarray, pairs: bool) -> Iterator[numpy.ndarray]:
+    """Of sorted keys that occur at most twice, yields those that occur twice, or those that occur once; in pieces."""
+    bits = keys.view(f"V{keys.dtype.itemsize}")
+    for begin, end in _pieces(keys, keys.dtype):
+        first, last = max(begin, 1), min(end, keys.size - 1)
+        repeats = numpy.zeros(end - begin + 1, bool)  # the key before it
+        repeats[first - begin:last - begin + 1] = bits[first:last + 1] == bits[first - 1:last]
+        yield keys[begin:end][repeats[1:] if pairs else ~(repeats[1:] | repeats[:-1])]
+
+
+def _compared_texts(sides: List[numpy.ndarray], pairs: bool, merge: Callable[..., numpy.ndarray],
+                    gather: Callable[..., numpy.ndarray]) -> numpy.ndarray:
+    """The texts of both sides, or of the first alone. Sides are sorted and distinct; the program only merges them."""
+    first = sides[0].dtype
+    if first.kind != sides[1].dtype.kind:
+        raise usage("sources", f"{first} and {sides[1].dtype} have no order together", "give sources of one kind")
+    wide = numpy.result_type(first, sides[1].dtype).newbyteorder(first.byteorder)
+    sides = [side if side.dtype == wide else gather((side[begin:end] for begin, end in _pieces(side, wide)), wide, side.size)
+             for side in sides]
+    common = gather(_picked(merge(sides), True), wide, min(side.size for side in sides))
+    return common if pairs else gather(_picked(merge([sides[0], common]), False), first, sides[0].size)
+
+
+def _in_byte_order(array: numpy.ndarray, dtype: numpy.dtype) -> numpy.ndarray:
+    """The array in the byte order of `dtype`. Its elements may be changed: nobody else uses it."""
+    other = array.dtype.newbyteorder()
+    return array.byteswap(inplace=True).view(other) if array.dtype != dtype and other == dtype else array
+
+
+def _common_dtype(first: numpy.dtype, second: numpy.dtype) -> numpy.dtype:
+    """The dtype that numpy.result_type gives, if it holds every value of both; in the byte order of the first."""
+    try:
+        wide = numpy.result_type(first, second)
+    except TypeError:  # NumPy has none
+        wide = None
+    if wide is None or not all(_holds(wide, dtype) for dtype in (first, second)):
+        raise usage("sources", f"no dtype holds all values of {first} and of {second}",
+                    "convert one of them: array.astype(dtype)")
+    return wide.newbyteorder(first.byteorder)
+
+
+def _holds(wide: numpy.dtype, dtype: numpy.dtype) -> bool:
+    if wide.kind == "f" and dtype.kind in "iu":
+        return 8 * dtype.itemsize <= numpy.finfo(wide).nmant + 1
+    is_number = wide.kind in "biuf" and dtype.kind in "biuf"  # times of other units may overflow
+    return is_number or wide == dtype.newbyteorder("=")
+
+
+def _kept(keys: numpy.ndarray, dtype: numpy.dtype, wide: numpy.dtype) -> Iterator[numpy.ndarray]:
+    """Yields the keys that another dtype holds, in it, in pieces. `wide` holds those of both."""
+    for begin, end in _pieces(keys, wide):
+        piece = keys[begin:end]
+        with numpy.errstate(invalid="ignore", over="ignore"):
+            there = piece.astype(dtype)
+        is_nan = (piece != piece) if dtype.kind == "f" else False
+        yield there[(there.astype(wide) == piece.astype(wide)) | is_nan]
+
+
+def _of_one_dtype(sides: List[numpy.ndarray], pairs: bool, gather: Callable[..., numpy.ndarray]) -> List[numpy.ndarray]:
+    """Sorted keys of two dtypes as such of one: of the common one, or of the first if its keys are to be the result."""
+    first, second = (side.dtype for side in sides)
+    if first == second or (first.names or second.names):
+        return sides
+    wide = _common_dtype(first, second)
+    dtype = wide if pairs else first
+    return [side if side.dtype == dtype else gather(_kept(side, dtype, wide), dtype, side.size) for side in sides]
+
+
+def compared(operation: bytes, a: Any, b: Any, output: Any, assume_sorted: bool, dtype: Any, progress: Any,
+             temporary: Any, **options: Any) -> Any:
+    """The keys of `a` that are also in `b`, by --intersect, or that are not, by --subtract."""
+    place = place_of(temporary, output)
+    words = option_words(temporary=place if temporary is None else temporary, **options)
+    inputs = [Inputs(flattened(listed(side, wanted_dtype(dtype))), dtype) for side in (a, b)]
+    output = as_output(output)
+    if isinstance(output, numpy.ndarray):
+        refuse_overlap(output, [item for one in inputs for item in one.items])
+    if as_bool("assume_sorted", assume_sorted) and all(len(one.items) == 1 for one in inputs):
+        known = [each for one in inputs for each in one.known_dtypes]
+        is_mixed = len(set(known)) > 1 or (len(known) == 1 and dtype is None and is_big_endian(known[0]))  # raw: little
+        if not is_mixed and not any(is_text(each) for each in known):
+            both = [one.held[0] if one.held else one.items[0] for one in inputs]
+            return run(Inputs(both, dtype), [*words, b"--merge", operation], output, progress, temporary)
+    distinct = [*words, b"--unique"] + [b"--merge"] * bool(assume_sorted)
+    with ExitStack() as stack:
+        first, second = (_copied(one, distinct, place, progress, stack) for one in inputs)
+        sides = [first, _in_byte_order(second, first.dtype)]
+        merging, pairs = [*words, b"--merge"], operation == b"--intersect"
+
+        def gather(pieces: Iterable[numpy.ndarray], dtype: numpy.dtype, most: int) -> numpy.ndarray:
+            return gathered(pieces, dtype, most, place, stack)
+
+        if not any(is_text(side.dtype) for side in sides):
+            sides = _of_one_dtype(sides, pairs, gather)
+            return run(Inputs(sides), [*merging, operation], output, progress, temporary)
+        texts = _compared_texts(sides, pairs, lambda sides: _copied(Inputs(sides), merging, place, progress, stack), gather)
+        return run(Inputs(texts), merging, output, progress, temporary)
