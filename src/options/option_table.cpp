@@ -273,7 +273,7 @@ constexpr auto kFurtherRows = std::to_array<OptionSpec>({
      .value_name = "FILE",
      .group = kReporting,
      .in_environment = true,
-     .help = "activity of every thread, for ui.perfetto.dev",
+     .help = "what threads do, for gsort-plot or Perfetto",
      .more = "In Chrome's trace format. Uses up to 32 MiB of memory beyond -S.",
      .apply = [](Options& o, Text v) { o.trace = checked_path(v, "--trace"); }},
     {.name = "color",
