@@ -186,6 +186,8 @@ def check_segments_and_pairs(put, get, keys, descending):
     assert_same(get(whole[1]), order)
     assert_same(get(source), keys)
     assert_same(get(gsort.argsort(put(rows))), numpy.argsort(rows, axis=-1, kind="stable"))
+    backwards = numpy.argsort(-ranks.reshape(rows.shape), axis=-1, kind="stable")
+    assert_same(get(gsort.argsort(put(rows), descending=True)), backwards)
 
 
 @pytest.mark.parametrize("versioned", [False, True])

@@ -227,11 +227,16 @@ def test_pandas(pandas):
         with pytest.raises(gsort.UsageError) as caught:
             gsort.sort(source)
         assert caught.value.hint
+    floats = pandas.array([1.5, None], dtype="Float64")  # as NumPy's, None would be NaN
+    for source in floats, pandas.Series(floats), pandas.Index(floats), missing.array, pandas.Index(missing):
+        with pytest.raises(gsort.UsageError, match="has 1 null, which have no place"):
+            gsort.sort(source)
+    assert_same(gsort.sort(floats[:1]), numpy.array([1.5]))
     records = pandas.DataFrame({"a": [2, 1], "b": [3, 4]}).to_records(index=False)
     assert gsort.sort(records, order="a")["b"].tolist() == [4, 3]
 
 
-def test_no_library_is_imported(pandas):
+def test_no_library_is_imported():
     done = run_python("""
         import sys, gsort
         assert gsort.sort([3, 1, 2]).tolist() == [1, 2, 3]

@@ -209,13 +209,13 @@ def test_sets_of_texts_beyond_memory(tmp_path):
     require_within_memory(tmp_path, """
     import os
     sides = []
-    for width in 24, 32:  # 120 and 160 MiB
-        side = numpy.memmap(f"{folder}/{width}", f"S{width}", "w+", shape=5 << 20)
+    for width in 48, 64:  # 120 and 160 MiB
+        side = numpy.memmap(f"{folder}/{width}", f"S{width}", "w+", shape=5 << 19)
         for begin in range(0, side.size, 1 << 18):
             text = side[begin:begin + (1 << 18)].view("u1").reshape(-1, width)
             text[:] = ord("x")
             text[:, :4] = numpy.arange(begin, begin + (1 << 18)).astype(">u4").view("u1").reshape(-1, 4)
-            text[:, 24:] = 0
+            text[:, 48:] = 0
         side.flush()
         sides.append(side)
     output = f"{folder}/out.npy"
@@ -228,7 +228,7 @@ def test_sets_of_texts_beyond_memory(tmp_path):
         assert error.hint == "give a path or a memmap as output", error
     else:
         raise AssertionError("is there so much memory?")
-    for name in "24", "32", "out.npy":
+    for name in "48", "64", "out.npy":
         os.remove(f"{folder}/{name}")
     """)
 

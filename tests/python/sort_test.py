@@ -322,7 +322,7 @@ def test_temporary_files_are_where_they_are_wanted(tmp_path, monkeypatch):
 
 def test_temporary_files_have_no_names(tmp_path):
     """So that none is left, however the process ends."""
-    keys = random_array("u4", 1 << 20)
+    keys = random_array("u4", 1 << 19)
     keys.tofile(tmp_path / "in.u32")
     (tmp_path / "in.u32.gz").write_bytes(gzip.compress(keys.tobytes(), 1))
     names = []
@@ -330,7 +330,7 @@ def test_temporary_files_have_no_names(tmp_path):
     def look(_):
         names.extend(os.listdir(tmp_path))
 
-    more = {"memory": "16M", "temporary": tmp_path, "progress": look}
+    more = {"memory": "6M", "temporary": tmp_path, "progress": look}
     assert_same(gsort.intersect1d(tmp_path / "in.u32", keys, **more), numpy.unique(keys))
     assert_same(gsort.setdiff1d(tmp_path / "in.u32.gz", keys[1:], **more), numpy.setdiff1d(keys, keys[1:]))
     assert_same(gsort.unique(tmp_path / "in.u32.gz", **more), numpy.unique(keys))
@@ -357,12 +357,12 @@ def test_the_native_report_has_every_statistic():
 
 
 def test_beyond_memory(tmp_path):
-    array = random_array("u8", 8 << 20)
-    summary = gsort.sort(array, tmp_path / "out.u64", memory="16M", temporary=tmp_path)
-    assert summary.spilled_bytes > 32 << 20
+    array = random_array("u8", 3 << 20)
+    summary = gsort.sort(array, tmp_path / "out.u64", memory="8M", temporary=tmp_path)
+    assert summary.spilled_bytes > 12 << 20
     assert_same(numpy.array(summary.memmap()), numpy.sort(array))
     assert [path.name for path in tmp_path.iterdir()] == ["out.u64"]
-    assert_same(gsort.sort(array, memory=16 << 20, threads=1, temporary=[tmp_path, tmp_path]), numpy.sort(array))
+    assert_same(gsort.sort(array, memory=8 << 20, threads=1, temporary=[tmp_path, tmp_path]), numpy.sort(array))
 
 
 def test_merge_refuses_what_is_not_sorted(tmp_path):

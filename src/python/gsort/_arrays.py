@@ -110,6 +110,8 @@ def _by_protocol(source: Any) -> numpy.ndarray:
                 return read(exported)
         if hasattr(source, "__dlpack__"):
             return numpy.from_dlpack(source)
+        if hasattr(source, "isna") and not isinstance(getattr(source.dtype, "na_value", None), float):  # pandas: not NaN
+            _require_no_nulls(int(numpy.count_nonzero(source.isna())), type(source).__name__)
     if not hasattr(source, "__array__") or isinstance(source, type):
         raise _no_source(source)
     array = numpy.asarray(source)
@@ -123,6 +125,12 @@ def _by_protocol(source: Any) -> numpy.ndarray:
 def _no_source(source: object) -> Exception:
     hint = "give one of its arrays, as source[name]" if hasattr(source, "files") else _SOURCES
     return usage("sources", f"a source is {with_article(type(source).__name__)}", hint)
+
+
+def _require_no_nulls(nulls: int, kind: str) -> None:
+    if nulls:
+        raise usage("sources", f"the {kind} has {nulls:,} null{'s' * (nulls > 1)}, which have no place in the order",
+                    "remove them first: .drop_nulls() of Polars, .drop_null() of pyarrow, .dropna() of pandas; or fill them")
 
 
 def _of_buffer(source: Any, dtype: Optional[numpy.dtype]) -> numpy.ndarray:
@@ -276,9 +284,7 @@ def _of_arrow(array: _Array, dtype: numpy.dtype, owner: object) -> numpy.ndarray
     if nulls < 0:  # nobody has counted them
         valid = bits(0)
         nulls = int(valid.size - numpy.count_nonzero(valid))
-    if nulls:
-        raise usage("sources", f"the Arrow array has {nulls:,} null{'s' * (nulls > 1)}, which have no place in the order",
-                    "remove them first: .drop_nulls() of Polars, .drop_null() of pyarrow, .dropna() of pandas; or fill them")
+    _require_no_nulls(nulls, "Arrow array")
     if dtype.kind == "b":
         return bits(1).view(bool)
     stored = numpy.dtype("i4") if dtype == numpy.dtype("M8[D]") else dtype
