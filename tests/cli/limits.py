@@ -202,11 +202,13 @@ def a_shared_file_in_a_tmpfs_counts_as_memory(place):
             at_once = place.bash(f"{take('0/2', '-S64M')} & first=$!; {take('1/2', '-S64M')} & second=$!; "
                                  "wait $first; echo $?; wait $second; echo $?")
             alone = [place.bash(take(part, "")).returncode for part in ("0/2", "1/2")]
-            print(refused.stderr, at_once.stdout, at_once.stderr, alone)
+            reported = place.bash(f"{take('0/2', '--stats=stats')} && grep '\"elements\"' stats")
+            print(reported.stderr, refused.stderr, at_once.stdout, at_once.stderr, alone)
         joined = place.bash(f"gsort --join=2 -o {memory}/out && cmp wanted {memory}/out")
         return report(it_is_refused=refused.returncode == 2 and refused.stderr.startswith(f"gsort: files in memory (tmpfs) in {memory}: "),
                       nothing_is_left=not left, nothing_is_killed=set(at_once.stdout.split()) <= {"0", "2"},
-                      the_same_command_goes_on=alone == [0, 0], it_is_joined=joined.returncode == 0)
+                      the_same_command_goes_on=alone == [0, 0],
+                      a_complete_part_is_reported=reported.returncode == 0, it_is_joined=joined.returncode == 0)
     finally:
         shutil.rmtree(memory)
 

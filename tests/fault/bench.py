@@ -13,9 +13,11 @@ from pathlib import Path
 sys.path[:0] = [str(Path(__file__).resolve().parents[1] / name) for name in ("cli", "support")]
 import run  # noqa: E402  folders of tests, and what messages look like
 import sorts  # noqa: E402
+from memory_group import memory_group  # noqa: E402
 from preload import preloadable  # noqa: E402
 
 OLD = b"what was there before"  # in place of the output, where that is not an input
+TMPFS = "/dev/shm"
 SECONDS = 60  # no sort here takes two; one that takes this long hangs
 HANGS = -1000  # in place of an exit status
 
@@ -23,6 +25,7 @@ HANGS = -1000  # in place of an exit status
 def add_arguments(parser):
     parser.add_argument("--bin", type=Path, required=True, help="the folder of gsort and gsort-gen")
     parser.add_argument("--shim", type=Path, required=True, help="the library that shim.cpp makes")
+    parser.add_argument("--group", type=int, metavar="MIB", help="with all files in a tmpfs, in a memory cgroup of this size")
     parser.add_argument("sorts", nargs="*", help="names of sorts.py; all")
 
 
@@ -53,7 +56,9 @@ def print_stacks(pid: int):
 class Bench:
     def __init__(self, options, name: str):
         self.sort = sorts.all_sorts()[name]
-        self.root = Path(tempfile.mkdtemp(prefix="gsort-fault-"))
+        self.stack = contextlib.ExitStack()
+        self.enter = self.stack.enter_context(memory_group(options.group)) if options.group else []
+        self.root = Path(tempfile.mkdtemp(prefix="gsort-fault-", dir=TMPFS if options.group else None))
         self.place = run.Workplace(options.bin.resolve(), options.bin.resolve(), self.root)
         self.folders = [self.place.work, self.place.tmp, self.root / "other-tmp"]
         self.folders[2].mkdir()
@@ -80,6 +85,7 @@ class Bench:
 
     def __exit__(self, *_):
         shutil.rmtree(self.root, ignore_errors=True)
+        self.stack.close()
 
     def files(self) -> dict:
         """All files but the output, with what changes when they do: nobody can set the last of them."""
@@ -89,7 +95,9 @@ class Bench:
 
     def start(self, variables: dict | None = None) -> subprocess.Popen:
         self.hit.unlink(missing_ok=True)
-        command = [self.place.gsort, *self.sort.arguments]
+        # The shell that enters the group must not meet the fault.
+        given = [f"{name}={value}" for name, value in (variables or {}).items()] if self.enter else []
+        command = [*self.enter, *["env"] * bool(given), *given, self.place.gsort, *self.sort.arguments]
         if self.sort.parts:
             for part in self.outs:
                 part.unlink(missing_ok=True)
@@ -107,7 +115,7 @@ class Bench:
                                     stderr=subprocess.DEVNULL)
         try:
             return subprocess.Popen(command, cwd=self.place.work, stdin=feed.stdout if feed else subprocess.DEVNULL,
-                                    env={**self.place.environment, **(variables or {})}, stdout=subprocess.PIPE,
+                                    env={**self.place.environment, **({} if self.enter else variables or {})}, stdout=subprocess.PIPE,
                                     stderr=subprocess.PIPE)
         finally:
             if feed:

@@ -10,7 +10,7 @@ and in both cases no file is left in the folder of the output or of temporary fi
 A call that is interrupted (EINTR, EAGAIN) or moves only a part must end no sort, a refused thread none but those that need
 one, and only oneTBB's if it was given when it was asked for. Sorts on a GPU are left out where there is none.
 
-Usage: faults.py --bin DIR --shim FILE [--every] [--jobs N] [--share N] [--seed N] [--calls CALL,...] [SORT...]
+Usage: faults.py --bin DIR --shim FILE [--every] [--jobs N] [--share N] [--seed N] [--calls CALL,...] [--group MIB] [SORT...]
 """
 
 import argparse
@@ -26,6 +26,7 @@ from typing import Iterable
 import bench
 import sorts
 import verdicts
+from memory_group import NoGroup, memory_group
 
 ACTIONS = {
     "open": ["EMFILE", "EACCES", "ENOMEM", "EINTR"],
@@ -176,6 +177,13 @@ def main() -> int:
         wanted = {name: turn for name, turn in wanted.items() if not known[name].on_gpu}
     if not wanted:
         return bench.run.SKIPPED
+    if options.group:
+        try:
+            with memory_group(options.group):
+                pass
+        except NoGroup as problem:
+            print(problem)
+            return bench.run.SKIPPED
     for name, turn in wanted.items():
         count = Count()
         for share in range(options.share):  # if a sort meets none of these faults, tries the next share

@@ -96,6 +96,15 @@ def a_signal_leaves_no_hidden_files(place):
 
 
 @case
+def a_signal_does_not_wait_for_a_server(place):
+    place.run("gsort-gen -t u64 --size 2M -o in.u64")
+    done = place.run("exec timeout -s KILL 20 gsort -t u64 --form=runs --share=0/1 in.u64", GSORT_DEAD_SERVER="1",
+                     GSORT_FAULT="pwrite:2:term-before")  # of the runs: around other calls, signals wait
+    place.expect(done.returncode == -15, "it does not end by the signal", done)
+    place.expect(place.names() == ["in.u64"], "something is left", done)
+
+
+@case
 def a_killed_write_into_the_output_leaves_all_of_it_in_the_copy(place):
     place.run("gsort-gen -t u32 --size 3M -o in.u32; gsort in.u32 -o want; head -c 1000000 in.u32 > old")
     want, old = (place.folder / "want").read_bytes(), (place.folder / "old").read_bytes()

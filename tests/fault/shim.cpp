@@ -4,9 +4,10 @@
 //
 //   GSORT_FAULT=CALL:NTH:ACTION[:on]   "pwrite:12:5", "malloc:3:12:on", "rename:1:kill-after"
 //   GSORT_FAULT_HIT=FILE               is created when the call has come; without it there was none
-//   GSORT_LIKE_NFS=1                   files without names are refused, and a file that is open
-//   keeps
-//                                      a name, .nfs and its inode, when it is removed
+//   GSORT_LIKE_NFS=1                   files without names are refused, and an open file keeps a
+//                                      name, .nfs and its inode, when it is removed
+//   GSORT_DEAD_SERVER=1                after the signal of an ACTION, calls that ask a server
+//                                      about an open file do not return
 //
 // CALL is a name of kNames. ACTION is an errno in digits; "short": half of what was asked is moved;
 // "kill-before", "kill-after", "term-before", "term-after": SIGKILL or SIGTERM around the call, and
@@ -64,6 +65,7 @@ Fault the_fault;
 Main the_main = nullptr;
 std::atomic<bool> armed{false};
 std::atomic<bool> like_nfs{false};
+std::atomic<bool> server_is_dead{false};
 std::atomic<std::uint64_t> counted{0};
 
 // "a:b:c" cut at the colons, in place.
@@ -118,7 +120,12 @@ void report_hit() {
   if (fd >= 0) ::syscall(SYS_close, fd);
 }
 
+void ask_server() {
+  while (server_is_dead) ::pause();
+}
+
 void send_signal() {
+  server_is_dead = std::getenv("GSORT_DEAD_SERVER") != nullptr;
   ::kill(::getpid(), the_fault.signal);
 }
 
@@ -301,7 +308,13 @@ int fremovexattr(int fd, const char* name) noexcept {
   return guarded("xattr", -1,
                  [&] { return static_cast<int>(::syscall(SYS_fremovexattr, fd, name)); });
 }
+int statx(int folder, const char* path, int flags, unsigned mask, struct statx* facts) noexcept {
+  if (*path == '\0' && (flags & AT_STATX_DONT_SYNC) == 0) ask_server();
+  return static_cast<int>(::syscall(SYS_statx, folder, path, flags, mask, facts));
+}
+
 int fstat64(int fd, struct stat64* facts) noexcept {
+  ask_server();
   return guarded("stat", -1, [&] { return static_cast<int>(::syscall(SYS_fstat, fd, facts)); });
 }
 int fstatat64(int folder, const char* path, struct stat64* facts, int flags) noexcept {

@@ -56,8 +56,8 @@ Records whole_job(const std::string& output, const io::OutputPlace& place, std::
     if (records.size() != parts) continue;
     if (whole != nullptr) {
       throw cannot_join(output, "there are parts of two jobs",
-                        fmt::format("in {}, remove the {}* of the job that is not wanted, or all "
-                                    "of them, and take the parts again",
+                        fmt::format("in {}, remove the files {}* of the job that you do not want; "
+                                    "or remove them all and take the parts again",
                                     place.folder, record_prefix(place.name)));
     }
     whole = &records;
@@ -220,6 +220,21 @@ void require_replaced_unchanged(const io::OutputPlace& place, const PartRecord& 
   }
 }
 
+// Throws if the file of these records, which `sum` describes, was written after them and its bytes
+// have changed. Removes the records then, so that --take writes these parts again.
+void require_as_written(const std::string& output, const io::OutputPlace& place,
+                        const PartRecord& sum, const Records& records) {
+  const std::string name = file_name(place.name, sum);
+  const auto found = io::look_beside(place, name);
+  if (!found || found->hints.written_ns == sum.hints.written_ns) return;
+  if (io::read_content(place, name) == sum.content) return;
+  for (const auto& [part, record] : records) {
+    io::remove_beside(place, record_name(place.name, record));
+  }
+  throw cannot_join(output, fmt::format("{} was changed after --take wrote it", name),
+                    "run --take again for all parts; it skips those that are complete");
+}
+
 // Throws unless all parts are in the same file.
 void require_one_file(const std::string& output, const io::OutputPlace& place,
                       const Records& records) {
@@ -254,9 +269,11 @@ PartRecord join_now(const std::string& output, const io::OutputPlace& place, std
   joined.content = {};
   for (const auto& [part, record] : records) {
     joined.content += record.content;
+    joined.hints.written_ns = std::max(joined.hints.written_ns, record.hints.written_ns);
     if (record.replaced) joined.replaced = record.replaced;
   }
   require_one_file(output, place, records);
+  require_as_written(output, place, joined, records);
   require_replaced_unchanged(place, joined);
   io::write_record(place, joined_name(place.name), encode_part(joined));
   if (!put_in_place(place, joined)) throw missing_file(output, file_name(place.name, joined));
@@ -288,6 +305,7 @@ Records join_own_now(const std::string& outputs, const std::vector<io::OutputPla
     const io::OutputPlace& place = places[part];
     if (is_joined(place, record)) continue;
     if (has_file(place, record)) {
+      require_as_written(outputs, place, record, {{part, record}});
       require_replaced_unchanged(place, record);
       hidden.push_back(part);
       continue;

@@ -14,12 +14,23 @@
 namespace gsort {
 namespace {
 
+// Notes in the record when its file was last written. Returns the size of the file.
+std::uint64_t look_at_file(const io::OutputPlace& place, PartRecord& record) {
+  const auto file = io::look_beside(place, file_name(place.name, record));
+  if (!file) return 0;
+  record.hints.written_ns = file->hints.written_ns;
+  return file->bytes;
+}
+
 // Writes pieces to their places in the shared file.
 class SharedPart final : public PartOutput, public PieceSink {
  public:
   SharedPart(const io::OutputPlace& place, const PartRecord& record, const Plan& plan,
              ConstByteSpan header, Meter& meter)
-      : header_(header.begin(), header.end()), element_bytes_(plan.element_bytes), meter_(meter) {
+      : place_(place),
+        header_(header.begin(), header.end()),
+        element_bytes_(plan.element_bytes),
+        meter_(meter) {
     PartRecord marked = record;
     do {  // another process may be joining the parts
       mark_ = marked.mark = find_or_make_mark(place, record);
@@ -42,6 +53,7 @@ class SharedPart final : public PartOutput, public PieceSink {
     file_->finish(record.part == 0 ? 0 : offset_of(record.begin), offset_of(record.end));
     record.mark = mark_;
     record.content = content_.sum();
+    (void)look_at_file(place_, record);
   }
 
  private:
@@ -54,6 +66,7 @@ class SharedPart final : public PartOutput, public PieceSink {
     content_.add(offset, bytes);
   }
 
+  const io::OutputPlace place_;
   std::optional<io::SharedFile> file_;
   std::uint64_t mark_ = 0;
   io::ContentCounter content_;
@@ -121,8 +134,7 @@ class OwnPart final : public PartOutput {
     chain_->commit();
     record.mark = mark_;
     record.content = content_.sum();
-    const auto file = io::look_beside(place_, file_name(place_.name, record));
-    record.file_bytes = file ? file->bytes : 0;
+    record.file_bytes = look_at_file(place_, record);
     outcome.lost_nan_payloads = chain_->lost_nan_payloads();
     const std::vector<std::string> notes = output_.notes();
     outcome.notes.insert(outcome.notes.end(), notes.begin(), notes.end());

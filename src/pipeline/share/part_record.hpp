@@ -7,12 +7,12 @@
 //
 // It is one line. INPUT, OUTPUT and REPEATS are fingerprints, three numbers each; CONTENT is the
 // sum of the part's bytes, two numbers (io/output/content_sum.hpp); HINTS are three numbers
-// (io/output/shared_file.hpp), zero except in the record of a joined output; REPLACED is 1, and the
-// size and the time of the last change of the input that the output replaces, as --form read it, or
-// three zeros; FIRST and LAST are the normalised keys at the ends of the part, in hexadecimal
-// digits after a dot; SUM is XXH3-64 of all text before it. Records of earlier versions are
-// ignored: version 2 identified files by inode numbers, which file systems use again; version 3 had
-// no REPLACED.
+// (io/output/shared_file.hpp), in a part's record only the time of the file's last write; REPLACED
+// is 1, and the size and the time of the last change of the input that the output replaces, as
+// --form read it, or three zeros; FIRST and LAST are the normalised keys at the ends of the part,
+// in hexadecimal digits after a dot; SUM is XXH3-64 of all text before it. Records of earlier
+// versions are ignored: version 2 identified files by inode numbers, which file systems use again;
+// version 3 had no REPLACED.
 //
 // A file of parts has a random mark in its name, and is made once, under this name. So a record
 // describes the file with its mark, or none.
@@ -45,7 +45,7 @@ struct PartRecord {
   std::uint64_t begin = 0;  // of the part, in the elements of all shares in order
   std::uint64_t end = 0;
   io::ContentSum content;                 // of the part's bytes, at their offsets in the file
-  io::FileHints hints;                    // of a joined output
+  io::FileHints hints;                    // of the file, when the record was written
   std::optional<io::FileState> replaced;  // of the input that the output replaces
   std::string first;                      // empty unless verified, or without elements
   std::string last;

@@ -48,6 +48,15 @@ TEST(FileForm, FindsTheTypeInTheLastSuffixOfAName) {
   }
 }
 
+TEST(FileForm, OfAnotherCodecThatIsNotDecodedIsBinary) {
+  const InputForm as_it_is{std::nullopt, Codec::kNone};
+  EXPECT_TRUE(is_read_compressed(as_it_is, "a.txt.lz4"));
+  EXPECT_FALSE(is_read_compressed({}, "a.txt.lz4"));
+  EXPECT_FALSE(is_read_compressed(as_it_is, "a.txt"));
+  EXPECT_EQ(format_of_input(as_it_is, "a.txt.lz4"), FileFormat::kBinary);
+  EXPECT_EQ(format_of_input({FileFormat::kText, Codec::kNone}, "a.txt.lz4"), FileFormat::kText);
+}
+
 TEST(FileForm, KnowsWhichOutputsHaveAPlaceForEachElement) {
   EXPECT_TRUE((OutputForm{FileFormat::kNpy}).is_plain());
   EXPECT_FALSE((OutputForm{FileFormat::kText}).is_plain());
