@@ -10,6 +10,7 @@
 
 #include <fmt/format.h>
 
+#include "base/checked.hpp"
 #include "base/error.hpp"
 #include "base/made_once.hpp"
 #include "form/npy.hpp"
@@ -45,7 +46,6 @@ class Reader::Impl {
     const StoredArray& none = made_once([] { return StoredArray(); });
     return sources_.front()->stored() ? *sources_.front()->stored() : none;
   }
-  [[nodiscard]] std::uint64_t row_elements() const { return sources_.front()->row_elements(); }
   [[nodiscard]] ConstByteSpan header() const { return sources_.front()->header(); }
   [[nodiscard]] std::optional<std::uint64_t> known_size() const;
   [[nodiscard]] std::optional<std::size_t> input_of_unknown_size() const {
@@ -98,6 +98,7 @@ class Reader::Impl {
   void adopt_stored_keys(const ReaderOptions& options);
   void require_equal_dtype(const Source& source) const;
   void require_equal_rows() const;
+  void add_empty_rows();
   void require_total() const;
   std::size_t claim(ByteSpan buffer, std::size_t wanted, std::vector<Fill>& fills);
   void sample_sequence(std::uint64_t position, ByteSpan to);
@@ -118,6 +119,7 @@ Reader::Impl::Impl(const std::vector<std::string>& paths, const ReaderOptions& o
   open(paths, options);
   adopt_stored_keys(options);
   require_equal_rows();
+  add_empty_rows();
   const bool type_is_stored = key_is_stored_ || first_array().records;
   const ElementForm form = {element_bytes_, key_, options.type_is_assumed && !type_is_stored,
                             options.form.codec == Codec::kNone};
@@ -196,15 +198,32 @@ void Reader::Impl::require_equal_dtype(const Source& source) const {
 
 // Rows of several arrays stand below each other only if they are equally long.
 void Reader::Impl::require_equal_rows() const {
-  const auto words_for = [](std::uint64_t elements) {
-    return elements == 0 ? "no rows" : fmt::format("rows of {} elements", elements);
+  const auto words_for = [](std::optional<std::uint64_t> elements) {
+    return elements ? fmt::format("rows of {} elements", *elements) : "no rows";
   };
+  const auto row_of = [](const Source& source) -> std::optional<std::uint64_t> {
+    if (!source.stored() || !has_rows(*source.stored())) return std::nullopt;
+    return source.row_elements();
+  };
+  const std::optional<std::uint64_t> wanted = row_of(*sources_.front());
   for (const auto& source : sources_) {
-    if (source->row_elements() == row_elements()) continue;
-    throw disagrees(*source, words_for(source->row_elements()),
-                    fmt::format("the first input holds {}", words_for(row_elements())),
+    const std::optional<std::uint64_t> found = row_of(*source);
+    if (found == wanted) continue;
+    throw disagrees(*source, words_for(found),
+                    fmt::format("the first input holds {}", words_for(wanted)),
                     "sort such arrays separately");
   }
+}
+
+// Rows without elements are counted here only: no element tells how many there are.
+void Reader::Impl::add_empty_rows() {
+  if (!sources_.front()->stored() || !sources_.front()->stored()->empty_rows) return;
+  StoredArray all = *sources_.front()->stored();
+  all.empty_rows = 0;
+  for (const auto& source : sources_) {
+    all.empty_rows = checked_sum(*all.empty_rows, *source->stored()->empty_rows);
+  }
+  sources_.front()->set_stored(std::move(all));
 }
 
 void Reader::Impl::require_total() const {

@@ -49,6 +49,11 @@ struct NpyHeader {
 [[nodiscard]] StoredDtype counted_dtype_of(const KeyFormat& key,
                                            const std::optional<StoredDtype>& stored);
 
+// Whether the array has two dimensions: its rows are sorted one by one, even if they are empty.
+[[nodiscard]] inline bool has_rows(const StoredArray& array) {
+  return array.row_elements > 0 || array.empty_rows;
+}
+
 // Whether the two mean the same, whatever versions of the format they are written in.
 [[nodiscard]] bool is_same_dtype(const StoredDtype& a, const StoredDtype& b);
 

@@ -105,8 +105,7 @@ Job make_job(const Options& options, const StoredArray& stored,
   job.type_source = options.type_source;
   adopt_elements(job, options, stored);
   job.row_elements = stored.row_elements;
-  const bool is_one_array = options.inputs.size() == 1 && !options.split_output;
-  if (is_one_array) job.empty_rows = stored.empty_rows;
+  job.empty_rows = stored.empty_rows;
   job.array_elements = array_elements(options, stored.row_elements, job.element.bytes());
   refuse_result_contradictions(options, stored);
   refuse_beside_resume(options, stored);

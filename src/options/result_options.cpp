@@ -1,12 +1,14 @@
 #include "options/result_options.hpp"
 
 #include <charconv>
+#include <limits>
 #include <set>
 #include <string>
 
 #include <fmt/format.h>
 
 #include "base/error.hpp"
+#include "form/npy.hpp"
 #include "options/exclusive_options.hpp"
 
 namespace gsort {
@@ -23,6 +25,10 @@ bool has_once(std::string_view name, std::string_view place) {
 std::uint64_t parse_elements(std::string_view text, std::string_view option) {
   std::uint64_t elements = 0;
   const auto [end, problem] = std::from_chars(text.data(), text.data() + text.size(), elements);
+  if (problem == std::errc::result_out_of_range) {
+    throw Error(ErrorKind::kUsage, fmt::format("{} '{}'", option, text), "is too large")
+        .hint(fmt::format("the largest number is {}", std::numeric_limits<std::uint64_t>::max()));
+  }
   if (problem != std::errc() || end != text.data() + text.size()) {
     throw Error(ErrorKind::kUsage, fmt::format("{} '{}'", option, text),
                 "is not a number of elements")
@@ -33,7 +39,7 @@ std::uint64_t parse_elements(std::string_view text, std::string_view option) {
 
 // Arrays keep their places, and so all their elements.
 void refuse_beside_batches(const Options& options, const StoredArray& stored) {
-  const bool rows = stored.row_elements > 0;
+  const bool rows = io::has_rows(stored);
   const std::string_view batches =
       rows ? "--batch-elements (the rows of the array)" : "--batch-elements";
   const char* const hint = rows ? "save array.ravel() to sort all of it"
@@ -129,7 +135,7 @@ void refuse_beside_argsort(const Options& options, const StoredArray& stored) {
   }
   if (options.merge) refuse("--merge", "leave out -m: all FILEs are sorted as one sequence");
   if (options.count) refuse("--count", "-u --argsort writes where each key occurs first");
-  if (stored.row_elements > 0) refuse("rows of an array", "save array.ravel() to sort all of it");
+  if (io::has_rows(stored)) refuse("rows of an array", "save array.ravel() to sort all of it");
   if (options.batch_elements) {
     refuse("--batch-elements", "sort one array at a time, or all elements as one");
   }
@@ -147,7 +153,7 @@ void refuse_beside_split_output(const Options& options, const StoredArray& store
   if (options.intersect) refuse("--intersect", kUnknown);
   if (options.subtract) refuse("--subtract", kUnknown);
   if (options.resume) refuse("--resume", "sort into one output, and split it in another run");
-  if (stored.row_elements > 0) {
+  if (io::has_rows(stored)) {
     refuse("rows of an array", "save array.ravel(), or write one output");
   }
   if (has_once(options.output.value_or(""), kPlaceOfNumber)) return;
@@ -242,7 +248,7 @@ void set_batch_elements(Options& options, std::string_view value) {
 }
 
 void refuse_result_contradictions(const Options& options, const StoredArray& stored) {
-  if (options.batch_elements || stored.row_elements > 0) refuse_beside_batches(options, stored);
+  if (options.batch_elements || io::has_rows(stored)) refuse_beside_batches(options, stored);
   if (options.intersect || options.subtract) refuse_beside_set_operations(options, stored);
   if (options.check != CheckMode::kNone) refuse_beside_check(options);
   if (options.fingerprint) refuse_beside_fingerprint(options);

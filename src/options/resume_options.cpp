@@ -2,6 +2,7 @@
 
 #include <fmt/format.h>
 
+#include "form/npy.hpp"
 #include "options/exclusive_options.hpp"
 
 namespace gsort {
@@ -53,10 +54,9 @@ void refuse_beside_resume(const Options& options, const StoredArray& stored) {
   const std::string_view reads = reading_option(options);
   if (!reads.empty()) refuse(reads, "only a sort can be resumed");
   if (options.merge) refuse("--merge", "a merge reads its inputs once and cannot resume");
-  if (options.batch_elements || stored.row_elements > 0) {
-    refuse(
-        stored.row_elements > 0 ? "--batch-elements (the rows of the array)" : "--batch-elements",
-        "arrays are sorted one by one and cannot resume");
+  if (options.batch_elements || io::has_rows(stored)) {
+    refuse(io::has_rows(stored) ? "--batch-elements (the rows of the array)" : "--batch-elements",
+           "arrays are sorted one by one and cannot resume");
   }
   if (!options.temporary_directories.empty()) {
     refuse("--temporary-directory", "runs are kept in the folder of --resume; leave out -T");

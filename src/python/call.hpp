@@ -51,6 +51,9 @@ class Call {
   // The elements of a row of an array of two dimensions, as its header says; 0: no rows.
   [[nodiscard]] std::uint64_t row_elements() const { return job_.row_elements; }
 
+  // How many rows an array has whose rows have no elements.
+  [[nodiscard]] std::optional<std::uint64_t> empty_rows() const { return job_.empty_rows; }
+
   // Sorts into `memory`, or into the output that the words name. A call sorts or checks once.
   // `before_name` is called after a file is written and synced, and before it gets its name.
   // Throws: Error, of kUsage for a second call; what `before_name` throws, with no file changed.

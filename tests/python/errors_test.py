@@ -337,6 +337,7 @@ HINTS = [
     (lambda: gsort.sort(NESTED), "no field has an order: only fields of numbers, times and texts have one"),
     (lambda: gsort.sort(NESTED, order="a"), "no field has an order: only fields of numbers, times and texts have one"),
     (lambda: gsort.sort(numpy.zeros(3, [("a", "c8"), ("b", "u1")])), "name fields with order; these can be sorted by: b"),
+    (lambda: gsort.sort(numpy.zeros(3, [("a,b", "u1"), ("c\\", "u1")]), order="z"), "these can be sorted by: a,b, c\\"),
     (lambda: gsort.sort(LONG_TEXTS), "sort it as records, by what decides: order='head' of array.view([('head', 'S1024'), "
      "('rest', f'V{array.itemsize - 1024}')])"),
     (lambda: gsort.sort(numpy.zeros(3, ",".join(["u1"] * 99))), "name those that decide with order; a text makes one key "

@@ -147,8 +147,18 @@ def test_rows():
     array = array[~numpy.isnan(array)][:5_000].reshape(10, 50, 10)
     assert_same(gsort.sort(array), sorted_by_numpy(array))
     assert_same(gsort.sort(array[:, ::2, 0]), sorted_by_numpy(array[:, ::2, 0]))
-    for shape in (0,), (0, 3), (3, 0):
-        assert gsort.sort(numpy.empty(shape, "f4")).shape == shape
+
+
+def test_rows_without_elements(tmp_path):
+    for shape in (0,), (0, 3), (3, 0), (2, 3, 0):
+        array = numpy.empty(shape, "f4")
+        assert gsort.sort(array).shape == shape
+        if array.ndim > 1:
+            with pytest.raises(gsort.UsageError, match="ravel"):
+                gsort.argsort(array)
+        if array.ndim < 3:
+            numpy.save(tmp_path / "a.npy", array)
+            assert gsort.sort(tmp_path / "a.npy").shape == shape
 
 
 def test_into_an_array(tmp_path):

@@ -113,7 +113,6 @@ _ARGUMENTS: List[Tuple["re.Pattern[str]", Any]] = [(re.compile(pattern), words) 
     (r"save array\.ravel\(\)", "give array.ravel()"),
     (r"--merge needs sorted inputs(?:, with (floats in the order .*))?; without it gsort sorts them",
      lambda found: "gsort.sort sorts them" + (f", {found[1]}" if found[1] else "")),
-    (r"is larger than any file can be", "is too large"),
     (r"--check takes one file", "gsort.check takes one source"),
     (r"its header says so; leave out --endian, or sort such files separately",
      "its dtype says so; sort such sources separately"),

@@ -77,7 +77,7 @@ def into_array(inputs: Inputs, words: List[bytes], given: Optional[numpy.ndarray
         return given if done.output_elements == given.size else given.reshape(-1)[:done.output_elements]
     if done.output_elements < elements:
         result.resize(done.output_elements, refcheck=False)  # gives the memory behind it back
-    return result.reshape(result_shape(inputs, done.output_elements, call.row_elements))
+    return result.reshape(result_shape(inputs, done.output_elements, call))
 
 
 def place_of(temporary: Any, output: Any = None) -> str:
@@ -93,7 +93,7 @@ def into_temporary(call: _native.Call, inputs: Inputs, place: str, progress: Any
     file = _nameless(place, stack)
     with Watching(progress) as watch:
         done = call.sort_into(file.fileno(), path_word(place), watch)
-    shape, dtype = result_shape(inputs, done.output_elements, call.row_elements), dtype_of(call)
+    shape, dtype = result_shape(inputs, done.output_elements, call), dtype_of(call)
     return _mapped_from(file, shape, dtype) if done.output_elements else numpy.empty(shape, dtype)
 
 

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import ast
+import math
 import os
 import sys
 import warnings
@@ -82,7 +83,7 @@ def _file_of(array: numpy.ndarray) -> Tuple[Optional[bytes], int]:
 
 def _dictionary(array: numpy.ndarray) -> str:
     """What the header of a .npy file would say; arrays of more than two dimensions are rows, too."""
-    shape = array.shape if array.ndim < 2 else (array.size // array.shape[-1], array.shape[-1])
+    shape = array.shape if array.ndim < 2 else (math.prod(array.shape[:-1]), array.shape[-1])
     descr = numpy.lib.format.dtype_to_descr(array.dtype)
     return repr({"descr": descr, "fortran_order": False, "shape": shape})
 
@@ -210,8 +211,7 @@ class Inputs:
         require_sortable(array)
         array = contiguous(array)
         name = b"<array>" if len(self.items) == 1 else b"<array %d>" % (len(self.operands) + 1)
-        shown = array if array.size else array.reshape(-1)
-        self.arrays.append(_native.Array(name, _dictionary(shown), bytes_of(array), *_file_of(array),
+        self.arrays.append(_native.Array(name, _dictionary(array), bytes_of(array), *_file_of(array),
                                           self._in_numpy_order))
         self.held.append(array)
         self.operands.append(name)
@@ -301,11 +301,13 @@ def dtype_of(call: _native.Call) -> numpy.dtype:
     return numpy.lib.format.descr_to_dtype(ast.literal_eval(call.dtype))
 
 
-def result_shape(inputs: Inputs, elements: int, row_elements: int) -> Tuple[int, ...]:
-    """That of the source if there is only one; `row_elements` is what the header of a file says, or 0."""
+def result_shape(inputs: Inputs, elements: int, call: _native.Call) -> Tuple[int, ...]:
+    """That of the source if there is only one."""
     array = inputs.only_array
     if array is not None and array.ndim > 1 and array.size == elements:
         return array.shape
-    if len(inputs.items) == 1 and row_elements and elements % row_elements == 0:
-        return elements // row_elements, row_elements
+    if len(inputs.items) == 1 and call.row_elements and elements % call.row_elements == 0:
+        return elements // call.row_elements, call.row_elements
+    if len(inputs.items) == 1 and call.empty_rows is not None:
+        return call.empty_rows, 0
     return (elements,)
