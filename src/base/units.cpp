@@ -4,7 +4,6 @@
 #include <cctype>
 #include <charconv>
 #include <cmath>
-#include <limits>
 #include <optional>
 
 #include <fmt/format.h>
@@ -64,6 +63,11 @@ std::uint64_t parse_size(std::string_view text, std::uint64_t whole_bytes,
   }
   const std::string_view suffix(end, static_cast<std::size_t>(text.data() + text.size() - end));
   double unit = 0;
+  constexpr double kMost = 0x1p63;
+  const auto too_large = [&] {
+    return bad_size(text, option, "is too large").hint("give less than 8E, as in 512M or 4G");
+  };
+  if (suffix.empty() && value >= kMost) throw too_large();
   if (suffix.empty()) {
     throw bad_size(text, option, "has no unit")
         .hint(fmt::format("write {0}M for mebibytes, {0}K for kibibytes, or {0}B for bytes", text));
@@ -83,10 +87,7 @@ std::uint64_t parse_size(std::string_view text, std::uint64_t whole_bytes,
     throw bad_size(text, option, "is not a whole number of bytes").hint("leave out the fraction");
   }
   const double bytes = value * unit;
-  if (bytes >= static_cast<double>(std::numeric_limits<std::int64_t>::max())) {
-    throw bad_size(text, option, "is larger than any file can be")
-        .hint("write it as 512M, 4G or 50%");
-  }
+  if (bytes >= kMost) throw too_large();
   return static_cast<std::uint64_t>(bytes);
 }
 

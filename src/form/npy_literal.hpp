@@ -75,10 +75,16 @@ class LiteralReader {
     return text;
   }
 
-  // The same in UTF-8: a name that a user may type, or see.
+  // The same in UTF-8, as a user types and sees the name: without the backslashes that NumPy puts
+  // before backslashes and quotation marks.
   std::string quoted_name() {
-    const std::string_view name = quoted();
-    return is_latin1_ ? utf8_of_latin1(name) : std::string(name);
+    const std::string_view text = quoted();
+    std::string name = is_latin1_ ? utf8_of_latin1(text) : std::string(text);
+    std::size_t at = name.find('\\');
+    for (; at != name.npos && at + 1 < name.size(); at = name.find('\\', at + 1)) {
+      if (std::string_view("\\'\"").find(name[at + 1]) != name.npos) name.erase(at, 1);
+    }
+    return name;
   }
 
   std::uint64_t number(std::uint64_t most) {

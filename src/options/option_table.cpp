@@ -72,14 +72,15 @@ constexpr auto kFurtherRows = std::to_array<OptionSpec>({
      .choices = "rename|write",
      .group = kFiles,
      .help = "how to replace an output: rename|write",
-     .more = "rename (default): the old file or the whole new one, whatever happens. write: "
-             "first a verified copy on disk, then into the file itself; for mount points, "
-             "another user's file in a sticky folder, hard links. If gsort is killed in this "
-             "last step, the output is partial and the copy, OUTPUT.gsort- and 8 digits, stays.",
-     .rules = "The copy is a temporary file, beside the output or in a folder of -T, and "
-              "complete before its bytes are written into the existing file. Use write where no "
-              "file can be renamed to the output, or to keep its hard links. It needs room for "
-              "both files. After a failure of the disk, too, the copy is complete and kept.",
+     .more =
+         "rename (default): the output is the old file or the whole new one, whatever happens. "
+         "write: gsort writes a verified copy, then writes into the file itself; for mount points, "
+         "another user's file in a sticky folder, hard links. If gsort is killed in this last "
+         "step, the output is partial and the copy, OUTPUT.gsort- and 8 digits, stays.",
+     .rules = "The copy is a temporary file, beside the output or in a folder of -T, and complete "
+              "before its bytes are written into the existing file. Use write where no file can be "
+              "renamed to the output, or to keep its hard links. It needs room for both files. "
+              "After a failure of the disk, too, the copy is complete and kept.",
      .apply = [](Options& o,
                  Text v) { o.writes_into_file = parse_choice(v, kReplacing, "--replace"); }},
     {.name = "format",
@@ -88,19 +89,20 @@ constexpr auto kFurtherRows = std::to_array<OptionSpec>({
      .choices = "bin|text|npy|sosd",
      .group = kFiles,
      .help = "file formats: bin|text|npy|sosd (by suffix)",
-     .more = "Raw keys, decimal lines, NumPy arrays (of records, too; of two dimensions: each "
-             "row), SOSD: keys behind their number. By default suffixes decide, for each FILE "
-             "and the output (.txt, .npy, else raw); an output without one gets the format of "
-             "the first FILE. --format=text:bin reads text and writes raw keys. A .npy or SOSD "
-             "output of unknown length must be a file, not compressed. SOSD needs -t.",
-     .rules = "In text, blanks around a number and CR LF are read. An array has one dimension, "
-              "or two; then each row is sorted on its own. SOSD files are raw keys behind their "
-              "number in 64 bits, little endian. One value is for input and output. An array's "
-              "header gives type and byte order. An output with a suffix that gsort does not "
-              "write, as .csv or .lz4, needs --format. The length is not known in advance with "
-              "-u, and with -m and --batch-elements of pipes, text and compressed inputs; then "
-              "the header is written last. In text, every NaN is nan or -nan, without its "
-              "payload; -v prints how many payloads were lost.",
+     .more =
+         "bin: raw keys. text: decimal lines. npy: NumPy arrays, also of records; of two "
+         "dimensions, each row is sorted. sosd: the number of keys, then the keys. By default "
+         "suffixes decide, for each FILE and the output (.txt, .npy, else raw); an output without "
+         "one gets the format of the first FILE. --format=text:bin reads text and writes raw keys. "
+         "A .npy or SOSD output of unknown length must be a file, not compressed. SOSD needs -t.",
+     .rules =
+         "In text, blanks around a number and CR LF are read. An array has one dimension, or two; "
+         "then each row is sorted on its own. SOSD files are raw keys behind their number in 64 "
+         "bits, little endian. One value is for input and output. An array's header gives type and "
+         "byte order. An output with a suffix that gsort does not write, as .csv or .lz4, needs "
+         "--format. The length is not known in advance with -u, and with -m and --batch-elements "
+         "of pipes, text and compressed inputs; then the header is written last. In text, every "
+         "NaN is nan or -nan, without its payload; -v prints how many payloads were lost.",
      .apply = set_format},
     {.name = "decompress",
      .value_kind = kRequired,
@@ -110,10 +112,10 @@ constexpr auto kFurtherRows = std::to_array<OptionSpec>({
      .help = "decompress inputs: auto|none" GSORT_CODECS(GSORT_BAR_AND_NAME),
      .more = "auto (default): by the first bytes of each FILE. zstd windows of up to 128 MiB; "
              "others: zstd -dc --long=31 FILE | gsort -t TYPE.",
-     .rules = "Data after the last gzip, bzip2, xz or zstd member is an error, except zeros "
-              "after gzip and the padding of the xz format. A pipe that begins with a skippable "
-              "zstd frame of 4 KiB or more needs zstd or none here. NOTES explains how much "
-              "memory decompression needs.",
+     .rules =
+         "Data after the last gzip, bzip2, xz or zstd member is an error, except zeros after gzip "
+         "and the padding of the xz format. A pipe that begins with a skippable zstd frame of 4 "
+         "KiB or more needs zstd or none here. NOTES explains how much memory decompression needs.",
      .apply = set_decompress},
     {.name = "compress",
      .value_kind = kRequired,
@@ -147,11 +149,11 @@ constexpr auto kFurtherRows = std::to_array<OptionSpec>({
      .common = true,
      .in_environment = true,
      .help = "host memory of the whole program",
-     .more = "Default: half of what is available, within the container's limits. Bounds resident "
-             "memory (24M at least), without tmpfs, --trace and a GPU's driver.",
+     .more = "Default: half of what is available, within the container's limits. Limits resident "
+             "memory (to 24M at least); files in a tmpfs, --trace and a GPU's driver do not count.",
      .rules = "SIZE is 512M, 4G, or 50% of the memory. The default is half of the available "
-              "memory. The peak of resident memory is at most SIZE, or 24M if SIZE is less. "
-              "Files in a tmpfs, --trace and a GPU's driver take more.",
+              "memory. The peak of resident memory is at most SIZE, or 24M if SIZE is less. Files "
+              "in a tmpfs, --trace and a GPU's driver take more.",
      .apply = [](Options& o, Text v) { o.buffer_size = checked_size(v, "--buffer-size"); }},
     {.name = "gpu-memory",
      .value_kind = kRequired,
@@ -225,8 +227,8 @@ constexpr auto kFurtherRows = std::to_array<OptionSpec>({
      .help = "do not verify the result",
      .more = "By default gsort compares count, fingerprint, order and positions of input and "
              "output; a difference is an error. This leaves count and positions.",
-     .rules = "After such an error no output appears, but a pipe may already have received part "
-              "of it.",
+     .rules =
+         "After such an error no output appears, but a pipe may already have received part of it.",
      .apply = [](Options& o, Text) { o.verify = false; }},
     {.name = "verify-encoding",
      .group = kReporting,
@@ -234,7 +236,7 @@ constexpr auto kFurtherRows = std::to_array<OptionSpec>({
      .help = "decode text and compressed output, and compare",
      .more = "By default only the elements are verified, before they become text or compressed. "
              "Decoding takes 11 to 44% more processor time.",
-     .rules = "Of a NaN in text, only the sign is compared.",
+     .rules = "For a NaN in text, only the sign is compared.",
      .apply = [](Options& o, Text) { o.verify_encoding = true; }},
     {.letter = 'q',
      .group = kReporting,
@@ -254,8 +256,8 @@ constexpr auto kFurtherRows = std::to_array<OptionSpec>({
      .in_environment = true,
      .help = "a status line (auto)",
      .more = "auto: at a terminal, after a second. always: also elsewhere, a line per second; "
-             "nothing if the sort takes less than a second. json: the same as JSON, an object "
-             "per line. SIGUSR1 always prints a line.",
+             "nothing if the sort takes less than a second. json: the same as JSON, an object per "
+             "line. SIGUSR1 always prints a line.",
      .rules = "The last line says done; the last object of json is always printed.",
      .apply = [](Options& o,
                  Text v) { o.progress = parse_choice(v, kProgressModes, "--progress"); }},
@@ -304,8 +306,8 @@ constexpr auto kFurtherRows = std::to_array<OptionSpec>({
      .value_name = "man|bash|zsh|fish",
      .group = kReporting,
      .help = "a manual page, or a shell's completion",
-     .more = "bash: source <(gsort --generate=bash); zsh: gsort --generate=zsh > DIR/_gsort, in "
-             "a DIR of $fpath, before compinit; fish: gsort --generate=fish > "
+     .more = "bash: source <(gsort --generate=bash); zsh: gsort --generate=zsh > DIR/_gsort, in a "
+             "DIR of $fpath, before compinit; fish: gsort --generate=fish > "
              "~/.config/fish/completions/gsort.fish.",
      .rules = "Packages install them.",
      .apply = [](Options& o, Text v) { o.show = parse_choice(v, kGenerated, "--generate"); }},

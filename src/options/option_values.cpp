@@ -103,7 +103,7 @@ std::string checked_fingerprint(std::string_view text, std::string_view option) 
   if (parse_fingerprint(small)) return small;
   throw bad_value(text, option, "is not a fingerprint")
       .hint(
-          "give all of what --fingerprint prints: a count and two sums in hexadecimal, as in "
+          "give the whole fingerprint: a count and two sums in hexadecimal, as in "
           "3e8:f1df234947725f47:f299fe22f7b9830e");
 }
 

@@ -34,16 +34,15 @@ constexpr auto kRows = std::to_array<OptionSpec>({
      .group = kOrder,
      .common = true,
      .help = kTypeHelp,
-     .more = "Without it, the suffix of the first FILE decides (dump.u64), else $GSORT_TYPE, "
-             "else i32; an output of that assumed type cannot replace a FILE. uint64, float64, "
-             "double and '<u8' are names of types, too. Floats sort by IEEE total order: -NaN, "
-             "-inf, ..., -0, +0, ..., +inf, +NaN. time64 is i64 with its least number, NumPy's "
-             "NaT, last.",
-     .rules = "No name depends on case; uint64_t and all of NumPy's codes with a byte order are "
-              "names. A warning names the first FILE whose suffix says another type. If i32 is "
-              "only assumed, a line on standard error says so, and a FILE that is plainly "
-              "something else is an error (see NOTES). -v and --explain show the type and where "
-              "it comes from.",
+     .more = "Without it, the suffix of the first FILE decides (dump.u64), else $GSORT_TYPE, else "
+             "i32; an output of that assumed type cannot replace a FILE. uint64, float64, double "
+             "and '<u8' are names of types, too. Floats sort by IEEE total order: -NaN, -inf, ..., "
+             "-0, +0, ..., +inf, +NaN. time64 is i64 with its least number, NumPy's NaT, last.",
+     .rules =
+         "No name depends on case; uint64_t and all of NumPy's codes with a byte order are names. "
+         "A warning names the first FILE whose suffix says another type. If i32 is only assumed, a "
+         "line on standard error says so, and a FILE that is plainly something else is an error "
+         "(see NOTES). -v and --explain show the type and where it comes from.",
      .apply =
          [](Options& o, Text v) {
            set_type(o, v, "--type");
@@ -70,9 +69,9 @@ constexpr auto kRows = std::to_array<OptionSpec>({
      .value_name = "SIZE",
      .group = kOrder,
      .help = "sort records of SIZE bytes, by --key",
-     .more = "Records with equal keys keep their order. SIZE is at most 16K; a bare number "
-             "counts bytes. Sort benchmark: --record=100 --key=0:bytes10.",
-     .rules = "Records move whole.",
+     .more = "Records with equal keys keep their order. SIZE is at most 16K; a number without a "
+             "unit is in bytes. Sort benchmark: --record=100 --key=0:bytes10.",
+     .rules = "A record moves as a whole.",
      .apply = set_record},
     {.name = "key",
      .letter = 'k',
@@ -80,13 +79,13 @@ constexpr auto kRows = std::to_array<OptionSpec>({
      .value_name = "OFFSET[:TYPE][r],...",
      .group = kOrder,
      .help = "positions and types of the keys of a --record",
-     .more = "TYPE is one of --type's, which is also the default, or bytesN: N bytes, at most "
-             "32, compared as unsigned. r reverses one key, -r all. Further keys break ties: "
-             "--key=0:u32,4:u32 sorts pairs. NAME[r] is a field of a NumPy array of records, "
-             "which needs no --record.",
-     .rules = "A repeated --key adds keys. Keys do not overlap. Type a backslash before a "
-              "comma in NAME. Without --key, all fields of a NumPy array of records are keys, in "
-              "their order.",
+     .more = "TYPE is one of --type's, which is also the default, or bytesN: N bytes, at most 32, "
+             "compared as unsigned. r reverses one key, -r all. Further keys break ties: "
+             "--key=0:u32,4:u32 sorts pairs. NAME[r] is a field of a NumPy array of records, which "
+             "needs no --record.",
+     .rules = "A repeated --key adds keys. Keys do not overlap. Type a backslash before a comma or "
+              "a backslash in NAME. Without --key, all fields of a NumPy array of records are "
+              "keys, in their order.",
      .apply = add_record_keys},
     {.name = "unique",
      .letter = 'u',
@@ -117,10 +116,10 @@ constexpr auto kRows = std::to_array<OptionSpec>({
      .group = kOrder,
      .help = "sort each group of N elements on its own",
      .more = "Many arrays in one file; the last may be shorter. -c checks each array.",
-     .rules = "If several arrays fit in memory, each core sorts one; larger arrays are sorted "
-              "one after the other on all cores. A GPU sorts many at once; arrays of records and "
-              "of 128-bit keys are sorted on the CPU. The rows of a two-dimensional .npy array "
-              "need no such option.",
+     .rules =
+         "If several arrays fit in memory, each core sorts one; larger arrays are sorted one after "
+         "the other on all cores. A GPU sorts many at once; arrays of records and of 128-bit keys "
+         "are sorted on the CPU. The rows of a two-dimensional .npy array need no such option.",
      .apply = set_batch_elements},
     {.name = "skip",
      .value_kind = kRequired,
@@ -145,10 +144,10 @@ constexpr auto kRows = std::to_array<OptionSpec>({
     {.name = "fingerprint",
      .group = kJob,
      .help = "print the fingerprint of all elements",
-     .more = "Sorts nothing. The same elements have the same one, in any order and however they "
-             "are divided into FILEs. -c, -v and --stats show it, too.",
-     .rules = "Other elements have, but for chance, another one. It finds faults; it is no "
-              "protection against a person who chooses elements to deceive.",
+     .more = "Sorts nothing. The fingerprint is the same for the same elements, in any order and "
+             "in any division into FILEs. -c, -v and --stats show it, too.",
+     .rules = "Other elements almost certainly have another fingerprint. It detects faults; it "
+              "does not protect against a person who chooses elements to deceive.",
      .apply = [](Options& o, Text) { o.fingerprint = true; }},
     {.name = "expect",
      .value_kind = kRequired,
@@ -156,8 +155,8 @@ constexpr auto kRows = std::to_array<OptionSpec>({
      .group = kJob,
      .help = "status 1 if the fingerprint is another one",
      .more = "With -c or --fingerprint: has another program lost or changed an element?",
-     .rules = "The elements read must be those whose FINGERPRINT this is, as -c, --fingerprint, "
-              "-v and --stats show it. EXAMPLES has an example.",
+     .rules = "FINGERPRINT is that of the elements that gsort must read, as -c, --fingerprint, -v "
+              "and --stats print it. EXAMPLES has an example.",
      .apply = [](Options& o, Text v) { o.expected = checked_fingerprint(v, "--expect"); }},
     {.name = "merge",
      .letter = 'm',
@@ -166,16 +165,16 @@ constexpr auto kRows = std::to_array<OptionSpec>({
      .help = "merge inputs that are already sorted",
      .more = "A FILE that is not sorted is an error; no output appears, but a pipe may have "
              "received part of it. Equal records come in the order of the FILEs.",
-     .rules = "Every FILE must be in the requested order, which is checked as it is read; keys "
-              "may repeat. The error names the first element out of order. If there are more "
-              "FILEs than memory has room for, groups of them are merged first.",
+     .rules = "Every FILE must be in the requested order, which is checked as it is read; keys may "
+              "repeat. The error names the first element out of order. If there are more FILEs "
+              "than memory has room for, groups of them are merged first.",
      .apply = [](Options& o, Text) { o.merge = true; }},
     {.name = "intersect",
      .group = kJob,
      .help = "with -m: one of each key that is in every FILE",
      .more = "In one pass, on the CPU, without temporary files; not with --record.",
-     .rules = "Sorted FILEs are compared as they are read. The output has one of each key, as "
-              "with -u. Works with all key types.",
+     .rules = "Sorted FILEs are compared as they are read. The output has one of each key, as with "
+              "-u. Works with all key types.",
      .apply = [](Options& o, Text) { o.intersect = true; }},
     {.name = "subtract",
      .group = kJob,
@@ -192,28 +191,28 @@ constexpr auto kRows = std::to_array<OptionSpec>({
      .more = "With -r the N greatest, with -u the first N distinct keys. Reads once, without "
              "temporary files, if N elements fit in memory.",
      .rules = "If they do not fit, or if N is more than a quarter of all elements, gsort sorts "
-              "everything and writes the first N. So it does with --argsort, and for records "
-              "that have more than keys.",
+              "everything and writes the first N. It does the same with --argsort, and for records "
+              "that hold more than their keys.",
      .apply = set_top},
     {.name = "argsort",
      .group = kJob,
      .help = "write the positions of the elements in order",
-     .more = "Numbers from 0 in the sequence of all FILEs: unsigned 32-bit, or 64-bit above 2^32 "
+     .more = "Positions count from 0 over all FILEs: unsigned 32-bit, or 64-bit above 2^32 "
              "elements. Equal elements keep their order, also with -r, as with "
              "numpy.argsort(kind=\"stable\"). With -u: where each key occurs first.",
-     .rules = "Position 0 is the first element of the first FILE. The numbers have the byte "
-              "order of the keys; .npy and text outputs work, too. With --top N, the positions "
-              "of the first N. A header (--skip) is not copied, and the output cannot be one of "
-              "the FILEs.",
+     .rules =
+         "Position 0 is the first element of the first FILE. The numbers have the byte order of "
+         "the keys; .npy and text outputs work, too. With --top N, the positions of the first N. A "
+         "header (--skip) is not copied, and the output cannot be one of the FILEs.",
      .apply = [](Options& o, Text) { o.argsort = true; }},
     {.name = "each",
      .group = kJob,
      .help = "sort each FILE separately",
-     .more = "The result replaces FILE, or appears in -o DIR, an existing folder, under its "
-             "name. If one fails, gsort continues and ends with status 2.",
-     .rules = "Each output appears whole or not at all. Without -t, the suffix of each FILE "
-              "gives its type. A message names a FILE that fails. With -c, each FILE is checked, "
-              "and the exit status is the highest of all.",
+     .more = "The result replaces FILE, or appears in -o DIR, an existing folder, under its name. "
+             "If one fails, gsort continues and ends with status 2.",
+     .rules = "Each output appears whole or not at all. Without -t, the suffix of each FILE gives "
+              "its type. A message names a FILE that fails. With -c, each FILE is checked, and the "
+              "exit status is the highest of all.",
      .apply = [](Options& o, Text) { o.each = true; }},
     {.name = "split-output",
      .value_kind = kRequired,
@@ -221,14 +220,14 @@ constexpr auto kRows = std::to_array<OptionSpec>({
      .group = kJob,
      .help = "write the result as N files of equal size",
      .more = "In -o part-{}.u64, {} becomes 0 to N-1, with leading zeros. N is at most 256. All "
-             "files appear or none; a file that exists already is an error. Not with --resume, "
-             "-u or other unknown numbers of elements.",
+             "files appear or none; a file that exists already is an error. Not with --resume, -u "
+             "or other unknown numbers of elements.",
      .rules = "The numbers of elements differ by one at most. Raw keys and text: cat part-*.u64 "
               "prints what one output would hold. Each .npy or SOSD file is complete by itself. "
-              "SIGKILL or a power cut in the last step may leave some of the files. Works with "
-              "all formats and compression, but not with rows of an array, and not with an "
-              "unknown number of elements: -u, --intersect, --subtract, and -m and "
-              "--batch-elements of pipes, text and compressed inputs.",
+              "SIGKILL or a power cut in the last step may leave some of the files. Works with all "
+              "formats and compression, but not with rows of an array, and not with an unknown "
+              "number of elements: -u, --intersect, --subtract, and -m and --batch-elements of "
+              "pipes, text and compressed inputs.",
      .apply = [](Options& o,
                  Text v) { o.split_output = parse_count(v, 1, kMostParts, "--split-output"); }},
     {.name = "explain",
@@ -238,9 +237,9 @@ constexpr auto kRows = std::to_array<OptionSpec>({
      .group = kJob,
      .common = true,
      .help = "print the plan and stop; status 2 if none works",
-     .more = "Sizes, memory and disk space; reads only sizes and beginnings of files.",
-     .rules = "Shows every size and count of the job, and the free memory and disk space. Does "
-              "not work with --check.",
+     .more = "Prints sizes, memory and disk space; reads only the sizes and beginnings of files.",
+     .rules = "Shows every size and count of the job, and the free memory and disk space. Does not "
+              "work with --check.",
      .apply = [](Options& o, Text v) { o.explain = parse_choice(v, kExplainModes, "--explain"); }},
     {.name = "resume",
      .value_kind = kRequired,
@@ -248,13 +247,13 @@ constexpr auto kRows = std::to_array<OptionSpec>({
      .group = kJob,
      .help = "keep runs in DIR; the same command resumes",
      .more = "Completed runs stay in DIR however the sort ends. FILEs are regular files and may "
-             "not change; output and resources may. At the end DIR is empty, and removed if "
-             "gsort created it.",
+             "not change; output and resources may. At the end DIR is empty, and removed if gsort "
+             "created it.",
      .rules = "The same command continues after the last completed run. Every run is synced, so "
-              "the sort takes longer. DIR is created if it does not exist. A kind of sort that "
-              "has changed is an error, too. No run stays in memory. If gsort is killed just "
-              "after it replaced its input, running it again reports that the sort is complete. "
-              "The output cannot replace one of several FILEs.",
+              "the sort takes longer. DIR is created if it does not exist. A kind of sort that has "
+              "changed is an error, too. No run stays in memory. If gsort is killed just after it "
+              "replaced its input, running it again reports that the sort is complete. The output "
+              "cannot replace one of several FILEs.",
      .apply = [](Options& o, Text v) { o.resume = checked_path(v, "--resume"); }},
     {.name = "form",
      .value_kind = kRequired,
@@ -262,24 +261,24 @@ constexpr auto kRows = std::to_array<OptionSpec>({
      .group = kJob,
      .help = "form the runs of a --share in DIR, and stop",
      .more = "Processes on hosts that see the same files sort together: each forms the runs of a "
-             "share, each takes a part of the output (--take), one joins the parts (--join). "
-             "Repeat what fails; remove the folders at the end.",
+             "share and takes a part of the output (--take); one joins the parts (--join). Repeat "
+             "a command that fails; remove the folders at the end.",
      .rules = "Any scheduler can start the commands, in this order, and repeat any of them, even "
               "while another process runs the same one. DIR appears when all its runs are "
-              "complete. If DIR already holds this share, nothing is read. The output has the "
-              "same bytes as that of one gsort.",
+              "complete. If DIR already holds this share, nothing is read. The output has the same "
+              "bytes as that of one gsort.",
      .apply = [](Options& o, Text v) { o.form = checked_path(v, "--form"); }},
     {.name = "share",
      .value_kind = kRequired,
      .value_name = "I/P",
      .group = kJob,
      .help = "with --form: share I, from 0, of P of the input",
-     .more = "All shares: the same FILEs, raw, .npy or SOSD, not compressed.",
+     .more = "All shares have the same FILEs: raw, .npy or SOSD, and not compressed.",
      .rules = "Give every share the same FILEs, type and order.",
      .apply = set_share},
     {.name = "inputs-here",
      .group = kJob,
-     .help = "with --form: the FILEs are this share's alone",
+     .help = "with --form: the FILEs belong to this share only",
      .more = "FILEs may also be text or compressed, but not pipes.",
      .rules = "Equal records keep the order of the shares.",
      .apply = [](Options& o, Text) { o.inputs_here = true; }},
@@ -289,14 +288,14 @@ constexpr auto kRows = std::to_array<OptionSpec>({
      .group = kJob,
      .help = "write part I, from 0, of P parts of the output",
      .more = "The part is verified and written to a hidden file beside the output. If -o has {}, "
-             "as in part-{}.txt, each part has its own file, which may be text or compressed, "
-             "and -u, --count and --min-count work.",
-     .rules = "--from names the folders of all shares; P may differ from their number. Parts "
-              "have equal numbers of elements, except that long ones begin at a page of the "
-              "file. If -S has no room to merge all runs at once, some are first merged into "
-              "temporary runs (-T). An output of all parts is raw, .npy or SOSD, and not "
-              "compressed. Parts with files of their own are numbered from 0; with -u, --count "
-              "and --min-count, elements with the same key are all in one part.",
+             "as in part-{}.txt, each part has its own file, which may be text or compressed, and "
+             "-u, --count and --min-count work.",
+     .rules = "--from names the folders of all shares; P may differ from their number. Parts have "
+              "equal numbers of elements, except that long ones begin at a page of the file. If -S "
+              "has no room to merge all runs at once, some are first merged into temporary runs "
+              "(-T). An output of all parts is raw, .npy or SOSD, and not compressed. Parts with "
+              "files of their own are numbered from 0; with -u, --count and --min-count, elements "
+              "with the same key are all in one part.",
      .apply = set_take},
     {.name = "from",
      .value_kind = kRequired,

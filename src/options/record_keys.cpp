@@ -16,9 +16,10 @@ constexpr std::string_view kBytes = "bytes";
 
 std::uint32_t bytes_named(std::string_view name, std::string_view key) {
   std::string_view rest = name.substr(kBytes.size());
+  const bool is_number = !rest.empty() && rest.find_first_not_of("0123456789") == rest.npos;
   const auto bytes = take_number(rest);
-  if (!bytes || !rest.empty()) throw bad_key(key, fmt::format("'{}' is not a type", name));
-  if (*bytes == 0 || *bytes > RecordFormat::kMostKeyBytes) {
+  if (!is_number) throw bad_key(key, fmt::format("'{}' is not a type", name));
+  if (bytes.value_or(0) == 0 || *bytes > RecordFormat::kMostKeyBytes) {
     throw bad_key(key, fmt::format("a key has 1 to {} bytes", RecordFormat::kMostKeyBytes),
                   "use adjacent keys for a longer one");
   }
@@ -48,6 +49,10 @@ std::optional<std::uint32_t> take_number(std::string_view& text) {
 KeyField parse_record_key(std::string_view key, const Options& options) {
   std::string_view rest = key;
   const auto offset = take_number(rest);
+  if (!offset && key.find_first_of("0123456789") == 0) {
+    throw bad_key(key, "the offset is too large",
+                  fmt::format("records have at most {} bytes", RecordFormat::kMostBytes));
+  }
   if (!offset) throw bad_key(key, "does not begin with an offset");
   const bool reversed = rest.ends_with('r');
   if (reversed) rest.remove_suffix(1);

@@ -33,7 +33,10 @@ void require_files_of_records(const Options& options, bool arrays_hold_them) {
 // The name as one types it for --key.
 std::string as_typed(std::string_view name) {
   std::string typed;
-  for (const char letter : name) typed += letter == ',' ? "\\," : std::string(1, letter);
+  for (const char letter : name) {
+    if (letter == ',' || letter == '\\') typed += '\\';
+    typed += letter;
+  }
   return typed;
 }
 
@@ -174,7 +177,8 @@ void set_record(Options& options, std::string_view value) {
 void add_record_keys(Options& options, std::string_view value) {
   std::string key;
   for (std::size_t i = 0; i < value.size(); ++i) {
-    if (value.substr(i).starts_with("\\,")) {
+    const std::string_view rest = value.substr(i);
+    if (rest.starts_with("\\,") || rest.starts_with("\\\\")) {
       key += value[++i];
     } else if (value[i] == ',') {
       options.record_keys.push_back(std::exchange(key, {}));

@@ -33,7 +33,9 @@ NumberOf parse_number_of(std::string_view text, std::string_view option) {
                       number(text.substr(slash + 1), parsed.of);
   if (is_one && parsed.number < parsed.of && parsed.of <= kMostShares) return parsed;
   throw Error(ErrorKind::kUsage, fmt::format("{} '{}'", option, text), "is not I/P")
-      .hint("P is how many there are, and I counts them from 0: 0/4, 1/4, 2/4, 3/4");
+      .hint(fmt::format("P is how many there are, at most {}, and I counts them from 0: 0/4, 1/4, "
+                        "2/4, 3/4",
+                        kMostShares));
 }
 
 // The first of the options that change what a sort makes.

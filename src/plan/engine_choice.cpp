@@ -169,7 +169,7 @@ bool wants_gpu(const Job& job, const Machine& machine) {
 void require_asked_engine(const Resources& resources, const Machine& machine) {
   if (resources.engine != EngineChoice::kCuda || !machine.gpus.empty()) return;
   throw Error(ErrorKind::kDevice, "--engine cuda", machine.no_gpu_reason)
-      .hint("--engine auto takes the CPU where there is no GPU");
+      .hint("--engine auto uses the CPU if there is no GPU");
 }
 
 bool is_counted(const Job& job) {
@@ -204,9 +204,9 @@ EngineDecision choose_engine(const Job& job, const Machine& machine) {
   if (job.merged_inputs > 0) return {false, "merging takes less time than starting a GPU"};
   const unsigned cores = job.resources.parallel.value_or(machine.cores);
   if (!machine.input_bytes)
-    return {false, "a sort starts on the CPU if the number of keys is not known"};
+    return {false, "the number of keys is not known, so the sort starts on the CPU"};
   if (!wants_gpu(job, machine)) {
-    return {false, fmt::format("{} are sorted faster by {} than a GPU starts",
+    return {false, fmt::format("sorting {} on {} takes less time than starting a GPU",
                                format_bytes(*machine.input_bytes), counted(cores, "core"))};
   }
   if (machine.gpus.empty()) return {false, machine.no_gpu_reason};

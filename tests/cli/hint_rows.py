@@ -117,7 +117,7 @@ followed(r"arrays of (?:records|such keys) are sorted on the CPU; leave out (--e
 followed(r"its rows are sorted on their own without that option", without("--batch-elements"))
 followed(r"--merge needs sorted inputs(?:, with floats in the order .*)?; without it gsort sorts them", without("--merge"))
 followed(r"none has no level", with_value("--compress", "none"))
-followed(r"--engine auto takes the CPU where there is no GPU", with_value("--engine", "auto"))
+followed(r"--engine auto uses the CPU if there is no GPU", with_value("--engine", "auto"))
 
 # Options that are missing.
 followed(r"add (-u): one of each key comes out, with its count", with_options("{0}"))
@@ -222,12 +222,12 @@ prose(ANOTHER_JOB, r"run gsort twice.*", r"the number of keys is not known in ad
       r"--take with .*")
 prose(SAYS_WHY, r"each line holds one number, and nothing else", r"every array is sorted on its own and keeps its elements",
       r"offsets count from 0", r"a byte can be part of one key only", r"use adjacent keys for a longer one",
-      r"quote words with .*", r"GSORT_OPTIONS holds options only; .*", r"give all of what --fingerprint prints: .*",
+      r"quote words with .*", r"GSORT_OPTIONS holds options only; .*", r"give the whole fingerprint: .*",
       r"--\S+ (is|says|names|takes|needs) .*", r"a merge reads its inputs once and cannot resume",
       r"arrays are sorted one by one and cannot resume", r"only a sort can be resumed", r"give (it|inputs) with .*",
       r"give (every part|-o with|--format=IN here).*", r"with --inputs-here .*", r"\{\} becomes .*", r"use \{\} once, .*",
       r"\d+:bytesN compares its bytes as they are", r"no field has an order: .*", r"name those that decide with --key; .*",
       r"--key=0:bytes32,.*")
 prose(HAS_NAMES, r"records have .*", r"an array has at least 1", r"OFFSET\[:TYPE\].*", r".*; bytesN compares N bytes",
-      r"these can be sorted by: .*", r"name fields with --key; .*", r"a sort uses \d+ at most",
+      r"these can be sorted by: .*", r"the largest number is \d+", r"give less than 8E, as in .*", r"name fields with --key; .*", r"a sort uses \d+ at most",
       r"--key says where the keys are: .*", r"P is how many there are, .*", r"\w+ (holds|has) .*; -t takes another type")
