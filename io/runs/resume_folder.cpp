@@ -35,7 +35,7 @@ std::uint64_t end_of_runs(const Manifest& manifest) {
 
 }  // namespace
 
-ResumeFolder::ResumeFolder(std::string path, ResumeAccess access)
+ResumeFolder::ResumeFolder(std::string path, ResumeAccess access, std::uint64_t most_bytes)
     : path_(std::move(path)), access_(access) {
   constexpr int kAttempts = 5;
   for (int attempt = 1; !folder_.file.is_open(); ++attempt) {
@@ -51,7 +51,7 @@ ResumeFolder::ResumeFolder(std::string path, ResumeAccess access)
     }
   }
   if (!folder_.readable) throw folder_.file.error("opening the folder", EACCES);
-  read_manifest();
+  read_manifest(most_bytes);
 }
 
 void ResumeFolder::make() {
@@ -139,7 +139,7 @@ File ResumeFolder::open_file(const char* name, int flags) const {
   return file;
 }
 
-void ResumeFolder::read_manifest() {
+void ResumeFolder::read_manifest(std::uint64_t most_bytes) {
   File file = open_file(kManifestName, O_RDONLY);
   if (!file.is_open()) {
     if (!open_file(kRunsName, O_RDONLY).is_open()) return;
@@ -150,10 +150,15 @@ void ResumeFolder::read_manifest() {
   std::vector<std::byte> bytes(kManifestHeaderBytes);
   bytes.resize(file.read_full_at(bytes, 0));
   std::string_view problem = problem_of_header(bytes, size);
+  if (problem.empty() && size > most_bytes) {
+    throw refusal(fmt::format("it has {}, too many for the memory of -S", format_bytes(size)))
+        .hint("give more memory with -S");
+  }
   if (problem.empty()) {
     bytes.resize(size);
     bytes.resize(file.read_full_at(bytes, 0));
     problem = parse_manifest(bytes, found_.emplace());
+    manifest_bytes_ = size;
   }
   if (!problem.empty()) throw refusal(std::string(problem));
 }

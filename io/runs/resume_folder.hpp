@@ -19,6 +19,13 @@
 
 namespace gsort::io {
 
+// The longest manifest that a sort with this much memory reads: decoded, it takes up to
+// kManifestMemory times its size.
+inline constexpr std::uint64_t kManifestMemory = 4;
+[[nodiscard]] constexpr std::uint64_t manifest_limit(std::uint64_t memory_bytes) {
+  return memory_bytes / 8;
+}
+
 enum class ResumeAccess : std::uint8_t {
   kUse,   // makes the folder if it is missing, with mode 0700, and locks it
   kLook,  // reads the existing files, if any
@@ -28,8 +35,10 @@ enum class ResumeAccess : std::uint8_t {
 class ResumeFolder {
  public:
   // Throws: Error(kTemporary) when the folder may not be used, another sort uses it, or what lies
-  // there is not what gsort has left: a torn, foreign or altered manifest, with the reason.
-  ResumeFolder(std::string path, ResumeAccess access);
+  // there is not what gsort has left: a torn, foreign or altered manifest, with the reason; or if
+  // its manifest is longer than `most_bytes` (manifest_limit).
+  ResumeFolder(std::string path, ResumeAccess access,
+               std::uint64_t most_bytes = kMostManifestBytes);
   // Removes the folder if it was made for nothing.
   ~ResumeFolder();
   ResumeFolder(const ResumeFolder&) = delete;
@@ -41,6 +50,8 @@ class ResumeFolder {
 
   // The manifest that an unfinished sort has left.
   [[nodiscard]] const std::optional<Manifest>& found() const { return found_; }
+
+  [[nodiscard]] std::uint64_t manifest_bytes() const { return manifest_bytes_; }
 
   // Begins or continues a sort: makes `manifest` the folder's, opens the file of the runs, and cuts
   // it after the runs of the manifest. Puts into `manifest` whether gsort made the folder.
@@ -78,7 +89,7 @@ class ResumeFolder {
   [[nodiscard]] int problem_with_path() const;
   [[nodiscard]] std::string path_of(const char* name) const;
   [[nodiscard]] File open_file(const char* name, int flags) const;
-  void read_manifest();
+  void read_manifest(std::uint64_t most_bytes);
   void require_runs() const;
   void sync_folder_above() const;
 
@@ -87,6 +98,7 @@ class ResumeFolder {
   Folder folder_;
   bool is_made_ = false;  // by this process, and nothing is in it
   std::optional<Manifest> found_;
+  std::uint64_t manifest_bytes_ = 0;  // of what was found
   File runs_;
   std::uint64_t runs_end_ = 0;
 };

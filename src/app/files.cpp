@@ -21,11 +21,7 @@ void require_memory_for_names(const Options& options) {
   for (const std::string& name : options.inputs) name_bytes += name.size();
   const std::uint64_t needed = names_bytes(options.inputs.size(), name_bytes);
   if (needed == 0) return;
-  const io::HostFacts host = io::host_facts();
-  Machine machine;
-  machine.memory_bytes = host.memory_bytes;
-  machine.available_bytes = host.available_bytes;
-  const std::uint64_t budget = host_budget(options, machine);
+  const std::uint64_t budget = memory_of(options);
   if (needed <= budget / 4 * 3) return;
   throw Error(ErrorKind::kUsage, fmt::format("-S {}", format_bytes(budget)),
               fmt::format("is too small for {} inputs, whose names and states take {}",
@@ -35,6 +31,14 @@ void require_memory_for_names(const Options& options) {
 }
 
 }  // namespace
+
+std::uint64_t memory_of(const Resources& resources) {
+  const io::HostFacts host = io::host_facts();
+  Machine machine;
+  machine.memory_bytes = host.memory_bytes;
+  machine.available_bytes = host.available_bytes;
+  return host_budget(resources, machine);
+}
 
 io::ReaderOptions reader_options(const Options& options) {
   require_memory_for_names(options);

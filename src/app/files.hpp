@@ -2,6 +2,7 @@
 // add to what was asked.
 #pragma once
 
+#include <cstdint>
 #include <string>
 
 #include "io/input/reader.hpp"
@@ -10,6 +11,9 @@
 #include "pipeline/check_order.hpp"
 
 namespace gsort {
+
+// -S, or else half of the available memory. Throws: Error(kUsage) as host_budget.
+[[nodiscard]] std::uint64_t memory_of(const Resources& resources);
 
 [[nodiscard]] io::ReaderOptions reader_options(const Options& options);
 

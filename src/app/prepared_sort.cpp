@@ -11,6 +11,7 @@
 
 #include <fmt/format.h>
 
+#include "app/files.hpp"
 #include "app/own_files.hpp"
 #include "engine/cpu/cpu_engine.hpp"
 #include "gpu/engine/gpu.hpp"
@@ -244,7 +245,7 @@ PreparedSort::PreparedSort(const Options& options, const Job& job, io::Reader& r
   if (options.resume) {
     resumption_.emplace(*options.resume, resume_access(options),
                         resumable_job(job, options.input_form, options.verify), job.element.bytes(),
-                        reader);
+                        reader, io::manifest_limit(memory_of(options)));
   }
   const std::string folder = outputs_.empty() ? "" : outputs_.front().folder();
   temporary_folders_ = folders_for_runs(folder);

@@ -1,16 +1,19 @@
 #include "app/shares.hpp"
 
 #include <algorithm>
+#include <climits>
 #include <cstdint>
 #include <filesystem>
 #include <utility>
 
 #include <fmt/format.h>
 
+#include "app/files.hpp"
 #include "app/own_files.hpp"
 #include "app/prepared_sort.hpp"
 #include "base/checked.hpp"
 #include "base/error.hpp"
+#include "form/npy.hpp"
 #include "io/input/content_stream.hpp"
 #include "io/input/input.hpp"
 #include "io/output/shared_file.hpp"
@@ -127,7 +130,22 @@ Machine machine_for_part(const FormedShares& shares, const std::vector<std::stri
   Machine machine = survey(temporary, folder);
   machine.input_bytes = checked_product(shares.elements(), shares.element_bytes());
   machine.resumed = {shares.runs(), shares.elements(), shares.block_elements()};
+  constexpr std::uint64_t kFew = 64 * kKiB;  // belong to the program
+  if (shares.manifest_bytes() > kFew) {
+    machine.names_bytes = io::kManifestMemory * shares.manifest_bytes();
+  }
   return machine;
+}
+
+// The manifest of all inputs. --take may run in another folder, so it has absolute paths.
+io::Manifest manifest_of_share(const Options& options, const Job& job, const io::Reader& reader) {
+  io::Manifest manifest = manifest_of(resumable_job(job, options.input_form, options.verify),
+                                      job.element.bytes(), reader);
+  for (io::ManifestInput& input : manifest.inputs) {
+    const std::string path = std::filesystem::absolute(input.path);
+    if (path.size() < PATH_MAX) input.path = path;
+  }
+  return manifest;
 }
 
 bool wants_report(const Options& options) {
@@ -156,7 +174,7 @@ Machine with_room(Machine machine, std::uint64_t to_write) {
 
 ShareDone take_into(const std::string& output, const Options& options, Meter& meter,
                     bool& is_known) {
-  FormedShares shares(options.from);
+  FormedShares shares(options.from, io::manifest_limit(memory_of(options)));
   Job job = job_of_part(options, shares);
   refuse_output_form(options, job);
   refuse_replacing_inputs(output, shares, job);
@@ -216,7 +234,7 @@ void forget_all_joined(const std::string& output) {
 }  // namespace
 
 ShareDone form(const Options& options, Job job, io::Reader& reader, Meter& meter) {
-  if (reader.first_array().row_elements > 0 || reader.first_array().empty_rows) {
+  if (io::has_rows(reader.first_array())) {
     throw Error(ErrorKind::kUsage, "option --form", "does not sort rows of an array")
         .hint("save array.ravel() to sort all of it");
   }
@@ -224,14 +242,10 @@ ShareDone form(const Options& options, Job job, io::Reader& reader, Meter& meter
   const std::string above = folder_above(*options.form);
   static_cast<void>(io::open_folder(above, ErrorKind::kTemporary));
   const std::uint64_t element_bytes = job.element.bytes();
-  ShareJob share{
-      *options.form,
-      number_of(*options.share),
-      options.inputs_here,
-      manifest_of(resumable_job(job, options.input_form, options.verify), element_bytes, reader),
-      options.direct_io,
-      options.packing,
-      options.verify};
+  ShareJob share{*options.form,       number_of(*options.share),
+                 options.inputs_here, manifest_of_share(options, job, reader),
+                 options.direct_io,   options.packing,
+                 options.verify};
   ShareDone done;
   const bool explains = options.explain != ExplainMode::kNone;
   done.was_there = !explains && is_formed(share, job.dtype);

@@ -63,6 +63,10 @@ Fingerprint fingerprint_of(std::span<const io::ManifestRun> runs) {
       [](Fingerprint sum, const io::ManifestRun& run) { return sum += run.input; });
 }
 
+bool have_same_inputs(const io::Manifest& a, const io::Manifest& b) {
+  return a.inputs.size() == b.inputs.size() && change_of_inputs(a, b).empty();
+}
+
 void require_same_job(const io::ResumeFolder& folder, const io::Manifest& wanted) {
   const io::Manifest& found = *folder.found();
   if (found.share) throw folder.refusal("it holds runs of --form");
@@ -96,8 +100,11 @@ io::Manifest manifest_of(const std::string& job, std::uint64_t element_bytes,
 }
 
 Resumption::Resumption(const std::string& folder, io::ResumeAccess access, const std::string& job,
-                       std::uint64_t element_bytes, io::Reader& reader)
-    : reader_(reader), folder_(folder, access), manifest_(manifest_of(job, element_bytes, reader)) {
+                       std::uint64_t element_bytes, io::Reader& reader,
+                       std::uint64_t most_manifest_bytes)
+    : reader_(reader),
+      folder_(folder, access, most_manifest_bytes),
+      manifest_(manifest_of(job, element_bytes, reader)) {
   const std::optional<io::Manifest>& found = folder_.found();
   if (!found) {
     manifest_.store = io::sys::random_number();
@@ -193,9 +200,10 @@ void Resumption::expect_commit() {
   folder_.save(manifest_);
 }
 
-void Resumption::complete(const io::ManifestShare& share, std::uint64_t sample) {
+void Resumption::complete(const io::ManifestShare& share, const io::Manifest& all) {
   manifest_.share = share;
-  manifest_.sample = sample;
+  manifest_.inputs = all.inputs;
+  manifest_.sample = all.sample;
   folder_.save(manifest_);
   has_begun_ = false;  // nothing is removed
 }

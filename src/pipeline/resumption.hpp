@@ -32,6 +32,9 @@ namespace gsort {
 [[nodiscard]] io::Manifest manifest_of(const std::string& job, std::uint64_t element_bytes,
                                        const io::Reader& reader);
 
+// Whether both are of the same inputs, whatever their paths are.
+[[nodiscard]] bool have_same_inputs(const io::Manifest& a, const io::Manifest& b);
+
 // Throws: Error(kTemporary), saying what differs, if `folder` holds runs of another job than
 // `wanted`, or the inputs have changed since. Requires: the folder has a manifest.
 void require_same_job(const io::ResumeFolder& folder, const io::Manifest& wanted);
@@ -46,7 +49,8 @@ class Resumption {
   // Throws: Error(kTemporary) when the folder may not be used, or holds another job, saying what
   // differs; Error(kUsage) when an input cannot be read a second time.
   Resumption(const std::string& folder, io::ResumeAccess access, const std::string& job,
-             std::uint64_t element_bytes, io::Reader& reader);
+             std::uint64_t element_bytes, io::Reader& reader,
+             std::uint64_t most_manifest_bytes = io::kMostManifestBytes);
   // Leaves nothing where there are no runs to go on with.
   ~Resumption();
   Resumption(const Resumption&) = delete;
@@ -76,9 +80,9 @@ class Resumption {
   // The output is there. What cannot be removed becomes a note.
   void finish();
 
-  // The runs are all of `share`: they stay, for those who make the output of them. `sample` is that
-  // of the inputs of all shares.
-  void complete(const io::ManifestShare& share, std::uint64_t sample);
+  // The runs are all of `share`: they stay, for those who make the output of them. `all` is the
+  // manifest of the inputs of all shares.
+  void complete(const io::ManifestShare& share, const io::Manifest& all);
 
   // Removes all that this process has kept.
   void discard();

@@ -54,8 +54,8 @@ bool is_there(const std::string& path) {
 bool is_same(const io::Manifest& found, const io::Manifest& wanted,
              const io::ManifestShare& share) {
   return found.share && found.job == wanted.job && found.element_bytes == wanted.element_bytes &&
-         found.inputs == wanted.inputs && found.sample == wanted.sample &&
-         found.share->number == share.number && found.share->shares == share.shares &&
+         have_same_inputs(found, wanted) && found.share->number == share.number &&
+         found.share->shares == share.shares &&
          found.share->has_own_inputs == share.has_own_inputs && found.share->dtype == share.dtype;
 }
 
@@ -126,7 +126,7 @@ class ShareForming {
           });
       require_all_read(formed);
       take_totals(formed);
-      resumption_->complete(share_, job_.manifest.sample);
+      resumption_->complete(share_, job_.manifest);
       put_in_place();
     } catch (...) {
       discard();

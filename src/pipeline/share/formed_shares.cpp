@@ -8,6 +8,7 @@
 #include "base/checked.hpp"
 #include "base/error.hpp"
 #include "form/npy.hpp"
+#include "pipeline/resumption.hpp"
 
 namespace gsort {
 namespace {
@@ -34,9 +35,12 @@ void require_dtype(const io::ResumeFolder& folder) {
 
 }  // namespace
 
-FormedShares::FormedShares(const std::vector<std::string>& folders) {
+FormedShares::FormedShares(const std::vector<std::string>& folders,
+                           std::uint64_t most_manifest_bytes) {
   for (const std::string& folder : folders) {
-    const io::ResumeFolder& share = folders_.emplace_back(folder, io::ResumeAccess::kRead);
+    const io::ResumeFolder& share = folders_.emplace_back(folder, io::ResumeAccess::kRead,
+                                                          most_manifest_bytes - manifest_bytes_);
+    manifest_bytes_ += share.manifest_bytes();
     if (!share.found() || !share.found()->share) {
       throw not_of_one_job(folder, "it contains no runs made by --form");
     }
@@ -58,8 +62,7 @@ void FormedShares::require_all_of_one_job() const {
   for (const io::ResumeFolder& folder : folders_) {
     const io::Manifest& found = *folder.found();
     const io::ManifestShare& share = *found.share;
-    const bool same_inputs =
-        wanted.has_own_inputs || (found.inputs == first().inputs && found.sample == first().sample);
+    const bool same_inputs = wanted.has_own_inputs || have_same_inputs(found, first());
     if (found.job != first().job || found.element_bytes != first().element_bytes ||
         share.dtype != wanted.dtype || share.shares != wanted.shares ||
         share.has_own_inputs != wanted.has_own_inputs || !same_inputs) {

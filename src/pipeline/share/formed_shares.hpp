@@ -21,8 +21,9 @@ namespace gsort {
 class FormedShares {
  public:
   // Throws: Error(kTemporary) if a folder is missing or damaged; Error(kUsage) if they are not
-  // those of all shares of one job.
-  explicit FormedShares(const std::vector<std::string>& folders);
+  // those of all shares of one job, or if their manifests have more than `most_manifest_bytes`.
+  explicit FormedShares(const std::vector<std::string>& folders,
+                        std::uint64_t most_manifest_bytes = io::kMostManifestBytes);
 
   [[nodiscard]] const std::string& description() const { return first().job; }
   [[nodiscard]] std::uint64_t element_bytes() const { return first().element_bytes; }
@@ -32,6 +33,7 @@ class FormedShares {
   [[nodiscard]] std::uint64_t runs() const;
   [[nodiscard]] std::uint64_t block_elements() const;  // the most of any block
   [[nodiscard]] std::list<io::ResumeFolder>& folders() { return folders_; }
+  [[nodiscard]] std::uint64_t manifest_bytes() const { return manifest_bytes_; }  // of all shares
   // Identifies what is sorted, and how: the same number for the same shares, even if formed again.
   [[nodiscard]] std::uint64_t number() const;
 
@@ -40,6 +42,7 @@ class FormedShares {
   void require_all_of_one_job() const;
 
   std::list<io::ResumeFolder> folders_;
+  std::uint64_t manifest_bytes_ = 0;
   Fingerprint input_;
 };
 

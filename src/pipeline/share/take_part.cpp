@@ -91,6 +91,18 @@ std::uint64_t bytes_to_write(const io::OutputPlace& place, const PartRecord& rec
   return record.has_own_file ? 0 : record.file_bytes - bytes_written(place, record);
 }
 
+// If the runs of a share are damaged, only --form can make them again.
+Error told_of_share(const Error& error, FormedShares& shares) {
+  const bool is_damage = error.error_number() == 0;
+  for (const io::ResumeFolder& folder : shares.folders()) {
+    if (!is_damage || error.path() != folder.path()) continue;
+    return Error(error).hint(
+        "the file was changed or the disk is faulty; check the disk, and run --form again for this "
+        "share, in a new folder");
+  }
+  return error;
+}
+
 // Throws unless there is room for all parts that are not written yet, or for the part's own file;
 // and for `temporary_bytes` of temporary runs.
 void require_room(const io::OutputPlace& place, const PartRecord& record, const PartJob& job,
@@ -285,7 +297,7 @@ std::optional<PartRecord> find_taken(const PartJob& job, const FormedShares& sha
 }
 
 Outcome take_part(const PartJob& job, const Plan& plan, const EngineMaker& make_engine,
-                  FormedShares& shares, Meter& meter) {
+                  FormedShares& shares, Meter& meter) try {
   const std::uint64_t begin_ns = meter.now_ns();
   const std::vector<std::byte> header = header_of_part(job, plan.job, shares);
   PartRecord record = record_of(job, shares, plan.job, header.size());
@@ -327,6 +339,8 @@ Outcome take_part(const PartJob& job, const Plan& plan, const EngineMaker& make_
   outcome.seconds = static_cast<double>(meter.now_ns() - begin_ns) * 1e-9;
   outcome.peak_resident_bytes = io::peak_resident_bytes();
   return outcome;
+} catch (const Error& error) {
+  throw told_of_share(error, shares);
 }
 
 }  // namespace gsort

@@ -67,6 +67,15 @@ TEST_F(SharesInFolders, AreTheSameInAnyOrder) {
   }
 }
 
+TEST_F(SharesInFolders, AreRefusedIfTheirManifestsTakeTooMuchMemory) {
+  const std::uint64_t bytes = shares().manifest_bytes();
+  std::vector<std::string> folders;
+  for (const char* const number : {"0", "1", "2"}) folders.push_back(folder_ / number);
+  EXPECT_EQ(FormedShares(folders, bytes).elements(), 303U);
+  const Error error = io::test::error_of([&] { FormedShares(folders, bytes - 1); });
+  EXPECT_NE(std::string(error.what()).find("memory"), std::string::npos) << error.what();
+}
+
 TEST_F(SharesInFolders, AreRefusedWhereOneIsOfAnotherJob) {
   expect_refused([](io::Manifest& other) { other.job = "i32"; });
   expect_refused([](io::Manifest& other) { other.element_bytes = 8; });
