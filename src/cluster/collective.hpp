@@ -25,7 +25,7 @@ enum class Collective : std::uint8_t {
   constexpr const char* kWords[] = {"gathers", "adds up", "passes a sum on", "adds up lower ranks",
                                     "joins",   "streams", "broadcasts"};
   const auto number = static_cast<std::size_t>(kind);
-  return number < std::size(kWords) ? kWords[number] : "does what is not known";
+  return number < std::size(kWords) ? kWords[number] : "makes an unknown call";
 }
 
 struct CollectiveStep {

@@ -40,6 +40,11 @@ void JobProgress::note(unsigned rank, const RankProgress& progress) {
   ranks_.at(rank) = progress;
 }
 
+void JobProgress::follow(const Meter* meter) {
+  const std::scoped_lock lock(mutex_);
+  meter_ = meter;
+}
+
 Phase JobProgress::last_phase() const {
   const auto last = std::ranges::min_element(ranks_, {}, &RankProgress::phase);
   return last == ranks_.end() ? Phase::kRead : last->phase;
@@ -48,9 +53,10 @@ Phase JobProgress::last_phase() const {
 PhaseRecord JobProgress::phase(std::uint64_t now_ns) {
   const std::scoped_lock lock(mutex_);
   PhaseRecord all;
-  all.phase = last_phase();
+  if (meter_ != nullptr) all = meter_->current_phase();
+  if (meter_ == nullptr) all.phase = last_phase();
   all.begin_ns = begun_ns_.try_emplace(all.phase, now_ns).first->second;
-  if (all.phase == Phase::kSync) return all;
+  if (meter_ != nullptr || all.phase == Phase::kSync) return all;
   all.total_bytes = bytes_;
   all.later_bytes = all.phase == Phase::kRead ? bytes_ : 0;
   std::uint64_t left = 0;

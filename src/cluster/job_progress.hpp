@@ -36,6 +36,9 @@ class JobProgress {
 
   void note(unsigned rank, const RankProgress& progress);
 
+  // From now on, phase() is that of this meter: a sort of one process has rounds. Until null.
+  void follow(const Meter* meter);
+
   // The phase of all, as if one process moved all bytes, from when it was first looked at.
   [[nodiscard]] PhaseRecord phase(std::uint64_t now_ns);
 
@@ -51,6 +54,7 @@ class JobProgress {
   std::vector<RankProgress> ranks_;
   std::uint64_t bytes_ = 0;
   std::map<Phase, std::uint64_t> begun_ns_;
+  const Meter* meter_ = nullptr;
 };
 
 // From now on, all processes report to rank 0 how far they are with a sort of so many bytes, until

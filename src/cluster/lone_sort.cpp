@@ -51,13 +51,17 @@ RankReport report_of(const Outcome& outcome, const Plan& plan) {
 // The reports look at the meter.
 class ReportsEnd {
  public:
-  explicit ReportsEnd(Team& team) : team_(team) {}
-  ~ReportsEnd() { team_.set_reports({}); }
+  ReportsEnd(Team& team, JobProgress& progress) : team_(team), progress_(progress) {}
+  ~ReportsEnd() {
+    team_.set_reports({});
+    progress_.follow(nullptr);
+  }
   ReportsEnd(const ReportsEnd&) = delete;
   ReportsEnd& operator=(const ReportsEnd&) = delete;
 
  private:
   Team& team_;
+  JobProgress& progress_;
 };
 
 }  // namespace
@@ -81,7 +85,8 @@ ClusterOutcome sort_alone(Team& team, const Options& options, JobProgress* progr
     run();  // there is no request to answer meanwhile
   } else {
     report_progress(team, meter, *reader.known_size(), *progress);
-    const ReportsEnd end(team);
+    progress->follow(&meter);
+    const ReportsEnd end(team, *progress);
     team.work(run);
   }
   outcome.note = note_of_types(alone, job);

@@ -294,7 +294,7 @@ void Team::meet() {
 void Team::require_own_thread() const {
   if (std::this_thread::get_id() == thread_) return;
   throw Error(ErrorKind::kCorrupt, "working with other processes",
-              "a thread calls that is not the team's")
+              "the call comes from a thread other than the team's")
       .hint(kDefectHint);
 }
 

@@ -32,6 +32,20 @@ TEST(JobProgress, IsThatOfTheProcessesInTheEarliestPhase) {
   EXPECT_EQ(all.slowest()->name, "b");
 }
 
+TEST(JobProgress, OfOneProcessHasItsRounds) {
+  JobProgress all;
+  all.begin({"a"}, 100);
+  Meter meter;
+  meter.begin_phase(Phase::kMerge, 300, 0);
+  meter.begin_round(2, 3);
+  all.follow(&meter);
+  EXPECT_EQ(all.phase(1).round, 2U);
+  EXPECT_EQ(all.phase(1).rounds, 3U);
+  EXPECT_EQ(all.phase(1).total_bytes, 300U);
+  all.follow(nullptr);
+  EXPECT_EQ(all.phase(1).rounds, 0U);
+}
+
 TEST(JobProgress, NamesNobodyWhoHasNothingToDo) {
   JobProgress all;
   all.begin({"a", "b"}, 100);

@@ -290,7 +290,7 @@ TEST(Team, IsForItsOwnThread) {
       verdicts_of(network, [](Team& team) { team.work([&] { (void)team.gather({}); }); });
   for (const auto& verdict : verdicts) {
     ASSERT_TRUE(verdict);
-    EXPECT_NE(verdict->text.find("a thread calls that is not the team's"), std::string::npos);
+    EXPECT_NE(verdict->text.find("a thread other than the team's"), std::string::npos);
   }
 }
 
