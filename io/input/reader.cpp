@@ -10,10 +10,9 @@
 
 #include <fmt/format.h>
 
-#include "base/checked.hpp"
 #include "base/error.hpp"
 #include "base/made_once.hpp"
-#include "form/npy.hpp"
+#include "io/input/equal_arrays.hpp"
 #include "io/input/open_source.hpp"
 #include "io/input/source.hpp"
 #include "io/system/process.hpp"
@@ -21,14 +20,6 @@
 
 namespace gsort::io {
 namespace {
-
-// The first named input decides what an array's header, -t and suffixes of the others may say.
-Error disagrees(const Source& source, const std::string& holds, const std::string& but,
-                std::string_view hint) {
-  return Error(ErrorKind::kInput, "reading", fmt::format("holds {}, but {}", holds, but))
-      .path(source.path())
-      .hint(hint);
-}
 
 std::string byte_order_of(const KeyFormat& key) {
   return key.big_endian ? "big-endian numbers" : "little-endian numbers";
@@ -96,9 +87,6 @@ class Reader::Impl {
                                                   const ReaderOptions& options) const;
   void open(const std::vector<std::string>& paths, const ReaderOptions& options);
   void adopt_stored_keys(const ReaderOptions& options);
-  void require_equal_dtype(const Source& source) const;
-  void require_equal_rows() const;
-  void add_empty_rows();
   void require_total() const;
   std::size_t claim(ByteSpan buffer, std::size_t wanted, std::vector<Fill>& fills);
   void sample_sequence(std::uint64_t position, ByteSpan to);
@@ -118,8 +106,7 @@ Reader::Impl::Impl(const std::vector<std::string>& paths, const ReaderOptions& o
     : key_(options.key), element_bytes_(options.element_bytes) {
   open(paths, options);
   adopt_stored_keys(options);
-  require_equal_rows();
-  add_empty_rows();
+  join_rows(sources_);
   const bool type_is_stored = key_is_stored_ || first_array().records;
   const ElementForm form = {element_bytes_, key_, options.type_is_assumed && !type_is_stored,
                             options.form.codec == Codec::kNone};
@@ -156,7 +143,7 @@ void Reader::Impl::adopt_stored_keys(const ReaderOptions& options) {
   bool type_is_fixed = options.type_is_asked;
   bool order_is_fixed = options.byte_order_is_asked;
   for (const auto& source : sources_) {
-    require_equal_dtype(*source);
+    require_equal_dtype(*sources_.front(), *source);
     if (!source->stored()) continue;
     element_bytes_ = source->stored()->element_bytes();
     const std::optional<KeyFormat>& stored = source->stored()->key;
@@ -175,55 +162,6 @@ void Reader::Impl::adopt_stored_keys(const ReaderOptions& options) {
     if (!order_is_fixed) key_.big_endian = stored->big_endian;
     type_is_fixed = order_is_fixed = key_is_stored_ = true;
   }
-}
-
-// Raw elements may follow an array of any dtype, but no other array, nor such an array raw
-// elements.
-void Reader::Impl::require_equal_dtype(const Source& source) const {
-  if (!source.stored()) return;
-  const std::optional<StoredDtype>& first = first_array().dtype;
-  const std::optional<StoredDtype>& dtype = source.stored()->dtype;
-  if (dtype && first ? is_same_dtype(*dtype, *first) : dtype.has_value() == first.has_value()) {
-    return;
-  }
-  const auto words_for = [](const StoredArray& array) {
-    return fmt::format("elements of dtype {}",
-                       array.dtype ? array.dtype->descr : npy_dtype_of(*array.key).descr);
-  };
-  throw disagrees(source, words_for(*source.stored()),
-                  "the first input holds " +
-                      (sources_.front()->stored() ? words_for(first_array()) : "no array"),
-                  "sort such arrays separately");
-}
-
-// Rows of several arrays stand below each other only if they are equally long.
-void Reader::Impl::require_equal_rows() const {
-  const auto words_for = [](std::optional<std::uint64_t> elements) {
-    return elements ? fmt::format("rows of {} elements", *elements) : "no rows";
-  };
-  const auto row_of = [](const Source& source) -> std::optional<std::uint64_t> {
-    if (!source.stored() || !has_rows(*source.stored())) return std::nullopt;
-    return source.row_elements();
-  };
-  const std::optional<std::uint64_t> wanted = row_of(*sources_.front());
-  for (const auto& source : sources_) {
-    const std::optional<std::uint64_t> found = row_of(*source);
-    if (found == wanted) continue;
-    throw disagrees(*source, words_for(found),
-                    fmt::format("the first input holds {}", words_for(wanted)),
-                    "sort such arrays separately");
-  }
-}
-
-// Rows without elements are counted here only: no element tells how many there are.
-void Reader::Impl::add_empty_rows() {
-  if (!sources_.front()->stored() || !sources_.front()->stored()->empty_rows) return;
-  StoredArray all = *sources_.front()->stored();
-  all.empty_rows = 0;
-  for (const auto& source : sources_) {
-    all.empty_rows = checked_sum(*all.empty_rows, *source->stored()->empty_rows);
-  }
-  sources_.front()->set_stored(std::move(all));
 }
 
 void Reader::Impl::require_total() const {

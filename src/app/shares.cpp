@@ -110,7 +110,7 @@ void refuse_replacing_inputs(const std::string& output, FormedShares& shares, co
       io::Input file(input.path);
       io::ContentStream content(file, form.codec, 0);
       refuse_replacing_by_other_elements(
-          {input.path, format_of_input(form, input.path), content.codec()}, job);
+          {output, format_of_input(form, input.path), content.codec()}, job);
     }
   }
 }

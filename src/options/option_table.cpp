@@ -150,7 +150,7 @@ constexpr auto kFurtherRows = std::to_array<OptionSpec>({
      .in_environment = true,
      .help = "host memory of the whole program",
      .more = "Default: half of what is available, within the container's limits. Limits resident "
-             "memory (to 24M at least); files in a tmpfs, --trace and a GPU's driver do not count.",
+             "memory (at least 24M); tmpfs, --trace and a GPU's driver do not count.",
      .rules = "SIZE is 512M, 4G, or 50% of the memory. The default is half of the available "
               "memory. The peak of resident memory is at most SIZE, or 24M if SIZE is less. Files "
               "in a tmpfs, --trace and a GPU's driver take more.",

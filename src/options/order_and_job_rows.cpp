@@ -237,7 +237,7 @@ constexpr auto kRows = std::to_array<OptionSpec>({
      .group = kJob,
      .common = true,
      .help = "print the plan and stop; status 2 if none works",
-     .more = "Prints sizes, memory and disk space; reads only the sizes and beginnings of files.",
+     .more = "Prints sizes, memory and disk space; reads sizes and beginnings of files.",
      .rules = "Shows every size and count of the job, and the free memory and disk space. Does not "
               "work with --check.",
      .apply = [](Options& o, Text v) { o.explain = parse_choice(v, kExplainModes, "--explain"); }},
@@ -262,7 +262,7 @@ constexpr auto kRows = std::to_array<OptionSpec>({
      .help = "form the runs of a --share in DIR, and stop",
      .more = "Processes on hosts that see the same files sort together: each forms the runs of a "
              "share and takes a part of the output (--take); one joins the parts (--join). Repeat "
-             "a command that fails; remove the folders at the end.",
+             "failed commands; remove the folders at the end.",
      .rules = "Any scheduler can start the commands, in this order, and repeat any of them, even "
               "while another process runs the same one. DIR appears when all its runs are "
               "complete. If DIR already holds this share, nothing is read. The output has the same "
@@ -278,7 +278,7 @@ constexpr auto kRows = std::to_array<OptionSpec>({
      .apply = set_share},
     {.name = "inputs-here",
      .group = kJob,
-     .help = "with --form: the FILEs belong to this share only",
+     .help = "with --form: FILEs of this share only",
      .more = "FILEs may also be text or compressed, but not pipes.",
      .rules = "Equal records keep the order of the shares.",
      .apply = [](Options& o, Text) { o.inputs_here = true; }},

@@ -12,6 +12,7 @@
 #include <fcntl.h>
 #include <fmt/format.h>
 
+#include "app/files.hpp"
 #include "base/error.hpp"
 #include "cluster/runs/room.hpp"
 #include "io/output/shared_file.hpp"
@@ -110,7 +111,8 @@ void KeptRuns::look() {
 }
 
 void KeptRuns::look_at(const std::string& name) {
-  const io::ResumeFolder folder(path_of(name), io::ResumeAccess::kRead);
+  const io::ResumeFolder folder(path_of(name), io::ResumeAccess::kRead,
+                                io::manifest_limit(memory_of(options_)));
   const SeenFolder found = seen(name, folder);
   // Without runs, it was left by a process that had none yet, and is only removed.
   if (!found.runs.empty()) {
