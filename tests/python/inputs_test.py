@@ -24,8 +24,8 @@ class Holder:
     def give_array(self, *arguments, **named):
         return self.keys
 
-    def give_dlpack(self, **named):
-        return self.keys.__dlpack__(**named)
+    def give_dlpack(self, *arguments, **named):
+        return self.keys.__dlpack__(*arguments, **named)
 
 
 def holder(name, keys=KEYS):

@@ -87,5 +87,5 @@ def test_pip_installs_the_archive(archive, tmp_path, cuda):
         run_in(environment, *pip, "install", numpy, wheel, "pytest", "hypothesis")
         on_gpu = run_in(environment, "-c", "import gsort, numpy; gsort.sort(numpy.arange(9), engine='cuda')", check=False)
         assert ("built without CUDA" in on_gpu.stderr) == (cuda == "OFF"), on_gpu.stderr
-        tests = [HERE / f"{name}_test.py" for name in ("keys", "outputs", "sort")]
+        tests = [HERE / f"{name}_test.py" for name in ("axes", "keys", "outputs", "sort")]
         run_in(environment, "-m", "pytest", "-m", "not large", *tests)

@@ -204,11 +204,10 @@ class _Stream(ctypes.Structure):
                 ("release", ctypes.CFUNCTYPE(None, ctypes.c_void_p)), ("private", ctypes.c_void_p)]
 
 
-_NUMBERS_OF_ARROW = {"c": "i1", "C": "u1", "s": "i2", "S": "u2", "i": "i4", "I": "u4", "l": "i8", "L": "u8", "e": "f2",
-                     "f": "f4", "g": "f8", "b": "?", "tdD": "M8[D]"}
-_TIMES_OF_ARROW = {"tss:": "M8[s]", "tsm:": "M8[ms]", "tsu:": "M8[us]", "tsn:": "M8[ns]", "tdm": "M8[ms]", "tDs": "m8[s]",
-                   "tDm": "m8[ms]", "tDu": "m8[us]", "tDn": "m8[ns]"}
-_TYPES_OF_ARROW = {**_NUMBERS_OF_ARROW, **_TIMES_OF_ARROW}
+# Arrow's formats; those of times without a time zone.
+_TYPES_OF_ARROW = {"c": "i1", "C": "u1", "s": "i2", "S": "u2", "i": "i4", "I": "u4", "l": "i8", "L": "u8", "e": "f2", "f": "f4",
+                   "g": "f8", "b": "?", "tdD": "M8[D]", "tdm": "M8[ms]", "tss:": "M8[s]", "tsm:": "M8[ms]", "tsu:": "M8[us]",
+                   "tsn:": "M8[ns]", "tDs": "m8[s]", "tDm": "m8[ms]", "tDu": "m8[us]", "tDn": "m8[ns]"}
 
 
 def pointer_of(capsule: Any, name: bytes) -> int:
