@@ -1,7 +1,8 @@
-// Sorts of keys in device memory beside CUB's best of both versions and counts, over sizes and
-// shapes of keys, in one run on one card. Every output is checked for order and by fingerprint;
-// every time is a median. Usage: bench_shapes u32|u64 REPEATS SIZES SHAPES, where SIZES are such as
-// 2^22,9M and SHAPES numbers of KeyShape, or all.
+// Sorts of keys, or of pairs, in device memory beside CUB's best of both versions and counts, over
+// sizes and shapes of keys, in one run on one card. Every output is checked for order (of pairs:
+// stable) and by fingerprint; every time is a median. Usage: bench_shapes TYPE REPEATS SIZES
+// SHAPES, where TYPE is u32, u64, u32_u32, u64_u32 or u64_u64, SIZES are such as 2^22,9M and SHAPES
+// numbers of KeyShape, or all.
 #include <algorithm>
 #include <charconv>
 #include <cstdio>
@@ -11,9 +12,11 @@
 #include <vector>
 
 #include "bench/cub.hpp"
+#include "bench/device_check.hpp"
 #include "bench/gpu_contenders.hpp"
 #include "gpu/cuda/cuda_check.hpp"
 #include "gpu/distribute/device_distribute.hpp"
+#include "gpu/distribute/device_pair_distribute.hpp"
 #include "gpu/sort/device_sort.hpp"
 
 namespace gsort::bench {
@@ -106,18 +109,95 @@ void bench_shape(const Arena<Key>& arena, KeyShape shape, int repeats, const std
   const float by_default = distributed("by default", {});
   const float once = distributed("once", {.least_keys = 1, .once = true});
   const float twice = distributed("twice", {.least_keys = 1, .once = false});
+  const float pieces = n < std::uint64_t{1} << 29 ? std::numeric_limits<float>::quiet_NaN()
+                                                  : distributed("in pieces", {.most_keys = n / 2});
   std::printf(
-      "%-8s %-15s cub %8.4f ms %6.2f Gkeys/s | merge %8.4f once %8.4f twice %8.4f | "
-      "default %8.4f %6.2f Gkeys/s, %5.2f x   (%s)\n",
+      "%-8s %-15s cub %8.4f ms %6.2f Gkeys/s | merge %8.4f once %8.4f twice %8.4f "
+      "pieces %8.4f | default %8.4f %6.2f Gkeys/s, %5.2f x   (%s)\n",
       size.c_str(), name_of(shape), cub, static_cast<double>(n) / cub * 1e-6, merging, once, twice,
-      by_default, static_cast<double>(n) / by_default * 1e-6, cub / by_default, best.c_str());
+      pieces, by_default, static_cast<double>(n) / by_default * 1e-6, cub / by_default,
+      best.c_str());
   std::fflush(stdout);
 }
 
-template <class Key>
+template <class Key, class Value>
+struct PairArena {
+  explicit PairArena(std::uint64_t pairs)
+      : count(pairs),
+        keys_in(pairs * sizeof(Key)),
+        values_in(pairs * sizeof(Value)),
+        keys_out(pairs * sizeof(Key)),
+        values_out(pairs * sizeof(Value)),
+        scratch_bytes(
+            std::max(cub_scratch_bytes(pairs * (sizeof(Key) + sizeof(Value))),
+                     gpu::sort_pairs_by_distribution_scratch_bytes<Key, Value>(pairs, kAlways))),
+        scratch(scratch_bytes) {
+    // Values that count up show whether a sort is stable.
+    make_keys(KeyShape::kSorted, 0, values_in.template as<Value>(), pairs);
+  }
+
+  static constexpr gpu::DistributionChoice kAlways{.least_keys = 1};
+
+  std::uint64_t count;
+  DeviceMemory keys_in;
+  DeviceMemory values_in;
+  DeviceMemory keys_out;
+  DeviceMemory values_out;
+  std::size_t scratch_bytes;
+  DeviceMemory scratch;
+};
+
+template <class Key, class Value>
+void bench_shape(const PairArena<Key, Value>& arena, KeyShape shape, int repeats,
+                 const std::string& size) {
+  const std::uint64_t n = arena.count;
+  const CubPairs<Key, Value> pairs{
+      arena.keys_in.template as<Key>(), arena.values_in.template as<Value>(),
+      arena.keys_out.template as<Key>(), arena.values_out.template as<Value>(), n};
+  const CubScratch scratch{arena.scratch.template as<void>(), arena.scratch_bytes};
+  make_keys(shape, 7, arena.keys_in.template as<Key>(), n);
+  const auto before = check_pairs<Key, Value>(pairs.keys_in, pairs.values_in, n, n, {});
+  const auto measure_it = [&](const char* name, const auto& work) {
+    gpu::check_cuda(cudaMemset(pairs.keys_out, 0xa5, n * sizeof(Key)), gpu::CudaCall::kMemory,
+                    "poisoning");
+    gpu::check_cuda(cudaMemset(pairs.values_out, 0xa5, n * sizeof(Value)), gpu::CudaCall::kMemory,
+                    "poisoning");
+    const float ms = median_ms(repeats, work);
+    const auto after = check_pairs<Key, Value>(pairs.keys_out, pairs.values_out, n, n, {});
+    if (after.descents != 0 || after.sum != before.sum) std::printf("  WRONG: %s\n", name);
+    return ms;
+  };
+  float cub = std::numeric_limits<float>::max();
+  for_each_cub_and_count(n, [&]<class Cub, class Count>(Cub, Count) {
+    cub = std::min(cub, measure_it("CUB's radix sort", [&] {
+                     cub_radix_sort_pairs<Cub, Count, Key, Value>(pairs, scratch);
+                   }));
+    if (n > std::uint64_t{1} << 20) return;
+    cub = std::min(cub, measure_it("CUB's merge sort", [&] {
+                     cub_merge_sort_pairs<Cub, Count, Key, Value>(pairs, scratch);
+                   }));
+  });
+  const gpu::PairSort<Key, Value> sort{.input = {pairs.keys_in, pairs.values_in},
+                                       .output = {pairs.keys_out, pairs.values_out},
+                                       .count = n,
+                                       .scratch = {scratch.memory, scratch.bytes}};
+  const float merging = measure_it("sort_pairs", [&] { gpu::sort_pairs(sort); });
+  const float distributed = measure_it("distributed", [&] {
+    gpu::sort_pairs_by_distribution(sort, PairArena<Key, Value>::kAlways);
+  });
+  const float by_default = measure_it("by default", [&] { gpu::sort_pairs_by_distribution(sort); });
+  std::printf(
+      "%-8s %-15s cub %8.4f ms %6.2f Gpairs/s | merge %8.4f distributed %8.4f | "
+      "default %8.4f %6.2f Gpairs/s, %5.2f x\n",
+      size.c_str(), name_of(shape), cub, static_cast<double>(n) / cub * 1e-6, merging, distributed,
+      by_default, static_cast<double>(n) / by_default * 1e-6, cub / by_default);
+  std::fflush(stdout);
+}
+
+template <class Arena>
 void bench_all(int repeats, const std::string& sizes, const std::string& shapes) {
   for (const std::string& size : split(sizes)) {
-    const Arena<Key> arena(size_of(size));
+    const Arena arena(size_of(size));
     for (int shape = 0; shape < kKeyShapes; ++shape) {
       const auto wanted = split(shapes);
       const bool is_wanted = shapes == "all" || std::find(wanted.begin(), wanted.end(),
@@ -131,15 +211,21 @@ void bench_all(int repeats, const std::string& sizes, const std::string& shapes)
 }  // namespace gsort::bench
 
 int main(int argc, char** argv) {
+  using namespace gsort::bench;
+  using U32 = std::uint32_t;
+  using U64 = std::uint64_t;
   if (argc != 5) {
-    std::fprintf(stderr, "usage: bench_shapes u32|u64 REPEATS SIZES SHAPES\n");
+    std::fprintf(stderr, "usage: bench_shapes TYPE REPEATS SIZES SHAPES\n");
     return 2;
   }
   const std::string type = argv[1];
-  const auto repeats = static_cast<int>(gsort::bench::number_of(argv[2]));
+  const auto repeats = static_cast<int>(number_of(argv[2]));
   try {
-    if (type == "u32") gsort::bench::bench_all<std::uint32_t>(repeats, argv[3], argv[4]);
-    if (type == "u64") gsort::bench::bench_all<std::uint64_t>(repeats, argv[3], argv[4]);
+    if (type == "u32") bench_all<Arena<U32>>(repeats, argv[3], argv[4]);
+    if (type == "u64") bench_all<Arena<U64>>(repeats, argv[3], argv[4]);
+    if (type == "u32_u32") bench_all<PairArena<U32, U32>>(repeats, argv[3], argv[4]);
+    if (type == "u64_u32") bench_all<PairArena<U64, U32>>(repeats, argv[3], argv[4]);
+    if (type == "u64_u64") bench_all<PairArena<U64, U64>>(repeats, argv[3], argv[4]);
   } catch (const std::exception& error) {
     std::fprintf(stderr, "bench_shapes: %s\n", error.what());
     return 2;
