@@ -42,13 +42,19 @@ __global__ void __launch_bounds__(kSampleThreads)
   }
 }
 
-// Splitter `bin` of the first distribution.
+// Splitter `bin` of the first distribution. A key that repeats for half a bin of the sample before
+// the splitter, but not behind it, stays in the bin before: with all keys up to the next splitter,
+// it could fill a bucket that is longer than a tile.
 template <class Key>
 __device__ Key thread_first_splitter(const TablePass<Key>& pass, unsigned bin) {
   if (bin == 0) return 0;
   const unsigned shift = pass.sample_bits - pass.first.bin_bits;
-  const Key before = bin == 1 ? Key{0} : pass.sample[std::uint64_t{bin - 1} << shift];
-  return splitter_of(before, pass.sample[std::uint64_t{bin} << shift], static_cast<Key>(~Key{0}));
+  const std::uint64_t place = std::uint64_t{bin} << shift;
+  const std::uint64_t half = std::uint64_t{1} << shift >> 1;
+  const Key chosen = pass.sample[place];
+  const bool is_behind = pass.sample[place - half] == chosen && pass.sample[place + half] != chosen;
+  const Key last = bin == 1 ? Key{0} : pass.sample[std::uint64_t{bin - 1} << shift];
+  return splitter_of(is_behind ? chosen : last, chosen, static_cast<Key>(~Key{0}));
 }
 
 // The splitters of one table that a block keeps, without equal ones.

@@ -1,7 +1,7 @@
 // bucket_sort_kernel: sorts the buckets of one distribution, each as a tile by its cells
 // (cell_sort_kernel.cuh).
 //
-// If a bucket has too many different keys in one cell, it is sorted by merging. A bucket that is
+// If a bucket has too many keys in one cell, it is sorted by merging. A bucket that is
 // longer than a tile is copied and listed as a long array (long_arrays.hpp), or only copied if its
 // keys are equal.
 //
@@ -54,7 +54,7 @@ __global__ void __launch_bounds__(kBucketSort<Key>.threads, 1)
     bucket_sort_kernel(const __grid_constant__ BucketSortPass<Key> pass) {
   constexpr CellSortTuning kTuning = kBucketSort<Key>;
   constexpr unsigned kTileKeys = kTuning.tile_keys();
-  __shared__ CellScratch<Key, kTuning.threads> scratch;
+  __shared__ KeyCellScratch<Key, kTuning.threads, kTuning.cells()> scratch;
   __shared__ BucketTile found;
   __shared__ unsigned co_ranks[kTuning.threads + 1];
   static_assert(TileWords<Key, kTuning.keys_per_thread>::bytes(kTuning.threads) <=
@@ -70,7 +70,7 @@ __global__ void __launch_bounds__(kBucketSort<Key>.threads, 1)
     Key* const to = pass.output + begin;
     if (place.bucket_keys <= kTileKeys) {
       if (!block_sort_by_cells<kTuning.threads, kTuning.keys_per_thread, kTuning.cells()>(
-              from, to, count, pass.maps, scratch)) {
+              from, to, count, pass.maps, pass.most_of_cell, scratch)) {
         block_sort_list<kTuning.threads, kTuning.keys_per_thread>(from, to, count, pass.maps,
                                                                   co_ranks);
       }

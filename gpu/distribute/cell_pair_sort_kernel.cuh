@@ -126,7 +126,7 @@ __device__ bool block_sort_pairs_by_cells(const PairLongSortPass<Key, Value>& pa
   // The barrier: all cells have their beginnings.
   const bool is_ranked =
       __syncthreads_or(greatest.reach > kWindowWords ? 1 : 0) != 0 || !Code::suits(range);
-  if (is_ranked && __syncthreads_or(greatest.keys > kMostOfCell ? 1 : 0) != 0) {
+  if (is_ranked && __syncthreads_or(greatest.keys > kMostRanked ? 1 : 0) != 0) {
     thread_wait_for_copies();  // values of the next tile go to the same memory
     return range.least == range.greatest && !pass.keys.maps.stores_mapped;
   }

@@ -1,5 +1,5 @@
-// cell_sort_kernel: sorts packed tiles in place, each as one list. If a tile has too many different
-// keys in one cell, it is not sorted but listed for packed_sort_kernel.
+// cell_sort_kernel: sorts packed tiles in place, each as one list. If a tile has too many keys in
+// one cell, it is not sorted but listed for packed_sort_kernel.
 //
 // Problem. Merging a tile of 8,192 keys in shared memory takes thirteen levels, and hundreds of
 // instructions per key. It would take longer than each of the two distributions before it.
@@ -11,10 +11,11 @@
 // Then each key is only a few places from its sorted place: threads sort windows of 16 neighbours
 // in registers, and then windows that lie across the borders of these (sort_windows.cuh).
 //
-// If a cell is too long for the windows, the tile's keys are ranked among those of their cells
-// instead. If many keys are equal, or if the range has gaps, a cell can have too many keys for
-// that, too. If such a cell has few different keys, these are counted (crowded_cells.cuh);
-// otherwise, the tile is sorted by merging.
+// A cell of a narrow range has one key value, so that it is sorted, however long it is. If another
+// cell is too long for the windows, the tile's keys are ranked among those of their cells instead.
+// If the range has gaps, or a few keys are frequent, a cell can have too many keys to rank. Then
+// the tile is read again and divided into cells by a sample of its own (sampled_cells.hpp). If one
+// of these has too many keys, too, the tile is sorted by merging.
 //
 // Example. Keys 13 10 15 12 11, cells 2 0 3 1 0: 10 11 | 12 | 13 | 15 or 11 10 | 12 | 13 | 15.
 //
@@ -31,9 +32,9 @@
 #include "gpu/cuda/programmatic_launch.cuh"
 #include "gpu/cuda/taken_jobs.cuh"
 #include "gpu/distribute/block_sum.cuh"
-#include "gpu/distribute/crowded_cells.cuh"
 #include "gpu/distribute/key_cells.hpp"
 #include "gpu/distribute/launch.hpp"
+#include "gpu/distribute/sampled_cells.hpp"
 #include "gpu/distribute/sort_windows.cuh"
 #include "gpu/merge/block_store.cuh"
 #include "gpu/records/pair_code.hpp"
@@ -47,6 +48,10 @@ struct CellScratch {
   Key least[kThreads / 32];  // of each warp's keys
   Key greatest[kThreads / 32];
   unsigned warp_sums[kThreads / 32];
+};
+template <class Key, unsigned kThreads, unsigned kCells>
+struct KeyCellScratch : CellScratch<Key, kThreads> {
+  SampledCells<Key, kCells> cells;  // of a crowded tile
 };
 
 // The vectors of 16 bytes within an array, and the elements before the first and behind the last
@@ -245,37 +250,6 @@ __device__ unsigned thread_rank_in_cell(const Key* tile, Key key, unsigned place
   return rank;
 }
 
-// Takes a place in `cell` for each lane; next[cell] is the next free one. A lane whose cell is
-// kCells takes none. Neighbours are often equal: then one atomic addition serves the warp.
-template <unsigned kCells>
-__device__ unsigned warp_take_places(unsigned* next, unsigned cell) {
-  if (__all_sync(kWholeWarp, cell == __shfl_sync(kWholeWarp, cell, 0))) {
-    const unsigned lane = threadIdx.x % 32;
-    unsigned first = 0;
-    if (lane == 0 && cell < kCells) first = atomicAdd(&next[cell], 32U);
-    return __shfl_sync(kWholeWarp, first, 0) + lane;
-  }
-  return cell < kCells ? atomicAdd(&next[cell], 1U) : 0;
-}
-
-// For a tile that has cells with too many keys to rank: arranges it cell by cell, and sorts these
-// cells. counts[cell] becomes the cell's end. Loads the keys again, since warps take places for
-// neighbours. Returns false, with nothing written, if a cell has too many different keys.
-template <unsigned kThreads, class Key, unsigned kCells>
-__device__ bool block_sort_crowded_cells(const Key* from, unsigned count,
-                                         const KeyCells<Key, kCells>& cells, Key* tile,
-                                         unsigned* counts) {
-#pragma unroll 4
-  for (unsigned i = threadIdx.x; i / 32 * 32 < count; i += kThreads) {
-    const Key key = i < count ? from[i] : Key{0};
-    const unsigned place = warp_take_places<kCells>(counts, i < count ? cells.of_key(key) : kCells);
-    if (i < count) tile[place] = key;
-  }
-  __syncthreads();  // the tile lies cell by cell; the cells have their ends
-  const bool is_sorted = warp_sort_crowded_cells<kThreads, kCells>(tile, counts);
-  return __syncthreads_or(is_sorted ? 0 : 1) == 0;
-}
-
 // Maps keys if the pass does, and stores key i of them at to[i * kThreads], if this is one of the
 // `left` places.
 template <unsigned kThreads, class Key, unsigned kKeys>
@@ -290,27 +264,124 @@ __device__ void thread_store_keys(Key (&keys)[kKeys], Key* to, int left, const E
   }
 }
 
-// Stores a tile that is arranged cell by cell, by ranks in cells that are not sorted yet.
-template <unsigned kThreads, class Key, unsigned kCells, class Store>
-__device__ void thread_store_ranked(const Key* tile, unsigned count,
-                                    const KeyCells<Key, kCells>& cells, const unsigned* ends,
-                                    const Store& store) {
+// Stores a tile that is arranged cell by cell, by ranks in cells of more than one key value.
+template <unsigned kThreads, class Key, class Cells, class Store>
+__device__ void thread_store_ranked(const Key* tile, unsigned count, const Cells& cells,
+                                    const unsigned* ends, const Store& store) {
 #pragma unroll 1
   for (unsigned place = threadIdx.x; place < count; place += kThreads) {
     const Key key = tile[place];
-    const unsigned cell = cells.of_key(key);
-    const unsigned begin = cell == 0 ? 0 : ends[cell - 1];
-    const unsigned end = ends[cell];
-    const bool is_sorted = end - begin > kMostOfCell;
-    store(is_sorted ? place : thread_rank_in_cell(tile, key, place, begin, end), key);
+    unsigned rank = place;
+    if (!cells.are_single()) {
+      const unsigned cell = cells.of_key(key);
+      const unsigned begin = cell == 0 ? 0 : ends[cell - 1];
+      if (!cells.is_single(cell)) rank = thread_rank_in_cell(tile, key, place, begin, ends[cell]);
+    }
+    store(rank, key);
   }
 }
 
+// Makes the cells of a sample of the tile. All threads of the block call this.
+template <unsigned kThreads, class Key, unsigned kCells>
+__device__ void block_sample_cells(const Key* from, unsigned count, const KeyRange<Key>& range,
+                                   SampledCells<Key, kCells>& cells) {
+  constexpr unsigned kSegments = SampledCells<Key, kCells>::kSegments;
+  constexpr unsigned kRankers = kThreads / kSegments;  // threads for each key of the sample
+  static_assert(32 % kRankers == 0);
+  const unsigned i = threadIdx.x / kRankers;
+  const bool is_first = threadIdx.x % kRankers == 0;
+  // A place in each stretch of the tile; not the same one, as keys may come in periods.
+  const unsigned place = (i << 8) + (i * 0x9e3779b9U >> 24);
+  const Key own = from[place * count / (kSegments << 8)];
+  if (is_first) cells.begins[i] = own;
+  __syncthreads();  // the sample is known
+  unsigned rank = 0;
+#pragma unroll
+  for (unsigned j = threadIdx.x % kRankers; j < kSegments; j += kRankers) {
+    const Key other = cells.begins[j];
+    if (other < own || (other == own && j < i)) ++rank;
+  }
+#pragma unroll
+  for (unsigned distance = kRankers / 2; distance > 0; distance /= 2) {
+    rank += __shfl_xor_sync(kWholeWarp, rank, distance);
+  }
+  if (is_first) cells.sample[rank] = own;
+  __syncthreads();  // the sample is sorted
+  if (threadIdx.x < kSegments) cells.make_segment(threadIdx.x, range.least, range.greatest);
+}
+
+// What follows the count of a tile's cells: how it is sorted.
+enum class CellOrder : std::uint8_t {
+  kByWindows,
+  kByRanks,
+  kCrowded,  // not at all: a cell has too many keys
+};
+
+// Replaces the counts of the cells by the places where they begin. Ends with a barrier.
+template <unsigned kThreads, unsigned kCells, class Cells>
+__device__ CellOrder block_order_cells(const Cells& cells, unsigned most_of_cell, unsigned* counts,
+                                       unsigned* warp_sums) {
+  __syncthreads();  // all keys are counted
+  const auto greatest = block_place_cells<kThreads, kCells>(counts, warp_sums);
+  // A thread's cells are of one segment.
+  const bool has_order = cells.is_single(threadIdx.x * (kCells / kThreads));
+  const bool is_long = greatest.reach > kWindowWords && (!has_order || cells.are_single());
+  // The barrier: all cells have their beginnings.
+  if (__syncthreads_or(is_long ? 1 : 0) == 0) return CellOrder::kByWindows;
+  const bool is_crowded = !has_order && greatest.keys > most_of_cell;
+  return __syncthreads_or(is_crowded ? 1 : 0) == 0 ? CellOrder::kByRanks : CellOrder::kCrowded;
+}
+
+// Arranges the tile cell by cell, sorts it in this order and stores it.
+template <unsigned kThreads, unsigned kKeys, class Key, class Cells>
+__device__ void block_store_cells(const ThreadKeys<Key, kThreads, kKeys>& keys, unsigned count,
+                                  const Cells& cells, CellOrder order, Key* tile, unsigned* counts,
+                                  Key* to, const EndMaps<Key>& maps) {
+  thread_fill_cells(keys, cells, counts,
+                    [&](unsigned place, Key key, unsigned /*source*/) { tile[place] = key; });
+  thread_fill_window<kThreads>(tile, count);
+  __syncthreads();  // the tile lies cell by cell; the cells have their ends
+  if (order == CellOrder::kByRanks) {
+    thread_store_ranked<kThreads>(tile, count, cells, counts, [&](unsigned place, Key key) {
+      to[place] = maps.stores_mapped ? maps.store_map.to_raw(key) : key;
+    });
+    return;
+  }
+  block_sort_windows<kThreads>(tile, count);
+  const auto left = static_cast<int>(count - threadIdx.x);
+  Key* const own = to + threadIdx.x;
+  thread_store_sorted<kThreads, kKeys>(tile, [&](unsigned first, auto& words) {
+    thread_store_keys<kThreads>(words, own + first, left - static_cast<int>(first), maps);
+  });
+}
+
+// Sorts a tile that has equal cells with too many keys to rank; loads the keys again. Returns
+// false, with nothing written, if a cell of the sample has too many keys, too. Not inlined, because
+// it would take registers from the sort of other tiles.
+template <unsigned kThreads, unsigned kKeys, unsigned kCells, class Key>
+__device__ __noinline__ bool block_sort_crowded_tile(
+    const Key* from, Key* to, unsigned count, const KeyRange<Key>& range, const EndMaps<Key>& maps,
+    unsigned most_of_cell, Key* tile, KeyCellScratch<Key, kThreads, kCells>& scratch) {
+  auto* const counts = reinterpret_cast<unsigned*>(tile + kThreads * kKeys);
+  thread_clear_cells<kThreads, kCells>(counts);
+  block_sample_cells<kThreads>(from, count, range, scratch.cells);
+  ThreadKeys<Key, kThreads, kKeys> keys;
+  keys.load(from, count);
+  __syncthreads();  // the cells are known, the counts are clear
+  thread_count_cells(keys, scratch.cells, counts);
+  const CellOrder order =
+      block_order_cells<kThreads, kCells>(scratch.cells, most_of_cell, counts, scratch.warp_sums);
+  if (order == CellOrder::kCrowded) return false;
+  block_store_cells<kThreads, kKeys>(keys, count, scratch.cells, order, tile, counts, to, maps);
+  return true;
+}
+
 // Sorts `count` keys, at most one tile, from `from` to `to`, which may be the same. Returns false
-// and writes nothing if a cell has too many different keys.
+// and writes nothing if a cell has too many keys.
 template <unsigned kThreads, unsigned kKeys, unsigned kCells, class Key>
 __device__ bool block_sort_by_cells(const Key* from, Key* to, unsigned count,
-                                    const EndMaps<Key>& maps, CellScratch<Key, kThreads>& scratch) {
+                                    const EndMaps<Key>& maps, unsigned most_of_cell,
+                                    KeyCellScratch<Key, kThreads, kCells>& scratch) {
   extern __shared__ __align__(16) unsigned char shared_bytes[];
   auto* const tile = reinterpret_cast<Key*>(shared_bytes);
   auto* const counts = reinterpret_cast<unsigned*>(tile + kThreads * kKeys);
@@ -318,39 +389,21 @@ __device__ bool block_sort_by_cells(const Key* from, Key* to, unsigned count,
   keys.load(from, count);
   thread_clear_cells<kThreads, kCells>(counts);
   const KeyRange<Key> range = block_find_cell_range(keys, scratch);
+  if (range.least == range.greatest) {
+    if (from == to && !maps.stores_mapped) return true;
+    const Key key = maps.stores_mapped ? maps.store_map.to_raw(range.least) : range.least;
+    for (unsigned i = threadIdx.x; i < count; i += kThreads) to[i] = key;
+    return true;
+  }
   const auto cells = KeyCells<Key, kCells>::of(range.least, range.greatest);
   thread_count_cells(keys, cells, counts);
-  __syncthreads();  // all keys are counted
-  const auto greatest = block_place_cells<kThreads, kCells>(counts, scratch.warp_sums);
-  // The barrier: all cells have their beginnings.
-  const bool is_ranked = __syncthreads_or(greatest.reach > kWindowWords ? 1 : 0) != 0;
-  if (is_ranked && __syncthreads_or(greatest.keys > kMostOfCell ? 1 : 0) != 0) {
-    const auto all = warp_join_ranges<Key>(scratch);
-    if (all.least == all.greatest) {
-      if (from == to && !maps.stores_mapped) return true;
-      const Key key = maps.stores_mapped ? maps.store_map.to_raw(all.least) : all.least;
-      for (unsigned i = threadIdx.x; i < count; i += kThreads) to[i] = key;
-      return true;
-    }
-    if (!block_sort_crowded_cells<kThreads>(from, count, cells, tile, counts)) return false;
-  } else {
-    thread_fill_cells(keys, cells, counts,
-                      [&](unsigned place, Key key, unsigned /*source*/) { tile[place] = key; });
-    thread_fill_window<kThreads>(tile, count);
-    __syncthreads();  // the tile lies cell by cell; the cells have their ends
+  const CellOrder order =
+      block_order_cells<kThreads, kCells>(cells, kMostRanked, counts, scratch.warp_sums);
+  if (order == CellOrder::kCrowded) {
+    return block_sort_crowded_tile<kThreads, kKeys>(from, to, count, range, maps, most_of_cell,
+                                                    tile, scratch);
   }
-  if (is_ranked) {
-    thread_store_ranked<kThreads>(tile, count, cells, counts, [&](unsigned place, Key key) {
-      to[place] = maps.stores_mapped ? maps.store_map.to_raw(key) : key;
-    });
-  } else {
-    block_sort_windows<kThreads>(tile, count);
-    const auto left = static_cast<int>(count - threadIdx.x);
-    Key* const own = to + threadIdx.x;
-    thread_store_sorted<kThreads, kKeys>(tile, [&](unsigned first, auto& words) {
-      thread_store_keys<kThreads>(words, own + first, left - static_cast<int>(first), maps);
-    });
-  }
+  block_store_cells<kThreads, kKeys>(keys, count, cells, order, tile, counts, to, maps);
   return true;
 }
 
@@ -371,12 +424,12 @@ __global__ void __launch_bounds__(kCellSort<Key>.threads,
                                   kCellSort<Key>.resident_threads / kCellSort<Key>.threads)
     cell_sort_kernel(const __grid_constant__ PackedSortPass<Key> pass) {
   constexpr CellSortTuning kTuning = kCellSort<Key>;
-  __shared__ CellScratch<Key, kTuning.threads> scratch;
+  __shared__ KeyCellScratch<Key, kTuning.threads, kTuning.cells()> scratch;
   grid_begin();
   block_sort_packed_tiles(pass, [&](const LongArray& array) {
     return block_sort_by_cells<kTuning.threads, kTuning.keys_per_thread, kTuning.cells()>(
         pass.buckets.input + array.begin, pass.buckets.after_even_passes + array.begin,
-        static_cast<unsigned>(array.length), pass.buckets.maps, scratch);
+        static_cast<unsigned>(array.length), pass.buckets.maps, pass.most_of_cell, scratch);
   });
 }
 

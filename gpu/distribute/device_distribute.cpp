@@ -18,12 +18,12 @@
 //   distribute     buffer -> output
 //   pack           neighbouring bins become tiles (pack_kernel.cuh)
 //   cell sort      in place; a tile's keys lie evenly in a narrow range (cell_sort_kernel.cuh)
-//   block sort     of tiles with many different keys in a cell (crowded_cells.cuh)
+//   block sort     of tiles with too many keys in a cell
 //   merge          only bins longer than a tile, by the passes of long arrays, in one launch
 //                  (long_merges_kernel.cuh)
 // Fewer keys take one distribution: count, distribute to a buffer, and sort buckets of half a tile
 // to the output (bucket_sort_kernel.cuh). All keys then lie in the L2 cache, and launches take most
-// of the time. More u32 keys than kMostDistributedKeys are sorted in pieces, which are merged
+// of the time. More keys than kMostDistributedKeys are sorted in pieces, which are merged
 // (sort_pieces).
 //
 // Skew. Splitters are keys of the sample, so bins have about equally many keys in any distribution;
@@ -73,7 +73,7 @@ constexpr const char* kOperation = "sorting keys on the GPU by distribution";
 template <class Key>
 std::uint64_t most_distributed(const DistributionChoice& choice) {
   if (choice.most_keys) return *choice.most_keys;
-  return choice.least_keys ? ~std::uint64_t{0} : kMostDistributedKeys<Key>;
+  return choice.least_keys ? ~std::uint64_t{0} : kMostDistributedKeys;
 }
 
 template <class Key>
@@ -120,13 +120,15 @@ struct DistributionSort {
   DistributionShape shape;
   SortShape passes;
   DistributionBounds bounds;
+  unsigned most_of_cell;
 
   DistributionSort(std::uint64_t count, const DistributionChoice& choice, unsigned architecture)
       : tuning(tuning_for<Key>(architecture)),
         shape(DistributionShape::of(count, choice)),
         passes(shape_of(count, tuning)),
         bounds(DistributionBounds::of(count, shape, packed_tile_keys<Key>(tuning.block_sort_keys()),
-                                      passes, tuning)) {}
+                                      passes, tuning)),
+        most_of_cell(choice.most_of_cell.value_or(kMostOfCell)) {}
 
   [[nodiscard]] LongNeeds needs(std::uint64_t count) const {
     return {count, bounds.long_tiles, bounds.rows * (kRowHeader + tuning.max_fan_in)};
@@ -226,6 +228,7 @@ void queue_once(const KeySort<Key>& sort, const DistributionSort<Key>& plan,
   buckets.tile_count = div_up(sort.count, kTileKeys) + buckets.bucket_count;
   buckets.sort_tile_keys = plan.tuning.block_sort_keys();
   buckets.long_arrays = places.long_arrays;
+  buckets.most_of_cell = plan.most_of_cell;
   buckets.counts = places.counts;
   buckets.taken = &places.counts->taken_jobs[2];
   launch_bucket_sort(buckets, architecture, sort.stream);
@@ -290,7 +293,7 @@ void queue_tiles_and_merges(const KeySort<Key>& sort, const DistributionSort<Key
   tiles.arrays.slots = plan.bounds.slots;
   tiles.tile_count = plan.bounds.tile_arrays + plan.bounds.long_tiles;
   const PackedSortPass<Key> pass{tiles, places.early.packed_tiles, places.tile_arrays,
-                                 places.counts};
+                                 plan.most_of_cell, places.counts};
   if (!plan.shape.once) launch_cell_sort(pass, architecture, sort.stream);
   launch_packed_sort(pass, architecture, sort.stream);
   LongMergePass<Key> merges;
@@ -404,6 +407,7 @@ std::size_t sort_keys_by_distribution_scratch_bytes(std::uint64_t count,
   const std::uint64_t two_pieces = has_three_pieces ? 2 * most : count;
   return std::max({sort_keys_scratch_bytes<Key>(count), scratch_bytes_of<Key>(count, choice),
                    scratch_bytes_of<Key>(power, choice),
+                   scratch_bytes_of<Key>(std::min(count, kMostKeysDistributedOnce), choice),
                    Pieces<Key>::of(count, choice).scratch_bytes(),
                    Pieces<Key>::of(two_pieces, choice).scratch_bytes()});
 }

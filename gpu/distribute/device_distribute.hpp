@@ -12,23 +12,22 @@
 namespace gsort::gpu {
 
 // This many keys or more are distributed; sort_keys sorts fewer. On an H200, random keys, ms, by
-// sort_keys and distributed: 2^19 keys 0.052 and 0.051 (u32), 0.062 and 0.064 (u64); 2^20 u32 0.072
-// and 0.056; 2^21 0.116 and 0.078; 2^22 0.168 and 0.124 (u32), 0.255 and 0.160 (u64). Of 15 shapes
-// of 2^21 u32 keys, clustered times (1.96 times) and keys of random width (1.16) take longer.
+// sort_keys and distributed: 2^19 keys 0.052 and 0.052 (u32), 0.062 and 0.060 (u64); 2^20 0.072 and
+// 0.056, 0.106 and 0.066; 2^22 0.167 and 0.124, 0.255 and 0.160. Of 15 shapes of 600,000 keys,
+// those that are uneven take longer: clustered times 0.063 and 0.081 (u32), 0.076 and 0.098 (u64).
 template <class Key>
 inline constexpr std::uint64_t kLeastDistributedKeys = sizeof(Key) == 8 ? std::uint64_t{1} << 20
                                                                         : std::uint64_t{3} << 18;
-// At most this many keys are distributed at once: with more u32 keys, bins would be longer than a
-// tile. Up to kMostPieces times as many are distributed in pieces, which are then merged; sort_keys
-// sorts more than that. 2^31 random u32 on an H100: at once 54 ms, in pieces 41, by sort_keys 57,
-// by CUB's radix sort 44.
-template <class Key>
-inline constexpr std::uint64_t kMostDistributedKeys = sizeof(Key) == 8 ? ~std::uint64_t{0}
-                                                                       : std::uint64_t{1} << 30;
+// At most this many keys are distributed at once: with more, many bins would be longer than a tile.
+// Up to kMostPieces times as many are distributed in pieces, which are then merged; sort_keys sorts
+// more than that. 2^31 random keys on an H200, ms, at once, in pieces, by sort_keys and by CUB's
+// radix sort: u32 56.8, 39.2, 55.9, 43.2; u64 97.5, 62.0, 118, 131.
+inline constexpr std::uint64_t kMostDistributedKeys = std::uint64_t{1} << 30;
 inline constexpr std::uint64_t kMostPieces = 8;  // one pass merges so many
-// At most this many keys are distributed once. 2^22 random u32 keys on an H200: 0.124 ms, twice
-// 0.142; 6 * 2^20 keys: 0.239, twice 0.212.
-inline constexpr std::uint64_t kMostKeysDistributedOnce = std::uint64_t{1} << 22;
+// At most this many keys are distributed once. Random keys on an H200, ms, once and twice: 2^22 u32
+// 0.124 and 0.147, u64 0.160 and 0.180; 5 * 2^20 u32 0.134 and 0.178, u64 0.176 and 0.236; 6 * 2^20
+// u32 0.242 and 0.187.
+inline constexpr std::uint64_t kMostKeysDistributedOnce = std::uint64_t{5} << 20;
 
 // For tests and benchmarks; the defaults are for everything else.
 struct DistributionChoice {
@@ -42,10 +41,15 @@ struct DistributionChoice {
   // One distribution, then a sort of its buckets; for at most kMostKeysDistributedOnce keys, if no
   // bits are chosen. Not for pairs.
   std::optional<bool> once = std::nullopt;
+  // Tiles with more keys in a cell are merged; none: a limit by the time it takes. Not for pairs.
+  std::optional<unsigned> most_of_cell = std::nullopt;
   // More keys than this are distributed in pieces; none: the limit above, or no limit if
   // `least_keys` is set. Not for pairs.
   std::optional<std::uint64_t> most_keys = std::nullopt;
 };
+
+// At once, however many keys; pieces need 1% more memory.
+inline constexpr DistributionChoice kNotInPieces{.most_keys = ~std::uint64_t{0}};
 
 // Device memory that sort_keys_by_distribution needs for `count` keys and the same choice: one more
 // array of keys and, from 2^23 keys on, at most 6% of it. By default: never less for a larger

@@ -64,7 +64,9 @@ struct DistributionShape {
       shape.once = true;
       shape.first_bits = choice.first_bits != 0 ? choice.first_bits : bits;
       shape.second_bits = 0;
-      shape.sample_bits = shape.first_bits + kSampleBitsOfOnceBin;
+      // If the mean is nearer to a tile, buckets must differ less from it.
+      shape.sample_bits =
+          shape.first_bits + kSampleBitsOfOnceBin + (kOnceBinKeys << bits < count ? 1 : 0);
       shape.chunk_count = 0;
       return shape;
     }

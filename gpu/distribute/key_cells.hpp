@@ -59,6 +59,13 @@ struct KeyCells {
   [[nodiscard]] GSORT_HOST_DEVICE constexpr unsigned of_key(Key key) const {
     return multiply_high(static_cast<std::uint32_t>((key - least) << shift >> 32), factor);
   }
+  // Whether each cell has one key value: the range is narrow.
+  [[nodiscard]] GSORT_HOST_DEVICE constexpr bool are_single() const {
+    return std::uint64_t{kCells / 2} << shift == 0;
+  }
+  [[nodiscard]] GSORT_HOST_DEVICE constexpr bool is_single(unsigned /*cell*/) const {
+    return are_single();
+  }
 };
 
 template <unsigned kCells>
@@ -76,6 +83,10 @@ struct KeyCells<std::uint32_t, kCells> {
   }
   [[nodiscard]] GSORT_HOST_DEVICE constexpr unsigned of_key(std::uint32_t key) const {
     return multiply_high(key - base, factor);
+  }
+  [[nodiscard]] GSORT_HOST_DEVICE constexpr bool are_single() const { return factor == ~0U; }
+  [[nodiscard]] GSORT_HOST_DEVICE constexpr bool is_single(unsigned /*cell*/) const {
+    return are_single();
   }
 };
 

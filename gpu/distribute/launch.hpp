@@ -69,8 +69,10 @@ template <class Element>
 }
 static_assert(holds_packed_tiles<std::uint32_t>(kCellSort<std::uint32_t>));
 static_assert(holds_packed_tiles<std::uint64_t>(kCellSort<std::uint64_t>));
-// In a cell with more keys than this, keys are not ranked.
-inline constexpr unsigned kMostOfCell = 32;
+// If one of a tile's equal cells has more keys than this, they are not ranked.
+inline constexpr unsigned kMostRanked = 32;
+// The same for the cells of a sample.
+inline constexpr unsigned kMostOfCell = 512;
 
 // Of a kernel of a distribution, beside the tile: the table, and where bins go; at most.
 inline constexpr unsigned kBinsBytes = 35U << 10;
@@ -89,7 +91,7 @@ inline constexpr unsigned kBucketSortBytes = kBucketSort<Key>.tile_keys() *
                                              kBucketSort<Key>.cell_bytes();
 template <class Key>
 [[nodiscard]] constexpr bool buckets_fit_block(unsigned shared_bytes) {
-  constexpr unsigned kStaticBytes = 6U << 10;
+  constexpr unsigned kStaticBytes = 16U << 10;
   return kBucketSortBytes<Key> + kStaticBytes <= shared_bytes;
 }
 
@@ -210,6 +212,7 @@ struct PackedSortPass {
   LongSortPass<Key> buckets;  // input: the distributed keys
   const LongArray* packed_tiles = nullptr;
   LongArray* crowded_tiles = nullptr;  // those that are merged: the tile arrays of `buckets`
+  unsigned most_of_cell = kMostOfCell;
   DistributionCounts* counts = nullptr;
 };
 
@@ -225,6 +228,7 @@ struct BucketSortPass {
   std::uint64_t tile_count = 0;  // at most
   unsigned sort_tile_keys = 0;
   LongArray* long_arrays = nullptr;  // buckets that are copied, but not sorted
+  unsigned most_of_cell = kMostOfCell;
   DistributionCounts* counts = nullptr;
   std::uint64_t* taken = nullptr;
 };

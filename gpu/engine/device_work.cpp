@@ -25,12 +25,12 @@ ByteSpan room_for_packing(KeyForm form, const DeviceMemory& scratch, std::size_t
   return {scratch.as<std::byte>(), bytes};
 }
 
-// The distribution takes no keys of 16 bytes. For keys of 4 bytes it needs more memory than the
-// plan gives, and would save no time, since these sorts wait for the bus.
+// The distribution takes no keys of 16 bytes. For keys of 4 bytes, or in pieces, it needs more
+// memory than the plan gives, and would save no time, since these sorts wait for the bus.
 template <class Key>
 void sort_chunk(const KeySort<Key>& chunk) {
   if constexpr (sizeof(Key) == 8) {
-    sort_keys_by_distribution(chunk);
+    sort_keys_by_distribution(chunk, kNotInPieces);
   } else {
     sort_keys(chunk);
   }

@@ -25,6 +25,12 @@ inline DistributionChoice once(unsigned first_bits = 0, std::uint64_t seed = 1) 
   return {.seed = seed, .least_keys = 0, .first_bits = first_bits, .once = true};
 }
 
+// Tiles that a sample of theirs would divide into cells are merged.
+inline DistributionChoice merging(DistributionChoice choice) {
+  choice.most_of_cell = 0;
+  return choice;
+}
+
 template <class Key>
 struct Case {
   DistributionChoice choice;

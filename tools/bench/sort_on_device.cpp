@@ -46,8 +46,7 @@ void bench_device_sort(const Request& request, Report& report) {
                    .load_map = bench.map(),
                    .store_map = bench.map(),
                    .scratch = {bench.scratch(), bench.scratch_bytes()}},
-                  {.least_keys = std::uint64_t{1} << 22,
-                   .most_keys = gpu::kMostDistributedKeys<Key>});
+                  {.least_keys = std::uint64_t{1} << 22, .most_keys = gpu::kMostDistributedKeys});
             },
             bench.map());
         report.add(group_of("sort of", type, distribution, elements), bench.results());

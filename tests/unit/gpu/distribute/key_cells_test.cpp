@@ -67,5 +67,20 @@ TYPED_TEST(CellsOfKeys, KeepFewKeysApart) {
   }
 }
 
+TYPED_TEST(CellsOfKeys, AreSingleInNarrowRangesOnly) {
+  using Key = TypeParam;
+  for (Key range = 1; range < 3 * kCells; ++range) {
+    const auto cells = KeyCells<Key, kCells>::of(7, 7 + range);
+    if (range < kCells / 2) {
+      EXPECT_TRUE(cells.is_single(0)) << range;
+    }
+    if (!cells.is_single(0)) continue;
+    EXPECT_LT(range, kCells);
+    for (Key step = 1; step <= range; step += 1 + step % 5) {
+      ASSERT_LT(cells.of_key(7 + step - 1), cells.of_key(7 + step)) << range;
+    }
+  }
+}
+
 }  // namespace
 }  // namespace gsort::gpu
