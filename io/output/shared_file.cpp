@@ -129,22 +129,26 @@ std::optional<FileBeside> look_beside(const OutputPlace& place, const std::strin
                     {facts.st_ino, ns_of(facts.st_mtim), ns_of(facts.st_ctim)}};
 }
 
-std::optional<ContentSum> read_content(const OutputPlace& place, const std::string& name) {
+static ContentSum content_of(const File& file) {
   constexpr std::size_t kBufferBytes = std::size_t{1} << 20;
+  std::vector<std::byte> buffer(kBufferBytes);
+  ContentSum sum;
+  for (std::uint64_t offset = 0;;) {
+    const std::size_t bytes = file.read_full_at(buffer, offset);
+    if (bytes == 0) return sum;
+    sum += content_sum_of(offset, std::span(buffer).first(bytes));
+    offset += bytes;
+  }
+}
+
+std::optional<ContentSum> read_content(const OutputPlace& place, const std::string& name) {
   try {
     const Folder folder = open_folder(place.folder, ErrorKind::kOutput);
     const int flags = O_RDONLY | O_NOFOLLOW | O_NONBLOCK;
     const File file(sys::open_at(folder.file.fd(), name.c_str(), flags, 0),
                     place.folder + "/" + name, ErrorKind::kOutput);
     if (!file.is_open() || !S_ISREG(file.facts().st_mode)) return std::nullopt;
-    std::vector<std::byte> buffer(kBufferBytes);
-    ContentSum sum;
-    for (std::uint64_t offset = 0;;) {
-      const std::size_t bytes = file.read_full_at(buffer, offset);
-      if (bytes == 0) return sum;
-      sum += content_sum_of(offset, std::span(buffer).first(bytes));
-      offset += bytes;
-    }
+    return content_of(file);
   } catch (const Error&) {
     return std::nullopt;
   }
@@ -182,6 +186,10 @@ std::uint64_t SharedFile::bytes() const {
 std::uint64_t SharedFile::allocated_bytes() const {
   constexpr std::uint64_t kStatBlockBytes = 512;
   return static_cast<std::uint64_t>(file_.facts().st_blocks) * kStatBlockBytes;
+}
+
+ContentSum SharedFile::content() const {
+  return content_of(file_);
 }
 
 // Two processes that do this at once both set the same length.

@@ -84,6 +84,7 @@ class SharedFile {
   [[nodiscard]] bool exists() const { return file_.is_open(); }
   [[nodiscard]] std::uint64_t bytes() const;
   [[nodiscard]] std::uint64_t allocated_bytes() const;  // space it has on its file system
+  [[nodiscard]] ContentSum content() const;             // reads all of it. Throws: Error(kOutput)
 
   // Makes it so long, if it is shorter. Throws: Error(kOutput).
   void grow_to(std::uint64_t bytes) const;

@@ -343,6 +343,7 @@ HINTS = [
     (lambda: gsort.sort(numpy.zeros(3, ",".join(["u1"] * 99))), "name those that decide with order; a text makes one key "
      "for each character (U), or for 32 bytes (S)"),
     (lambda: gsort.sort(NUMBERS, memory=1), "use at least 1M"),
+    (lambda: gsort.sort(NUMBERS, memory=1 << 80), "give less than 8E, as in 1M or 4G"),
     (lambda: gsort.sort(numpy.zeros((2, 2), RECORDS.dtype), engine="cuda"), "arrays of records are sorted on the CPU; leave "
      "out engine"),
     (lambda: gsort.sort("fifo.u32", "fifo.u32"), "name another output, or copy the input to a file first"),
