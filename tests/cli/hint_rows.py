@@ -52,6 +52,14 @@ def taken_and_joined(call, found):
             f"gsort --join={parts} -o another"]
 
 
+def formed_again(call, found):
+    """Forms share N of in.u32, in folder rN, again in another folder, and takes the part from there."""
+    folder, number = re.search(r" (?:from|in) (r(\d+)) at byte", call.message).groups()
+    shares = next(value_of(option) for option in split_words(call.words)[0] if long_name(option) == "--from").split(",")
+    words = [re.sub(rf"\b{folder}\b", "again", word) for word in call.words]
+    return [f"gsort --form=again --share={number}/{len(shares)} in.u32; gsort {shlex.join(words)}"]
+
+
 def with_last_output(call, found):
     options, operands = split_words(call.words)
     outputs = [option for option in options if long_name(option) == "--output"]
@@ -186,6 +194,8 @@ followed(r"to start again, name another folder, or remove (\S+) and (\S+) if no 
 followed(r"give the (?:positions|counts) a (?:file|folder) of their own with -o", with_output("another"))
 followed(r"name another (?:file|folder) with -o", with_output("another"))
 followed(r"name another file with -o, and rename it when the sort is complete", with_output("another"))
+followed(r"the file was changed or the disk is faulty; check the disk, and run --form again for this share, in a new folder",
+         formed_again)
 followed(r"run --form again for all shares, in new folders, or give --take and --join another -o", taken_and_joined)
 followed(r"name another (?:file|folder) with -o, or add (--compress=\w+)", with_options("{0}"))
 followed(r"(?:set TMPDIR to an existing folder, or )?give (?:one|an existing folder) with -T",
