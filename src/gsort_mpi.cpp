@@ -170,8 +170,10 @@ void write_trace_of_all(cluster::Team& team, Meter& meter, std::optional<io::Out
   meter.end_phase();
   const std::vector<PhaseRecord> phases = meter.phases();
   const std::vector<TrackRecord> tracks = meter.tracks();
-  const TraceRequest own{phases, tracks, 0, "gsort-mpi, " + team.name_of(team.rank()),
-                         team.rank() + 1};
+  const TraceRequest own{.phases = phases,
+                         .tracks = tracks,
+                         .process = "gsort-mpi, " + team.name_of(team.rank()),
+                         .number = team.rank() + 1};
   std::uint64_t lost = meter.lost_spans();
   team.sum(std::span(&lost, 1));
   try {

@@ -70,8 +70,12 @@ void take_gpus(const gpu::Devices& found, Machine& machine) {
   machine.gpus.clear();
   for (const gpu::Device& device : found.devices) {
     const std::string address = gpu::pci_address_of(device.ordinal);
-    machine.gpus.push_back({device.ordinal, device.name, device.free_bytes, device.total_bytes,
-                            io::link_of_pci_device(address), io::node_of_pci_device(address)});
+    machine.gpus.push_back({.device = device.ordinal,
+                            .name = device.name,
+                            .free_bytes = device.free_bytes,
+                            .total_bytes = device.total_bytes,
+                            .link_bytes_per_second = io::link_of_pci_device(address),
+                            .node = io::node_of_pci_device(address)});
   }
 }
 
@@ -244,8 +248,8 @@ PreparedSort::PreparedSort(const Options& options, const Job& job, io::Reader& r
   }
   if (options.resume) {
     resumption_.emplace(*options.resume, resume_access(options),
-                        resumable_job(job, options.input_form, options.verify), job.element.bytes(),
-                        reader, io::manifest_limit(memory_of(options)));
+                        resumable_job(job, options.input_form), job.element.bytes(), reader,
+                        io::manifest_limit(memory_of(options)));
   }
   const std::string folder = outputs_.empty() ? "" : outputs_.front().folder();
   temporary_folders_ = folders_for_runs(folder);
@@ -287,10 +291,14 @@ Outcome PreparedSort::run(Meter* meter, const std::function<void()>& before_name
     without = [this](const DeviceError& failure) { plan_without(failure); };
   }
   try {
-    return run_sort({plan_, reader_, outputs_.front(), temporary_folders_, options_.direct_io,
-                     options_.packing, options_.verify, make_engine, meter,
-                     resumption_ ? &*resumption_ : nullptr, make_tier, outputs_, std::move(without),
-                     before_name});
+    return run_sort({.plan = plan_,
+                     .reader = &reader_,
+                     .temporary_folders = temporary_folders_,
+                     .make_engine = make_engine,
+                     .make_tier = make_tier,
+                     .meter = meter,
+                     .resumption = resumption_ ? &*resumption_ : nullptr},
+                    outputs_, without, before_name);
   } catch (const Error& error) {
     const Error told = told_of_variable(options_, error);
     if (told.hint() == error.hint()) throw;

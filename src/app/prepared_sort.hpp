@@ -71,7 +71,7 @@ class PreparedSort {
 
   // Sorts, once. Not for options that only explain: their output may not be open.
   // Throws: Error; then there is no output, and nothing is left in the temporary folders but what
-  // shall be resumed. `before_name` as in SortJob.
+  // shall be resumed. `before_name` as of run_sort().
   Outcome run(Meter* meter, const std::function<void()>& before_name = {});
 
   // Keeps what the sort says about the machine for the next choice of an engine, where there may be

@@ -25,6 +25,7 @@
 #include "pipeline/resumption.hpp"
 #include "pipeline/share/form_share.hpp"
 #include "pipeline/share/join_parts.hpp"
+#include "pipeline/share/share_range.hpp"
 #include "pipeline/share/take_part.hpp"
 #include "pipeline/survey.hpp"
 #include "plan/make_plan.hpp"
@@ -32,8 +33,16 @@
 namespace gsort {
 namespace {
 
-ShareNumber number_of(const NumberOf& typed) {
-  return {typed.number, typed.of};
+io::ManifestShare manifest_share(const Options& options, const std::optional<StoredDtype>& dtype) {
+  io::ManifestShare share;
+  share.number = options.share->number;
+  share.shares = options.share->of;
+  share.has_own_inputs = options.inputs_here;
+  if (dtype) {
+    share.dtype_version = static_cast<std::uint32_t>(dtype->version);
+    share.dtype = dtype->descr;
+  }
+  return share;
 }
 
 // The stretch of the inputs that is the share's.
@@ -46,7 +55,8 @@ std::optional<std::uint64_t> hold_to_share(const Options& options, std::uint64_t
                 "needs raw, .npy or SOSD inputs that are not compressed")
         .hint("with --inputs-here each share has its own FILEs, also text or compressed ones");
   }
-  const OutputRange mine = share_of(*bytes / element_bytes, number_of(*options.share));
+  const OutputRange mine =
+      share_of(*bytes / element_bytes, options.share->number, options.share->of);
   reader.begin_at(mine.begin * element_bytes);
   reader.end_at(mine.end * element_bytes);
   return mine.elements() * element_bytes;
@@ -82,6 +92,7 @@ Job job_of_part(const Options& options, const FormedShares& shares) {
   stored.dtype = shares.dtype();
   Job job = make_job(with_elements, stored);
   job.resumable = true;
+  job.handling.verify = shares.description().ends_with("; verified");
   return job;
 }
 
@@ -139,8 +150,8 @@ Machine machine_for_part(const FormedShares& shares, const std::vector<std::stri
 
 // The manifest of all inputs. --take may run in another folder, so it has absolute paths.
 io::Manifest manifest_of_share(const Options& options, const Job& job, const io::Reader& reader) {
-  io::Manifest manifest = manifest_of(resumable_job(job, options.input_form, options.verify),
-                                      job.element.bytes(), reader);
+  io::Manifest manifest =
+      manifest_of(resumable_job(job, options.input_form), job.element.bytes(), reader);
   for (io::ManifestInput& input : manifest.inputs) {
     const std::string path = std::filesystem::absolute(input.path);
     if (path.size() < PATH_MAX) input.path = path;
@@ -179,36 +190,31 @@ ShareDone take_into(const std::string& output, const Options& options, Meter& me
   refuse_output_form(options, job);
   refuse_replacing_inputs(output, shares, job);
   const std::string folder = io::place_of_output(output).folder;
-  const auto facts = io::folder_facts(folder);
-  const PartJob part{
-      output,
-      number_of(*options.take),
-      job.element,
-      shares.description().ends_with("; verified"),
-      options.split_output.has_value(),
-      temporary_folders(options.temporary_directories, options.tmpdir.c_str(), folder),
-      options.direct_io,
-      options.packing,
-      facts && facts->is_network,
-      replaced_by(output, shares)};
-  job.element = format_in_runs(job.element);
+  const auto temporary =
+      temporary_folders(options.temporary_directories, options.tmpdir.c_str(), folder);
+  PartRecord part;
+  part.part = options.take->number;
+  part.parts = options.take->of;
+  part.has_own_file = options.split_output.has_value();
+  part.replaced = replaced_by(output, shares);
+  hold_in_runs(job);
+  part = planned_part(part, output, shares, job);
   ShareDone done;
-  const std::uint64_t header_bytes = header_of_part(part, job, shares).size();
   const bool explains = options.explain != ExplainMode::kNone;
-  const auto taken = explains ? std::nullopt : find_taken(part, shares, job, header_bytes);
+  const auto taken = explains ? std::nullopt : find_taken(output, part);
   is_known = true;
   done.was_there = taken.has_value();
   if (done.was_there && !wants_report(options)) return done;
   // An existing part may have been joined, and the input replaced.
   if (!done.was_there && part.replaced) require_unchanged(output, *part.replaced);
-  job.part_elements = range_of_part(part, shares, header_bytes).elements();
-  done.machine = machine_for_part(shares, part.temporary_folders, folder);
+  job.part_elements = part.end - part.begin;
+  done.machine = machine_for_part(shares, temporary, folder);
   look_for_gpus(job, done.machine);
-  done.plan = make_plan(
-      job,
-      part.has_own_file
-          ? done.machine
-          : with_room(done.machine, taken ? 0 : bytes_to_write(part, shares, job, header_bytes)));
+  const auto to_write = [&] {
+    return taken ? 0 : bytes_to_write(io::place_of_output(output), part);
+  };
+  done.plan =
+      make_plan(job, part.has_own_file ? done.machine : with_room(done.machine, to_write()));
   require_temporary_folders(options, done.machine, done.plan);
   if (taken) {
     done.outcome = outcome_of_before(taken->end - taken->begin, done.plan);
@@ -217,7 +223,11 @@ ShareDone take_into(const std::string& output, const Options& options, Meter& me
     done.outcome.fingerprint = taken->output;
     done.outcome.fingerprint += taken->repeats;
   } else if (!explains) {
-    done.outcome = take_part(part, done.plan, make_engine, shares, meter);
+    done.outcome = take_part({.plan = done.plan,
+                              .temporary_folders = temporary,
+                              .make_engine = make_engine,
+                              .meter = &meter},
+                             output, part, shares);
   }
   return done;
 }
@@ -242,16 +252,14 @@ ShareDone form(const Options& options, Job job, io::Reader& reader, Meter& meter
   const std::string above = folder_above(*options.form);
   static_cast<void>(io::open_folder(above, ErrorKind::kTemporary));
   const std::uint64_t element_bytes = job.element.bytes();
-  ShareJob share{*options.form,       number_of(*options.share),
-                 options.inputs_here, manifest_of_share(options, job, reader),
-                 options.direct_io,   options.packing,
-                 options.verify};
+  io::Manifest wanted = manifest_of_share(options, job, reader);
+  wanted.share = manifest_share(options, job.dtype);
   ShareDone done;
   const bool explains = options.explain != ExplainMode::kNone;
-  done.was_there = !explains && is_formed(share, job.dtype);
+  done.was_there = !explains && is_formed(*options.form, wanted);
   if (done.was_there && !wants_report(options)) return done;
   const auto bytes = hold_to_share(options, element_bytes, reader);
-  job.element = format_in_runs(job.element);
+  hold_in_runs(job);
   job.output_form = {};
   job.resumable = job.forms_share = true;
   done.machine = survey({above}, "", reader);
@@ -263,10 +271,12 @@ ShareDone form(const Options& options, Job job, io::Reader& reader, Meter& meter
     const Fingerprint elements = fingerprint_of(formed.found()->runs);
     done.outcome = outcome_of_before(elements.count, done.plan);
     done.outcome.output_elements = elements.count;
-    done.outcome.verified = options.verify;
+    done.outcome.verified = job.handling.verify;
     done.outcome.fingerprint = elements;
   } else if (!explains) {
-    done.outcome = form_share(share, done.plan, make_engine, reader, meter);
+    done.outcome = form_share(
+        {.plan = done.plan, .reader = &reader, .make_engine = make_engine, .meter = &meter},
+        *options.form, wanted);
   }
   return done;
 }

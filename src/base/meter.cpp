@@ -180,8 +180,14 @@ struct MeterState {
   void begin_phase(Phase phase, std::uint64_t total_bytes, std::uint64_t later_bytes) {
     end_phase();
     const std::uint64_t now = now_ns();
-    current = {phase,          now, now, total_bytes, later_bytes, cpu_seconds_now(), totals(), {},
-               device_totals()};
+    current = {.phase = phase,
+               .begin_ns = now,
+               .end_ns = now,
+               .total_bytes = total_bytes,
+               .later_bytes = later_bytes,
+               .cpu_seconds = cpu_seconds_now(),
+               .stages = totals(),
+               .devices = device_totals()};
     for (std::size_t stage = 0; stage < kStages; ++stage) {
       windows[stage].begin(now, current.stages[stage].bytes, current.stages[stage].spans);
     }

@@ -2,10 +2,8 @@
 
 #include <algorithm>
 #include <chrono>
-#include <memory>
 #include <optional>
 #include <utility>
-#include <vector>
 
 #include <fmt/format.h>
 
@@ -43,7 +41,7 @@
 #include "io/system/space.hpp"
 #include "pipeline/count_keys.hpp"
 #include "pipeline/share/take_part.hpp"
-#include "pipeline/sort_job.hpp"
+#include "pipeline/sort_context.hpp"
 #include "pipeline/survey.hpp"
 #include "plan/engine_choice.hpp"
 
@@ -143,7 +141,7 @@ class ClusterSort {
     on_this_host([&] { require_temporary_folders(options_, machine, plan_); });
     if (plan_.temporary_bytes > 0) io::require_writable(own_.folders(), "runs");
     require_room_on_hosts(team_, room_needs(plan_, machine, output_bytes()));
-    proof_.emplace(job_.element, options_.verify, nullptr, order_kind());
+    proof_.emplace(job_.element, job_.handling.verify, nullptr, order_kind());
     header_ = header_of(job_, *reader_, result_);
     (void)part_sizes();  // or no border is where it must be
     if (!counts_distinct()) begin_output();
@@ -198,7 +196,7 @@ class ClusterSort {
     form();
     order_ = own_.order(job_);
     if (counts_distinct()) return merge_distinct();
-    plan_the_exchange();
+    plan_the_exchange(runs_);
     cut();
     exchange_and_merge();
   }
@@ -207,7 +205,7 @@ class ClusterSort {
   // exchanged as runs are, which gives equal shares of the output.
   void merge_distinct() {
     result_ = outcome_.elements;
-    plan_the_exchange();
+    plan_the_exchange(runs_);
     cut();
     keep_distinct();
     order_ = {};
@@ -326,8 +324,6 @@ class ClusterSort {
     outcome_.own.exchange_seconds = now() - counted;
   }
 
-  void plan_the_exchange() { plan_the_exchange(runs_); }
-
   void plan_the_exchange(std::uint64_t runs) {
     ExchangeQuestion q = exchange_question(plan_, own_.elements() + most_kept(), team_.count());
     q.elements = result_;
@@ -344,7 +340,7 @@ class ClusterSort {
 
   // Files of their own have no neighbours.
   [[nodiscard]] PartSizes part_sizes() const {
-    const PartSizes sizes{result_, team_.count(), sizes_.part_elements, 1, 0};
+    const PartSizes sizes{result_, team_.count(), sizes_.part_elements};
     if (options_.parts) return sizes;
     return aligned_in_file(sizes, {job_.element.bytes(), header_.size(), output_->is_on_network()});
   }
@@ -363,8 +359,7 @@ class ClusterSort {
 
   void exchange_and_merge() {
     if (!options_.parts) assign_shares(team_, *parts_, cuts_);
-    std::vector<std::byte> before;
-    if (job_.unique) before = element_before();
+    const auto before = job_.unique ? element_before() : std::vector<std::byte>();
     ResultSink sink(job_, *proof_, *output_, {parts_->begin_of(team_.rank()), before});
     begin_phase(Phase::kMerge, own_output().elements());
     merge_into(sink);
@@ -395,16 +390,22 @@ class ClusterSort {
       engine = make_engine(plan_, engine_shape_of(plan_, nullptr), arena->bytes());
       lanes = engine->make_merge_lanes(sizes_.lanes, sizes_.part_elements);
     });
-    ExchangeContext context{own_.views(), *parts_, cuts_, plan_.element_bytes, true, lanes, {}};
-    context.order = order_.runs;
-    context.packs = options_.packing != Packing::kOff && !job_.element.records;
-    context.backlog = sizes_.backlog;
-    context.meter = &meter_;
+    ExchangeContext context{
+        .runs = own_.views(),
+        .parts = *parts_,
+        .cuts = cuts_,
+        .element_bytes = plan_.element_bytes,
+        .packs = job_.handling.packing != Packing::kOff && !job_.element.records,
+        .lanes = lanes,
+        .scratch = {},
+        .backlog = sizes_.backlog,
+        .in_order = puts_in_order() && !deferred,
+        .order = order_.runs,
+        .meter = &meter_};
     for (unsigned worker = 0; worker < sizes_.workers; ++worker) {
       context.scratch.push_back(
           scratch->bytes().subspan(worker * sizes_.scratch_bytes, sizes_.scratch_bytes));
     }
-    context.in_order = puts_in_order() && !deferred;
     add_exchange(outcome_.own, exchange(team_, context, deferred ? *deferred : sink));
     if (deferred) team_.work([&] { deferred->put_rest(context.scratch); });
     team_.work([&] {
@@ -422,7 +423,7 @@ class ClusterSort {
       own_.expect_commit();
     });
     outcome_.own.sync_seconds = now() - begin;
-    Proof whole(job_.element, options_.verify, nullptr, order_kind(), options_.top);
+    Proof whole(job_.element, job_.handling.verify, nullptr, order_kind(), options_.top);
     for (const Message& share : team_.gather(to_message(own_summary()))) {
       whole.add_share(to_summary(share));
     }

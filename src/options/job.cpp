@@ -125,8 +125,8 @@ Job make_job(const Options& options, const StoredArray& stored,
   if (options.argsort) adopt_positions(job, input_bytes);
   job.verify_encoding = options.verify_encoding;
   job.resumable = options.resume.has_value();
-  job.writes_around_cache = options.direct_io == DirectIo::kOn;
   job.resources = options;
+  job.handling = options;
   return job;
 }
 

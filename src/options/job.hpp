@@ -47,14 +47,15 @@ struct Job {
   std::optional<StoredDtype> dtype;  // of the output, if that is an array and the key does not say
   bool verify_encoding = false;
   bool resumable = false;                 // runs outlive the process
-  bool writes_around_cache = false;       // --direct-io=on
   bool forms_share = false;               // runs are all that is made
   std::uint64_t least_program_bytes = 0;  // of -S, left to the program and its libraries
   // With --take: the elements of the part of the output. Only this part is made, from runs that
   // other processes have formed.
   std::optional<std::uint64_t> part_elements;
+  std::optional<ElementFormat> shown;  // elements as they come out, where runs hold others
 
   Resources resources;
+  Handling handling;
 
   [[nodiscard]] const ElementFormat& input_element() const {
     return numbered ? *numbered : element;
@@ -70,7 +71,7 @@ struct Job {
   [[nodiscard]] ElementFormat proven_element() const {
     constexpr bool kIsKey = true;
     return numbered && !unique ? gsort::numbered(*numbered, numbering(), kIsKey).as_keys()
-                               : element;
+                               : shown.value_or(element);
   }
 
   // The bytes of an element of the output in raw form; of a position, the most it may have.

@@ -79,6 +79,13 @@ struct Resources {
   DeviceChoice devices;
 };
 
+// How bytes travel, and whether the result is proven. None of it changes the result.
+struct Handling {
+  DirectIo direct_io = DirectIo::kAuto;
+  Packing packing = Packing::kAuto;
+  bool verify = true;
+};
+
 // What the user sees.
 struct Reporting {
   int verbosity = 0;  // -1: errors only (-q), 0: as usual, 1: phases (-v), 2: decisions (-vv)
@@ -104,7 +111,7 @@ struct FileNames {
 };
 
 // A layer that needs one of these parts alone takes that, not all options.
-struct Options : FileNames, Resources, Reporting {
+struct Options : FileNames, Resources, Handling, Reporting {
   // Order. key.type is resolved: -t, else the first input's suffix, else GSORT_TYPE, else i32.
   KeyFormat key;
   TypeSource type_source = TypeSource::kCaller;
@@ -158,9 +165,6 @@ struct Options : FileNames, Resources, Reporting {
 
   bool keep_rates = true;  // GSORT_CACHE: whether the file of measured rates is read and written
 
-  DirectIo direct_io = DirectIo::kAuto;
-  Packing packing = Packing::kAuto;
-  bool verify = true;
   bool verify_encoding = false;  // of text and compressed output
 
   // The names of the options that GSORT_OPTIONS gave and the command line did not: for messages.

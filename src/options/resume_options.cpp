@@ -39,11 +39,11 @@ std::string_view positions_text(const Job& job) {
 
 }  // namespace
 
-std::string resumable_job(const Job& job, const InputForm& form, bool verify) {
+std::string resumable_job(const Job& job, const InputForm& form) {
   return fmt::format("{}{}; input as {}, {}; skip {}; {}", element_text(job.input_element()),
                      positions_text(job), form.format ? name_of(*form.format) : "its name says",
                      form.codec ? name_of(*form.codec) : "its bytes say", form.skip_bytes,
-                     verify ? "verified" : "not verified");
+                     job.handling.verify ? "verified" : "not verified");
 }
 
 void refuse_beside_resume(const Options& options, const StoredArray& stored) {

@@ -12,7 +12,7 @@ namespace gsort {
 
 // What decides what is in the runs, as text: equal for sorts whose runs are the same. The output,
 // its form, -u, --top and all resources may differ.
-[[nodiscard]] std::string resumable_job(const Job& job, const InputForm& form, bool verify);
+[[nodiscard]] std::string resumable_job(const Job& job, const InputForm& form);
 
 // Throws: Error(kUsage) for options that --resume does not go with, or headers of the inputs.
 void refuse_beside_resume(const Options& options, const StoredArray& stored = {});

@@ -26,21 +26,21 @@ class Comparison {
  public:
   using Keys = std::span<Key>;
 
-  Comparison(const Plan& plan, io::Reader& reader, Proof& proof, Meter* meter, ByteSpan memory)
-      : plan_(plan),
-        sizes_(plan.as<SetPlan>()),
-        map_(KeyMap<Key>::of(plan.job.element.key)),
-        order_(plan.job.element),
-        stay_(plan.job.set_operation == SetOperation::kIntersect ? Stay::kMembers : Stay::kRest),
-        proof_(proof),
-        meter_(meter),
-        tasks_(plan.threads),
-        scratch_(memory.last(plan.threads * sizes_.piece_bytes)) {
-    windows_.reserve(reader.inputs());
-    for (std::size_t input = 0; input < reader.inputs(); ++input) {
-      windows_.emplace_back(SortedInput(reader, input, plan.job.element, order_, proof, meter),
-                            order_,
-                            memory.subspan(input * sizes_.window_bytes, sizes_.window_bytes));
+  explicit Comparison(const SortContext& context)
+      : plan_(context.plan),
+        sizes_(plan_.as<SetPlan>()),
+        map_(KeyMap<Key>::of(plan_.job.element.key)),
+        order_(plan_.job.element),
+        stay_(plan_.job.set_operation == SetOperation::kIntersect ? Stay::kMembers : Stay::kRest),
+        proof_(*context.proof),
+        meter_(context.meter),
+        tasks_(plan_.threads),
+        scratch_(context.memory.last(plan_.threads * sizes_.piece_bytes)) {
+    windows_.reserve(context.reader->inputs());
+    for (std::size_t input = 0; input < context.reader->inputs(); ++input) {
+      windows_.emplace_back(
+          SortedInput(*context.reader, input, plan_.job.element, order_, proof_, meter_), order_,
+          context.memory.subspan(input * sizes_.window_bytes, sizes_.window_bytes));
     }
   }
 
@@ -190,10 +190,9 @@ class Comparison {
 
 }  // namespace
 
-std::uint64_t compare_inputs(const Plan& plan, io::Reader& reader, Proof& proof, Meter* meter,
-                             ByteSpan memory, const OutputMaker& output) {
-  return with_key_of_width(plan.element_bytes, [&](auto width) {
-    return Comparison<decltype(width)>(plan, reader, proof, meter, memory).run(output);
+std::uint64_t compare_inputs(const SortContext& context, const OutputMaker& output) {
+  return with_key_of_width(context.plan.element_bytes, [&](auto width) {
+    return Comparison<decltype(width)>(context).run(output);
   });
 }
 

@@ -20,17 +20,13 @@
 
 #include <cstdint>
 
-#include "io/input/reader.hpp"
-#include "pipeline/form_runs.hpp"
-#include "pipeline/proof/proof.hpp"
-#include "plan/plan.hpp"
+#include "pipeline/sort_context.hpp"
 
 namespace gsort {
 
-// Requires: plan.is<SetPlan>(); `memory` holds plan.arena_bytes. `meter` may be null. Returns the
-// elements read.
+// Requires: plan.is<SetPlan>(); the context's memory holds plan.arena_bytes. Returns the elements
+// read.
 // Throws: Error from reading, an input that is not sorted, writing, or the proof.
-std::uint64_t compare_inputs(const Plan& plan, io::Reader& reader, Proof& proof, Meter* meter,
-                             ByteSpan memory, const OutputMaker& output);
+std::uint64_t compare_inputs(const SortContext& context, const OutputMaker& output);
 
 }  // namespace gsort

@@ -5,13 +5,9 @@
 #include <cstdint>
 #include <vector>
 
-#include "engine/engine.hpp"
-#include "io/input/reader.hpp"
-#include "pipeline/form_runs.hpp"
 #include "pipeline/input/block_reader.hpp"
 #include "pipeline/part_queue.hpp"
-#include "pipeline/proof/proof.hpp"
-#include "plan/plan.hpp"
+#include "pipeline/sort_context.hpp"
 
 namespace gsort {
 

@@ -30,19 +30,17 @@ constexpr std::size_t kSampleBytes = std::size_t{256} << 10;
 
 class RunFormation {
  public:
-  RunFormation(const FormContext& context, const RunStoreMaker& run_store,
-               const OutputMaker& output)
+  RunFormation(const SortContext& context, const OutputMaker& output)
       : plan_(context.plan),
-        reader_(context.reader),
-        proof_(context.proof),
+        reader_(*context.reader),
+        proof_(*context.proof),
         meter_(context.meter),
         resumption_(context.resumption),
-        always_runs_(context.always_runs),
         keep_(context.keep),
         losses_(context.losses),
-        run_store_(run_store),
+        run_store_(context.store),
         output_(output),
-        lanes_(context.engine.make_chunk_lanes()),
+        lanes_(context.engine->make_chunk_lanes()),
         reads_in_pieces_(!plan_.job.element.records && reader_.known_size() &&
                          reader_.is_cached()) {
     for (const auto& lane : lanes_) free_.push(lane.get());
@@ -72,7 +70,7 @@ class RunFormation {
   void fill_all() {
     if (fills_side_by_side()) return fill_side_by_side();
     std::size_t run = formed_.runs.size();
-    for (bool may_be_all = run == 0 && !always_runs_;; may_be_all = false) {
+    for (bool may_be_all = run == 0 && !plan_.job.forms_share;; may_be_all = false) {
       const std::optional<ChunkLane*> lane = free_lane();
       if (!lane || failure_.failed()) return;
       FilledLane filled{*lane, {}, run};
@@ -463,7 +461,6 @@ class RunFormation {
   Proof& proof_;
   Meter* meter_;
   Resumption* resumption_;
-  const bool always_runs_;
   const RunKeeper& keep_;
   DeviceLosses* losses_;
   const RunStoreMaker& run_store_;
@@ -492,9 +489,8 @@ class RunFormation {
 
 }  // namespace
 
-FormedRuns form_runs(const FormContext& context, const RunStoreMaker& run_store,
-                     const OutputMaker& output) {
-  return RunFormation(context, run_store, output).form();
+FormedRuns form_runs(const SortContext& context, const OutputMaker& output) {
+  return RunFormation(context, output).form();
 }
 
 }  // namespace gsort

@@ -31,16 +31,16 @@ struct FilledLane {
 // One merge of the inputs [first, last).
 class GroupMerge {
  public:
-  GroupMerge(const InputMergeContext& context, std::size_t first, std::size_t last, KeyForm form)
+  GroupMerge(const SortContext& context, std::size_t first, std::size_t last, KeyForm form)
       : context_(context),
         sizes_(context.plan.as<InputMergePlan>()),
         form_(form),
         order_(context.plan.job.element),
-        lanes_(context.engine.make_merge_lanes(sizes_.lanes, sizes_.part_elements)) {
+        lanes_(context.engine->make_merge_lanes(sizes_.lanes, sizes_.part_elements)) {
     windows_.reserve(last - first);
     for (std::size_t input = first; input < last; ++input) {
-      const SortedInput sorted(context.reader, input, context.plan.job.element, order_,
-                               context.proof, context.meter);
+      const SortedInput sorted(*context.reader, input, context.plan.job.element, order_,
+                               *context.proof, context.meter);
       windows_.emplace_back(sorted, order_, take(sizes_.window_elements * order_.element_bytes()));
     }
   }
@@ -146,7 +146,7 @@ class GroupMerge {
     }
   }
 
-  const InputMergeContext& context_;
+  const SortContext& context_;
   const InputMergePlan& sizes_;
   KeyForm form_;
   const ElementOrder order_;
@@ -161,22 +161,21 @@ class GroupMerge {
   Failure failure_;
 };
 
-std::uint64_t merge_into_output(const InputMergeContext& context, const OutputMaker& output) {
+std::uint64_t merge_into_output(const SortContext& context, const OutputMaker& output) {
   const auto begin = [&](bool anything) -> PieceSink& {
-    const auto size = context.reader.known_size();
+    const auto size = context.reader->known_size();
     if (!anything) return output(0);
     return output(size ? std::optional(*size / context.plan.element_bytes) : std::nullopt);
   };
-  return GroupMerge(context, 0, context.reader.inputs(), KeyForm::kRaw).run(begin);
+  return GroupMerge(context, 0, context.reader->inputs(), KeyForm::kRaw).run(begin);
 }
 
-FormedRuns merge_into_runs(const InputMergeContext& context, const RunStoreMaker& run_store,
-                           const OutputMaker& output) {
+FormedRuns merge_into_runs(const SortContext& context, const OutputMaker& output) {
   FormedRuns formed;
   const std::size_t fan_in = context.plan.as<InputMergePlan>().fan_in;
-  for (std::size_t first = 0; first < context.reader.inputs(); first += fan_in) {
-    const std::size_t last = std::min(first + fan_in, context.reader.inputs());
-    io::RunWriter writer = run_store().begin_run(context.plan.elements);
+  for (std::size_t first = 0; first < context.reader->inputs(); first += fan_in) {
+    const std::size_t last = std::min(first + fan_in, context.reader->inputs());
+    io::RunWriter writer = context.store().begin_run(context.plan.elements);
     RunSink sink(writer, context.meter);
     GroupMerge merge(context, first, last, KeyForm::kOrdered);
     formed.elements += merge.run([&](bool) -> PieceSink& { return sink; });
@@ -189,9 +188,8 @@ FormedRuns merge_into_runs(const InputMergeContext& context, const RunStoreMaker
 
 }  // namespace
 
-FormedRuns merge_inputs(const InputMergeContext& context, const RunStoreMaker& run_store,
-                        const OutputMaker& output) {
-  if (context.plan.run.count > 0) return merge_into_runs(context, run_store, output);
+FormedRuns merge_inputs(const SortContext& context, const OutputMaker& output) {
+  if (context.plan.run.count > 0) return merge_into_runs(context, output);
   return {{}, merge_into_output(context, output)};
 }
 

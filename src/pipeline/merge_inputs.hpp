@@ -19,26 +19,13 @@
 #pragma once
 
 #include "pipeline/form_runs.hpp"
-#include "pipeline/proof/proof.hpp"
-#include "plan/plan.hpp"
 
 namespace gsort {
-
-// What an input merge works with. `meter` may be null.
-struct InputMergeContext {
-  const Plan& plan;
-  Engine& engine;
-  io::Reader& reader;
-  Proof& proof;
-  Meter* meter;
-  ByteSpan memory;  // the engine's; windows and staging buffers are taken from its end
-};
 
 // Merges all inputs into the output, or, where there are too many, makes runs of them. Where the
 // size of the inputs is not known, the output is asked for without it.
 // Throws: Error from reading, an input that is not sorted, merging, writing, or the proof; all
 // threads have ended by then.
-[[nodiscard]] FormedRuns merge_inputs(const InputMergeContext& context,
-                                      const RunStoreMaker& run_store, const OutputMaker& output);
+[[nodiscard]] FormedRuns merge_inputs(const SortContext& context, const OutputMaker& output);
 
 }  // namespace gsort

@@ -60,7 +60,7 @@ void merge_part_even_without_device(const PartMerge& merge, const Part& part, Me
 }
 
 // One merge of at most fan-in runs of this process, whose space is given back.
-void merge_once(const MergeContext& context, std::span<io::Run> runs, KeyForm form,
+void merge_once(const SortContext& context, std::span<io::Run> runs, KeyForm form,
                 PieceSink& sink) {
   const RunViews views = views_of(runs);
   SpaceReturn space(runs);
@@ -68,30 +68,30 @@ void merge_once(const MergeContext& context, std::span<io::Run> runs, KeyForm fo
 }
 
 // `first` is the number of the group's first run among those that are there.
-io::Run merge_group(const MergeContext& context, std::span<io::Run> group, std::size_t first) {
-  io::RunWriter writer = context.store.begin_run(elements_of(group));
+io::Run merge_group(const SortContext& context, std::span<io::Run> group, std::size_t first) {
+  io::RunWriter writer = context.store().begin_run(elements_of(group));
   RunSink sink(writer, context.meter);
   merge_once(context, group, KeyForm::kOrdered, sink);
   io::Run merged = writer.finish();
   if (context.resumption != nullptr) {
-    context.resumption->replace(context.store, first, group, merged);
+    context.resumption->replace(context.store(), first, group, merged);
   }
   return merged;
 }
 
 }  // namespace
 
-void merge_range(const MergeContext& context, const MergeShare& share, PieceSink& sink) {
+void merge_range(const SortContext& context, const MergeShare& share, PieceSink& sink) {
   const Plan& plan = context.plan;
   const MergePlan sizes =
       plan_merge(plan, static_cast<std::uint32_t>(share.runs.size()), share.range.elements());
-  const auto lanes = context.engine.make_merge_lanes(sizes.lanes, sizes.part_elements);
+  const auto lanes = context.engine->make_merge_lanes(sizes.lanes, sizes.part_elements);
   const LaneBuffers buffers = lay_out(context.memory, sizes);
   const PartMerge merge{share.runs, plan.element_bytes, share.form, context.meter};
   const bool staged = share.form == KeyForm::kRaw && plan.output.is_stream;
   const unsigned stagers = staging_threads(plan, sizes.lanes);
   PartQueue parts({share.runs, plan.element_bytes, plan.run.block_elements * plan.element_bytes,
-                   context.store.scratch_bytes(), plan.job.element.cut_by_prefix()},
+                   context.store().scratch_bytes(), plan.job.element.cut_by_prefix()},
                   share.range, {sizes.part_elements, sizes.least_part_elements, sizes.lanes});
   if (share.space != nullptr) share.space->begin_share();
   Failure failure;
@@ -118,13 +118,13 @@ void merge_range(const MergeContext& context, const MergeShare& share, PieceSink
   failure.rethrow();
 }
 
-void begin_round(const MergeContext& context, std::size_t number, std::size_t rounds) {
-  const std::size_t before = context.earlier_rounds;
+void begin_round(const SortContext& context, std::size_t number, std::size_t rounds) {
+  const std::size_t before = earlier_rounds(context.plan);
   if (context.meter == nullptr || before + rounds == 0) return;
   context.meter->begin_round(before + number, before + rounds + 1);
 }
 
-void merge_runs(const MergeContext& context, std::vector<io::Run> runs, PieceSink& output) {
+void merge_runs(const SortContext& context, std::vector<io::Run> runs, PieceSink& output) {
   const std::vector<MergeRound> rounds = plan_rounds(runs.size(), context.plan.run.fan_in);
   std::size_t number = 0;
   for (const MergeRound& round : rounds) {

@@ -132,24 +132,25 @@ class Candidates {
 };
 
 template <class Key>
-std::uint64_t read_all(Selection<Key>& selection, io::Reader& reader, Meter* meter, ByteSpan memory,
+std::uint64_t read_all(Selection<Key>& selection, const SortContext& context,
                        std::vector<Candidates<Key>>& candidates) {
-  const Plan& plan = selection.plan;
+  const std::uint64_t block_bytes = selection.plan.chunk.block_bytes;
   std::atomic<std::uint64_t> elements{0};
   Failure failure;
   run_workers(selection.sizes.workers, [&](unsigned worker) {
     try {
-      const ByteSpan block =
-          memory.subspan(worker * plan.chunk.block_bytes, plan.chunk.block_bytes);
-      while (const auto read = failure.failed() ? std::nullopt : read_next(reader, meter, block)) {
+      const ByteSpan block = context.memory.subspan(worker * block_bytes, block_bytes);
+      while (const auto read = failure.failed()
+                                   ? std::nullopt
+                                   : read_next(*context.reader, context.meter, block)) {
         const ConstByteSpan bytes = block.first(read->bytes);
         elements += selection.proof.add_input(bytes).count;
-        Span span(meter, Stage::kSort);
+        Span span(context.meter, Stage::kSort);
         span.add_bytes(bytes.size());
         candidates[worker].add(
             {reinterpret_cast<const Key*>(bytes.data()), bytes.size() / sizeof(Key)});
       }
-      const Span span(meter, Stage::kSort);
+      const Span span(context.meter, Stage::kSort);
       candidates[worker].reduce();
     } catch (...) {
       failure.capture();
@@ -169,21 +170,21 @@ void put_all(ConstByteSpan keys, std::uint64_t key_bytes, PieceSink& sink) {
 }
 
 template <class Key>
-std::uint64_t select(const Plan& plan, io::Reader& reader, Proof& proof, Meter* meter,
-                     ByteSpan memory, const OutputMaker& output) {
+std::uint64_t select(const SortContext& context, const OutputMaker& output) {
+  const Plan& plan = context.plan;
   const auto& sizes = plan.as<SelectPlan>();
-  Selection<Key> selection{plan, sizes, KeyMap<Key>::of(plan.job.element.key), proof};
+  Selection<Key> selection{plan, sizes, KeyMap<Key>::of(plan.job.element.key), *context.proof};
   if (*plan.job.top == 0) selection.lower_bound_to(0);
   std::vector<Candidates<Key>> candidates;
-  const ByteSpan blocks = memory.first(sizes.workers * plan.chunk.block_bytes);
+  const std::uint64_t blocks_bytes = sizes.workers * plan.chunk.block_bytes;
   for (unsigned worker = 0; worker < sizes.workers; ++worker) {
-    const std::uint64_t begin = blocks.size() + std::uint64_t{2} * worker * sizes.candidate_bytes;
-    candidates.emplace_back(selection, memory.subspan(begin, 2 * sizes.candidate_bytes));
+    const std::uint64_t begin = blocks_bytes + std::uint64_t{2} * worker * sizes.candidate_bytes;
+    candidates.emplace_back(selection, context.memory.subspan(begin, 2 * sizes.candidate_bytes));
   }
-  const std::uint64_t elements = read_all(selection, reader, meter, blocks, candidates);
+  const std::uint64_t elements = read_all(selection, context, candidates);
   Candidates<Key>& first = candidates.front();
   {
-    const Span span(meter, Stage::kMerge);
+    const Span span(context.meter, Stage::kMerge);
     for (unsigned worker = 1; worker < sizes.workers; ++worker) {
       first.merge(candidates[worker]);
     }
@@ -195,11 +196,9 @@ std::uint64_t select(const Plan& plan, io::Reader& reader, Proof& proof, Meter* 
 
 }  // namespace
 
-std::uint64_t select_top(const Plan& plan, io::Reader& reader, Proof& proof, Meter* meter,
-                         ByteSpan memory, const OutputMaker& output) {
-  return plan.element_bytes == 4
-             ? select<std::uint32_t>(plan, reader, proof, meter, memory, output)
-             : select<std::uint64_t>(plan, reader, proof, meter, memory, output);
+std::uint64_t select_top(const SortContext& context, const OutputMaker& output) {
+  return context.plan.element_bytes == 4 ? select<std::uint32_t>(context, output)
+                                         : select<std::uint64_t>(context, output);
 }
 
 }  // namespace gsort

@@ -23,16 +23,12 @@
 // again and again: then all keys are sorted, in memory.
 #pragma once
 
-#include "pipeline/form_runs.hpp"
-#include "pipeline/proof/proof.hpp"
-#include "plan/plan.hpp"
+#include "pipeline/sort_context.hpp"
 
 namespace gsort {
 
-// Reads everything, puts the first plan.job.top elements, and returns the elements read. `memory`
-// is that of the plan. Throws: Error from reading, writing, or the proof; all threads have ended by
-// then.
-[[nodiscard]] std::uint64_t select_top(const Plan& plan, io::Reader& reader, Proof& proof,
-                                       Meter* meter, ByteSpan memory, const OutputMaker& output);
+// Reads everything, puts the first plan.job.top elements, and returns the elements read. Throws:
+// Error from reading, writing, or the proof; all threads have ended by then.
+[[nodiscard]] std::uint64_t select_top(const SortContext& context, const OutputMaker& output);
 
 }  // namespace gsort

@@ -13,17 +13,16 @@ namespace {
 
 class ArraySort {
  public:
-  ArraySort(const Plan& plan, Engine& engine, io::Reader& reader, Proof& proof, Meter* meter,
-            const OutputMaker& output)
-      : plan_(plan),
-        sizes_(plan.as<BatchPlan>()),
-        block_bytes_(sizes_.block_elements * plan.element_bytes),
-        reader_(reader),
-        proof_(proof),
-        meter_(meter),
+  ArraySort(const SortContext& context, const OutputMaker& output)
+      : plan_(context.plan),
+        sizes_(plan_.as<BatchPlan>()),
+        block_bytes_(sizes_.block_elements * plan_.element_bytes),
+        reader_(*context.reader),
+        proof_(*context.proof),
+        meter_(context.meter),
         output_(output),
-        lanes_(
-            engine.make_array_lanes(sizes_.lanes, {sizes_.longest_array, sizes_.block_elements})) {}
+        lanes_(context.engine->make_array_lanes(sizes_.lanes,
+                                                {sizes_.longest_array, sizes_.block_elements})) {}
 
   std::uint64_t run() {
     Failure failure;
@@ -107,9 +106,8 @@ class ArraySort {
 
 }  // namespace
 
-std::uint64_t sort_arrays(const Plan& plan, Engine& engine, io::Reader& reader, Proof& proof,
-                          Meter* meter, const OutputMaker& output) {
-  return ArraySort(plan, engine, reader, proof, meter, output).run();
+std::uint64_t sort_arrays(const SortContext& context, const OutputMaker& output) {
+  return ArraySort(context, output).run();
 }
 
 }  // namespace gsort

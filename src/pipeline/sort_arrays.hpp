@@ -3,15 +3,12 @@
 // them to the places they came from. One worker reads at a time, while others sort and write.
 #pragma once
 
-#include "pipeline/form_runs.hpp"
-#include "pipeline/proof/proof.hpp"
-#include "plan/plan.hpp"
+#include "pipeline/sort_context.hpp"
 
 namespace gsort {
 
-// Returns the elements. `output` takes arrays without proving them. `meter` may be null.
+// Returns the elements. `output` takes arrays without proving them.
 // Throws: Error from reading, sorting, writing, or the proof; all threads have ended by then.
-[[nodiscard]] std::uint64_t sort_arrays(const Plan& plan, Engine& engine, io::Reader& reader,
-                                        Proof& proof, Meter* meter, const OutputMaker& output);
+[[nodiscard]] std::uint64_t sort_arrays(const SortContext& context, const OutputMaker& output);
 
 }  // namespace gsort

@@ -32,48 +32,43 @@
 namespace gsort {
 namespace {
 
-OrderKind order_of(const Plan& plan) {
-  return plan.job.unique ? OrderKind::kStrict : OrderKind::kAscending;
-}
-
-std::span<io::Output> outputs_of(const SortJob& job) {
-  return job.parts.empty() ? std::span(&job.output, 1) : job.parts;
-}
-
 // One sort, with what its stages share.
 class Sort {
  public:
-  // `losses`: null where a device that fails ends the sort.
-  Sort(const SortJob& job, DeviceLosses* losses)
-      : job_(job),
-        plan_(job.plan),
-        losses_(losses),
-        meter_(job.meter != nullptr ? *job.meter : own_meter_),
-        proof_(job.plan.job.proven_element(), job.verify, &meter_, order_of(job.plan),
-               job.plan.job.top),
-        output_(job.plan, outputs_of(job), proof_, &meter_) {}
+  Sort(SortContext context, std::span<io::Output> outputs, const std::function<void()>& before_name)
+      : context_(std::move(context)),
+        plan_(context_.plan),
+        reader_(*context_.reader),
+        outputs_(outputs),
+        before_name_(before_name),
+        meter_(context_.meter != nullptr ? *context_.meter : own_meter_),
+        proof_(proof_of(plan_, &meter_)),
+        output_(plan_, outputs, proof_, &meter_) {
+    context_.meter = &meter_;
+    context_.store = [this]() -> io::RunStore& { return run_store(); };
+  }
 
   Outcome run() {
     const std::uint64_t begin_ns = meter_.now_ns();
     require_space();
-    if (plan_.output.makes_room_early) job_.output.make_room_early(plan_.output.least_bytes);
-    job_.reader.limit_decoders(plan_.decoding.limit);
-    if (plan_.elements > 0 || !job_.reader.known_size()) {
+    if (plan_.output.makes_room_early) outputs_.front().make_room_early(plan_.output.least_bytes);
+    reader_.limit_decoders(plan_.decoding.limit);
+    if (plan_.elements > 0 || !reader_.known_size()) {
       sort_into_output();
     } else {
-      output_.begin(0, job_.reader.header());
+      output_.begin(0, reader_.header());
     }
-    job_.reader.check_unchanged();
+    reader_.check_unchanged();
     require_all_read();
     output_.end();
     proof_.finish();
-    if (job_.resumption != nullptr) job_.resumption->expect_commit();
+    if (context_.resumption != nullptr) context_.resumption->expect_commit();
     begin_phase(Phase::kSync, 0);
     commit();
     outcome_.seconds = static_cast<double>(meter_.now_ns() - begin_ns) * 1e-9;
     take_totals();
     try {
-      if (job_.resumption != nullptr) finish_resumption();
+      if (context_.resumption != nullptr) finish_resumption();
       take_phases_and_notes();
     } catch (const std::bad_alloc&) {  // no sort fails whose output is in place
       outcome_.is_whole = false;
@@ -84,12 +79,12 @@ class Sort {
  private:
   void require_space() const {
     std::vector<io::SpaceNeed> needs;
-    const std::string& folder = job_.output.folder();
+    const std::string& folder = outputs_.front().folder();
     if (!folder.empty()) {
       needs.push_back({std::span(&folder, 1), plan_.output.least_bytes, "the output"});
     }
     if (plan_.temporary_bytes > 0) {
-      needs.push_back({job_.temporary_folders, plan_.temporary_bytes, "runs"});
+      needs.push_back({context_.temporary_folders, plan_.temporary_bytes, "runs"});
     }
     io::require_space(needs);
   }
@@ -97,10 +92,10 @@ class Sort {
   // Throws unless the proof covers all that the inputs hold or, if their size is not known in
   // advance, all that the reader gave, and the reader is at the end.
   void require_all_read() const {
-    const std::uint64_t bytes = job_.reader.known_size().value_or(job_.reader.position());
+    const std::uint64_t bytes = reader_.known_size().value_or(reader_.position());
     const std::uint64_t read = proof_.input().count;
     const bool is_all = bytes == read * plan_.element_bytes;
-    if (is_all && job_.reader.at_end()) return;
+    if (is_all && reader_.at_end()) return;
     const std::string reason =
         is_all ? std::string("the inputs hold more than was sorted")
                : fmt::format("the inputs hold {} elements, but {} were sorted",
@@ -111,10 +106,10 @@ class Sort {
   void commit() {
     const Span span(&meter_, Stage::kSync);
     output_.commit([this] {
-      if (job_.before_name) job_.before_name();
+      if (before_name_) before_name_();
       // Syncing a large output takes time, during which an input that it replaces may be
       // appended to.
-      if (!job_.output.is_stream()) job_.reader.check_unchanged();
+      if (!outputs_.front().is_stream()) reader_.check_unchanged();
     });
   }
 
@@ -129,15 +124,16 @@ class Sort {
     if (plan_.is<BatchPlan>()) {
       begin_phase(Phase::kRead, plan_.elements);
       const OutputMaker output = [this](std::optional<std::uint64_t> elements) -> PieceSink& {
-        return output_.begin_unproven(elements, job_.reader.header());
+        return output_.begin_unproven(elements, reader_.header());
       };
-      const auto engine = job_.make_engine(plan_, engine_shape_of(plan_, &meter_), arena.bytes());
-      outcome_.elements = sort_arrays(plan_, *engine, job_.reader, proof_, &meter_, output);
+      context_.proof = &proof_;
+      const auto engine = start_engine(context_, arena.bytes());
+      outcome_.elements = sort_arrays(context_, output);
     } else if (plan_.job.array_elements > 0) {
       sort_array_by_array(arena.bytes());
     } else {
       const OutputMaker output = [this](std::optional<std::uint64_t> elements) -> PieceSink& {
-        return output_.begin(elements, job_.reader.header());
+        return output_.begin(elements, reader_.header());
       };
       outcome_.elements = sort_all(arena.bytes(), proof_, output);
     }
@@ -145,20 +141,20 @@ class Sort {
 
   // Each array is a sort with a proof of its own; the output is one.
   void sort_array_by_array(ByteSpan memory) {
-    const auto size = job_.reader.known_size();
+    const auto size = reader_.known_size();
     const auto all = size ? std::optional(*size / plan_.element_bytes) : std::nullopt;
     PieceSink* whole_output = nullptr;
     std::uint64_t elements = 0;
     do {
-      job_.reader.end_at(checked_product(checked_sum(outcome_.elements, plan_.job.array_elements),
-                                         plan_.element_bytes));
-      Proof proof(plan_.job.element, job_.verify, &meter_);
+      reader_.end_at(checked_product(checked_sum(outcome_.elements, plan_.job.array_elements),
+                                     plan_.element_bytes));
+      Proof proof(plan_.job.element, plan_.job.handling.verify, &meter_);
       if (all) left_ = *all - std::min(*all, outcome_.elements);
       std::optional<OffsetSink> place;
       std::optional<ProvingSink> proving;
       const OutputMaker output = [&](std::optional<std::uint64_t> found) -> PieceSink& {
         if (whole_output == nullptr) {
-          whole_output = &output_.begin_unproven(found == 0 ? found : all, job_.reader.header());
+          whole_output = &output_.begin_unproven(found == 0 ? found : all, reader_.header());
         }
         place.emplace(outcome_.elements, *whole_output);
         return proving.emplace(proof, *place);
@@ -182,48 +178,32 @@ class Sort {
     begin_phase(merges_inputs ? Phase::kInputMerge : Phase::kRead,
                 elements - std::min(elements, plan_.resumed.elements),
                 elements_after_reading(elements));
-    const std::size_t first_round = plan_.is<InputMergePlan>() && plan_.run.count > 1 ? 1 : 0;
-    if (first_round > 0) meter_.begin_round(first_round, 2 + plan_.run.rounds.size());
+    if (earlier_rounds(plan_) > 0) meter_.begin_round(1, 2 + plan_.run.rounds.size());
+    context_.proof = &proof;
+    context_.memory = memory;
     if (plan_.is<CountKeys>()) {
       return count_keys(plan_, blocks(proof), &meter_, memory, output);
     }
-    if (plan_.is<SelectPlan>()) {
-      return select_top(plan_, job_.reader, proof, &meter_, memory, output);
-    }
-    if (plan_.is<SetPlan>()) {
-      return compare_inputs(plan_, job_.reader, proof, &meter_, memory, output);
-    }
+    if (plan_.is<SelectPlan>()) return select_top(context_, output);
+    if (plan_.is<SetPlan>()) return compare_inputs(context_, output);
     // A folder that cannot keep runs is an error now, not when the first run is ready. And however
     // the process ends from here on, the next one knows whether gsort made the folder.
-    if (job_.resumption != nullptr && !plan_.is<OneChunk>()) run_store();
-    EngineShape shape = engine_shape_of(plan_, &meter_);
-    shape.losses = losses_;
-    const auto engine = job_.make_engine(plan_, shape, memory);
-    const RunStoreMaker store = [this]() -> io::RunStore& { return run_store(); };
+    if (context_.resumption != nullptr && !plan_.is<OneChunk>()) run_store();
+    const auto engine = start_engine(context_, memory);
     FormedRuns formed =
-        merges_inputs
-            ? merge_inputs({plan_, *engine, job_.reader, proof, &meter_, memory}, store, output)
-            : form_runs({.plan = plan_,
-                         .engine = *engine,
-                         .reader = job_.reader,
-                         .proof = proof,
-                         .meter = &meter_,
-                         .resumption = job_.resumption,
-                         .losses = losses_},
-                        store, output);
+        merges_inputs ? merge_inputs(context_, output) : form_runs(context_, output);
     outcome_.runs += formed.runs.size();
     if (!formed.runs.empty()) {
       begin_phase(Phase::kMerge, elements_to_merge(formed));
-      merge_runs({plan_, *engine, run_store(), memory, &meter_, job_.resumption, first_round},
-                 std::move(formed.runs), make_output(formed.elements));
+      merge_runs(context_, std::move(formed.runs), make_output(formed.elements));
     }
     return formed.elements;
   }
 
   [[nodiscard]] BlockReader blocks(Proof& proof) {
-    return plan_.job.merged_inputs > 0 ? blocks_of_sorted(job_.reader, plan_.job.element.key, proof,
+    return plan_.job.merged_inputs > 0 ? blocks_of_sorted(reader_, plan_.job.element.key, proof,
                                                           &meter_, plan_.chunk.readers)
-                                       : blocks_of(job_.reader, proof, &meter_);
+                                       : blocks_of(reader_, proof, &meter_);
   }
 
   // The elements of all inputs, or of the next array; 0 if the size is not known.
@@ -249,19 +229,19 @@ class Sort {
 
   io::RunStore& run_store() {
     if (!run_store_) {
-      io::RunStoreOptions options = run_store_options(plan_, job_.packing, job_.direct_io);
-      add_device_tier(plan_, job_.make_tier, tier_, options, outcome_.notes);
-      if (job_.resumption != nullptr) {
-        options.persistent = job_.resumption->begin(options.block_elements);
+      io::RunStoreOptions options = run_store_options(plan_);
+      add_device_tier(plan_, context_.make_tier, tier_, options, outcome_.notes);
+      if (context_.resumption != nullptr) {
+        options.persistent = context_.resumption->begin(options.block_elements);
       }
-      run_store_.emplace(job_.temporary_folders, plan_.element_bytes, options);
+      run_store_.emplace(context_.temporary_folders, plan_.element_bytes, options);
     }
     return *run_store_;
   }
 
   void take_totals() noexcept {
     outcome_.bytes = outcome_.elements * plan_.job.input_element().bytes();
-    outcome_.verified = job_.verify;
+    outcome_.verified = proof_.enabled();
     outcome_.fingerprint = proof_.input();
     outcome_.output_elements = proof_.output().count;
     outcome_.lost_nan_payloads = output_.lost_nan_payloads();
@@ -276,7 +256,7 @@ class Sort {
   void finish_resumption() {
     if (run_store_) take_notes(run_store_->notes());
     run_store_.reset();
-    job_.resumption->finish();
+    context_.resumption->finish();
   }
 
   void take_notes(const std::vector<std::string>& notes) {
@@ -287,15 +267,17 @@ class Sort {
     meter_.end_phase();
     outcome_.phases = meter_.phases();
     outcome_.peak_resident_bytes = io::peak_resident_bytes();
-    take_notes(job_.reader.notes());
+    take_notes(reader_.notes());
     if (run_store_) take_notes(run_store_->notes());
-    for (const io::Output& output : outputs_of(job_)) take_notes(output.notes());
-    if (job_.resumption != nullptr) take_notes(job_.resumption->notes());
+    for (const io::Output& output : outputs_) take_notes(output.notes());
+    if (context_.resumption != nullptr) take_notes(context_.resumption->notes());
   }
 
-  const SortJob& job_;
+  SortContext context_;
   const Plan& plan_;
-  DeviceLosses* losses_;
+  io::Reader& reader_;
+  const std::span<io::Output> outputs_;
+  const std::function<void()>& before_name_;
   Meter own_meter_;  // where nobody else measures
   Meter& meter_;
   Proof proof_;
@@ -308,82 +290,29 @@ class Sort {
 };
 
 // Whether input and output are as they were before the sort.
-bool begin_again(const SortJob& job) {
-  if (job.resumption != nullptr || !job.reader.rewind()) return false;
-  return std::ranges::all_of(outputs_of(job), [](io::Output& output) { return output.restart(); });
+bool begin_again(const SortContext& context, std::span<io::Output> outputs) {
+  if (context.resumption != nullptr || !context.reader->rewind()) return false;
+  return std::ranges::all_of(outputs, [](io::Output& output) { return output.restart(); });
 }
 
 }  // namespace
 
-EngineShape engine_shape_of(const Plan& plan, Meter* meter) {
-  EngineShape shape;
-  shape.format = plan.job.element.key;
-  shape.records = plan.job.element.records;
-  shape.threads = std::max(plan.threads, plan.chunk.readers);
-  shape.block_bytes = plan.chunk.block_bytes;
-  shape.chunk_elements = plan.chunk.chunk_elements;
-  shape.chunk_lanes = plan.chunk.lanes;
-  shape.shares_chunk = plan.chunk.is_shared;
-  shape.device_bytes = plan.device_budget_bytes();
-  shape.meter = meter;
-  return shape;
-}
-
-void take_run_totals(const io::RunStore& store, Statistics& statistics) {
-  statistics.run_key_bytes = store.key_bytes_put();
-  statistics.kept_bytes = store.bytes_kept();
-  statistics.device_bytes = store.bytes_in_tier();
-  statistics.spilled_bytes = store.bytes_written();
-  statistics.loaded_bytes = store.bytes_read();
-  statistics.peak_spilled_bytes = store.peak_bytes_in_use();
-}
-
-io::RunStoreOptions run_store_options(const Plan& plan, Packing packing, io::DirectIo direct_io) {
-  io::RunStoreOptions options;
-  options.block_elements = plan.run.block_elements;
-  options.write_buffer_bytes = plan.run.write_buffer_bytes;
-  options.write_buffers = plan.run.write_buffers;
-  options.kept_buffers = plan.run.kept_buffers;
-  options.packing = packing;
-  if (plan.job.element.records) options.records.emplace(*plan.job.element.records);
-  options.direct_io = direct_io;
-  options.left_in_page_cache = plan.run.through_page_cache && direct_io == io::DirectIo::kAuto;
-  return options;
-}
-
-void add_device_tier(const Plan& plan, const TierMaker& make_tier,
-                     std::optional<io::TierGroup>& tier, io::RunStoreOptions& options,
-                     std::vector<std::string>& notes) {
-  std::vector<io::TierGroup::Member> tiers;
-  for (const DevicePlan& device : plan.devices) {
-    const std::uint64_t buffers = plan.run.device_buffers + device.more_buffers;
-    if (buffers == 0) continue;
-    try {
-      tiers.push_back({make_tier(device, plan.run.device_bytes(device.more_buffers)), buffers});
-    } catch (const Error& error) {
-      if (error.kind() != ErrorKind::kResource) throw;
-      notes.push_back(fmt::format("no runs stay on device {}: {}", device.ordinal, error.what()));
-    }
-  }
-  if (tiers.empty()) return;
-  tier.emplace(std::move(tiers), plan.run.write_buffer_bytes);
-  options.tier_buffers = tier->buffers();
-  options.tier = &*tier;
-}
-
-Outcome run_sort(const SortJob& job) {
+Outcome run_sort(const SortContext& door, std::span<io::Output> outputs,
+                 const PlanWithout& plan_without, const std::function<void()>& before_name) {
   const auto begin = std::chrono::steady_clock::now();
   DeviceLosses losses;
+  SortContext context = door;
+  if (plan_without) context.losses = &losses;
   for (;;) {
     try {
-      Outcome outcome = Sort(job, job.plan_without ? &losses : nullptr).run();
+      Outcome outcome = Sort(context, outputs, before_name).run();
       outcome.lost_devices = losses.all();
       const std::chrono::duration<double> all = std::chrono::steady_clock::now() - begin;
       outcome.seconds = all.count();
       return outcome;
     } catch (const DeviceError& failure) {
-      if (!job.plan_without || !begin_again(job)) throw;
-      job.plan_without(failure);
+      if (!plan_without || !begin_again(context, outputs)) throw;
+      plan_without(failure);
       losses.add(failure, DoneAgain::kSort);
     }
   }

@@ -14,7 +14,8 @@ namespace {
 Folder look_at_folder(const std::string& path) {
   constexpr std::uint64_t kNoFileSystem = UINT64_MAX;
   const auto facts = io::folder_facts(path);
-  if (!facts) return {path, kNoFileSystem, UINT64_MAX, false, errno};
+  if (!facts)
+    return {.path = path, .file_system = kNoFileSystem, .free_bytes = UINT64_MAX, .problem = errno};
   return {path, facts->file_system, facts->free_bytes, facts->is_memory};
 }
 

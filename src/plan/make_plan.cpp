@@ -102,8 +102,11 @@ void choose_engine_of(Plan& plan, const Machine& machine) {
   plan.engine_reason = decision.reason;
   if (!decision.cuda) return;
   for (const GpuFacts& gpu : choose_devices(plan.job, machine)) {
-    plan.devices.push_back({gpu.device, gpu.name, device_budget(plan.job.resources, gpu), 0,
-                            gpu.link_bytes_per_second, gpu.node});
+    plan.devices.push_back({.ordinal = gpu.device,
+                            .name = gpu.name,
+                            .budget_bytes = device_budget(plan.job.resources, gpu),
+                            .link_bytes_per_second = gpu.link_bytes_per_second,
+                            .node = gpu.node});
   }
 }
 

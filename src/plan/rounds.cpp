@@ -25,6 +25,10 @@ std::vector<MergeRound> plan_rounds(std::uint64_t run_count, std::uint32_t fan_i
   return rounds;
 }
 
+std::size_t earlier_rounds(const Plan& plan) {
+  return plan.is<InputMergePlan>() && plan.run.count > 1 ? 1 : 0;
+}
+
 RoundTotals totals_of_rounds(const std::vector<std::uint64_t>& sizes, std::uint32_t fan_in) {
   struct Run {
     std::uint64_t elements;

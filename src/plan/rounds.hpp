@@ -8,6 +8,7 @@
 // another round.
 #pragma once
 
+#include <cstddef>
 #include <cstdint>
 #include <vector>
 
@@ -17,6 +18,9 @@ namespace gsort {
 
 // The rounds before the last merge, which takes at most `fan_in` runs. Requires: fan_in >= 2.
 [[nodiscard]] std::vector<MergeRound> plan_rounds(std::uint64_t run_count, std::uint32_t fan_in);
+
+// The rounds before these: of an input merge, the one that makes the runs.
+[[nodiscard]] std::size_t earlier_rounds(const Plan& plan);
 
 // How much these rounds merge if the runs have `sizes` elements.
 struct RoundTotals {

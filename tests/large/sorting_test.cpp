@@ -65,16 +65,14 @@ TEST_P(LargeSort, IsRight) {
     io::Reader reader({folder / "in"}, {4});
     io::Output output(folder / "out");
     const Outcome outcome =
-        run_sort({plan,
-                  reader,
-                  output,
-                  {folder.path()},
-                  DirectIo::kAuto,
-                  Packing::kAuto,
-                  true,
-                  [](const Plan&, const EngineShape& shape, ByteSpan engine_memory) {
-                    return cpu::make_cpu_engine(shape, engine_memory);
-                  }});
+        run_sort({.plan = plan,
+                  .reader = &reader,
+                  .temporary_folders = {folder.path()},
+                  .make_engine =
+                      [](const Plan&, const EngineShape& shape, ByteSpan engine_memory) {
+                        return cpu::make_cpu_engine(shape, engine_memory);
+                      }},
+                 {&output, 1});
     EXPECT_EQ(outcome.elements, kElements);
   }
   io::Reader result({folder / "out"}, {4});

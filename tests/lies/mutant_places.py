@@ -40,7 +40,7 @@ PLACES = [
     ("src/pipeline/share/formed_shares.cpp", ["void FormedShares::require_all_of_one_job("]),
     ("src/pipeline/share/take_part.cpp", ["  record.output = summary", "  record.first = stretches",
                                           "  const bool is_all = ", "  if (!is_all || ",
-                                          "  take_proof(proof, record);", "  output->finish("]),
+                                          "  take_proof(proof, record);", "  part->finish("]),
     ("src/pipeline/share/part_output.cpp", ["    file_->finish(", "    chain_->commit("]),
     ("src/pipeline/share/join_parts.cpp", ["Fingerprint prove(", "  joined.output = prove("]),
     ("src/pipeline/split/part_splitter.cpp", ["void require_reached(", "    require_reached(position",

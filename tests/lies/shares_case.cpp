@@ -7,6 +7,7 @@
 #include "pipeline/resumption.hpp"
 #include "pipeline/share/form_share.hpp"
 #include "pipeline/share/join_parts.hpp"
+#include "pipeline/share/share_range.hpp"
 #include "pipeline/share/take_part.hpp"
 #include "support/invented.hpp"
 #include "unit/io/support.hpp"
@@ -37,8 +38,7 @@ class SharesCase {
       outputs_.push_back(folder_ / ("out" + std::to_string(part)));
     }
     job_ = make_job(options_);
-    element_ = job_.element;
-    job_.element = format_in_runs(job_.element);
+    hold_in_runs(job_);
     job_.resumable = true;
     io::test::write_file(input_, request.input);
     io::test::write_file(outputs_.front(), *request.old_output);
@@ -81,11 +81,11 @@ class SharesCase {
   void form(std::uint32_t share) const {
     const std::size_t element_bytes = job_.element.bytes();
     io::Reader reader({input_}, {element_bytes, DirectIo::kAuto, kRaw});
-    const ShareJob wanted{runs_of(share),
-                          {share, kShares},
-                          false,
-                          manifest_of(resumable_job(job_, kRaw, true), element_bytes, reader)};
-    const OutputRange mine = share_of(*reader.known_size() / element_bytes, wanted.share);
+    io::Manifest wanted = manifest_of(resumable_job(job_, kRaw), element_bytes, reader);
+    wanted.share.emplace();
+    wanted.share->number = share;
+    wanted.share->shares = kShares;
+    const OutputRange mine = share_of(*reader.known_size() / element_bytes, share, kShares);
     reader.begin_at(mine.begin * element_bytes);
     reader.end_at(mine.end * element_bytes);
     Job job = job_;
@@ -96,7 +96,10 @@ class SharesCase {
     const Machine machine =
         invented_machine(mine.elements() * element_bytes, request_.threads, kTiB);
     Meter meter;
-    (void)form_share(wanted, plan_for(job, machine), request_.make_engine, reader, meter);
+    const Plan plan = plan_for(job, machine);
+    (void)form_share(
+        {.plan = plan, .reader = &reader, .make_engine = request_.make_engine, .meter = &meter},
+        runs_of(share), wanted);
   }
 
   void take(std::uint32_t part) const {
@@ -106,19 +109,26 @@ class SharesCase {
     Machine machine =
         invented_machine(shares.elements() * shares.element_bytes(), request_.threads, kTiB);
     machine.resumed = {shares.runs(), shares.elements(), shares.block_elements()};
-    PartJob wanted{outputs_[has_own_files_ ? part : 0], {part, kParts}, element_};
+    const std::string& output = outputs_[has_own_files_ ? part : 0];
+    PartRecord wanted;
+    wanted.part = part;
+    wanted.parts = kParts;
     wanted.has_own_file = has_own_files_;
-    wanted.temporary_folders = {folder_ / "dir"};
     Job job = job_;
-    job.part_elements = range_of_part(wanted, shares, 0).elements();
+    wanted = planned_part(wanted, output, shares, job);
+    job.part_elements = wanted.end - wanted.begin;
     Meter meter;
-    (void)take_part(wanted, plan_for(job, machine), request_.make_engine, shares, meter);
+    const Plan plan = plan_for(job, machine);
+    (void)take_part({.plan = plan,
+                     .temporary_folders = {folder_ / "dir"},
+                     .make_engine = request_.make_engine,
+                     .meter = &meter},
+                    output, wanted, shares);
   }
 
   const SortRequest& request_;
   Options options_;
   Job job_;
-  ElementFormat element_;
   io::test::TempFolder folder_;
   const std::string input_;
   bool has_own_files_ = false;

@@ -51,8 +51,7 @@ ProcessResult ResumableSort::run(const Interruption& interruption) {
   io::Output output(*options.output);
   const Job job = make_job(options);
   Resumption resumption(*options.resume, io::ResumeAccess::kUse,
-                        resumable_job(job, options.input_form, options.verify),
-                        element_bytes(options), reader);
+                        resumable_job(job, options.input_form), element_bytes(options), reader);
   Machine machine = invented_machine(reader.known_size(), *options.parallel, kTiB);
   for (unsigned device = 0; device < devices; ++device) add_gpu(machine);
   machine.resumed = resumption.found();
@@ -66,19 +65,13 @@ ProcessResult ResumableSort::run(const Interruption& interruption) {
   };
   const PlanWithout no_other_plan = [](const DeviceError& failure) { throw DeviceError(failure); };
   try {
-    result.outcome = run_sort({result.plan,
-                               reader,
-                               output,
-                               {*options.resume},
-                               options.direct_io,
-                               options.packing,
-                               options.verify,
-                               make_ending,
-                               meter,
-                               &resumption,
-                               {},
-                               {},
-                               may_lose_devices ? no_other_plan : nullptr});
+    result.outcome = run_sort({.plan = result.plan,
+                               .reader = &reader,
+                               .temporary_folders = {*options.resume},
+                               .make_engine = make_ending,
+                               .meter = meter,
+                               .resumption = &resumption},
+                              {&output, 1}, may_lose_devices ? no_other_plan : nullptr);
   } catch (const Error& error) {
     result.error = error;
   }

@@ -114,6 +114,8 @@ Plan plan_for(const SortRequest& request, io::Reader& reader, const std::vector<
     options.split_output = request.parts;
     options.output = "{}";
   }
+  options.packing = request.packing;
+  options.verify = request.verify;
   options.verify_encoding = request.verify_encoding;
   options.compress_level = request.compress ? levels_of(*request.compress).usual : 0;
   options.merge = !request.merged.empty();
@@ -233,19 +235,13 @@ void run(const SortRequest& request, const std::vector<std::string>& in, const s
   for (const std::string& name : names_of_parts(request, out)) {
     outputs.emplace_back(name, io::OutputOptions{DirectIo::kAuto, request.parts > 1});
   }
-  result.outcome = run_sort({result.plan,
-                             reader,
-                             outputs.front(),
-                             {temporary},
-                             DirectIo::kAuto,
-                             request.packing,
-                             request.verify,
-                             request.make_engine,
-                             request.meter,
-                             nullptr,
-                             request.make_tier,
-                             outputs,
-                             request.may_lose_devices ? plan_without : nullptr});
+  result.outcome = run_sort({.plan = result.plan,
+                             .reader = &reader,
+                             .temporary_folders = {temporary},
+                             .make_engine = request.make_engine,
+                             .make_tier = request.make_tier,
+                             .meter = request.meter},
+                            outputs, request.may_lose_devices ? plan_without : nullptr);
 } catch (const Error& error) {
   result.error = error;
 }

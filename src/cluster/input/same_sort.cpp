@@ -29,7 +29,7 @@ struct Fact {
 using Facts = std::vector<Fact>;
 
 Facts facts_of_elements(const Options& options, const Job& job) {
-  return {{"the elements of the inputs", resumable_job(job, options.input_form, options.verify)},
+  return {{"the elements of the inputs", resumable_job(job, options.input_form)},
           {"the dtypes of the inputs", job.dtype ? job.dtype->descr : "none"},
           {"the formats of the outputs", std::string(name_of(job.output_form.format))}};
 }

@@ -247,7 +247,7 @@ void KeptRuns::take(const RunTask::Folder& task) {
   }
 }
 
-std::vector<PlacedRun> KeptRuns::take_up(const Plan& plan, const Options& options, Proof& proof) {
+std::vector<PlacedRun> KeptRuns::take_up(const Plan& plan, Proof& proof) {
   std::vector<PlacedRun> placed;
   for (TakenFolder& taken : taken_) {
     if (taken.runs.empty()) continue;
@@ -257,7 +257,7 @@ std::vector<PlacedRun> KeptRuns::take_up(const Plan& plan, const Options& option
     store.block_elements = manifest.block_elements;
     store.write_buffers = 1;
     store.write_buffer_bytes = 1;  // nothing is written
-    store.direct_io = options.direct_io;
+    store.direct_io = plan.job.handling.direct_io;
     if (plan.job.element.records) store.records.emplace(*plan.job.element.records);
     store.persistent = io::PersistentStore{&taken.folder.runs(), taken.folder.runs_end(),
                                            manifest.store, manifest.next_run};

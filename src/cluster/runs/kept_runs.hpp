@@ -59,8 +59,7 @@ class KeptRuns {
   [[nodiscard]] std::string existing_folder() const;
 
   // Returns these runs. Call it once. Throws: Error(kTemporary).
-  [[nodiscard]] std::vector<PlacedRun> take_up(const Plan& plan, const Options& options,
-                                               Proof& proof);
+  [[nodiscard]] std::vector<PlacedRun> take_up(const Plan& plan, Proof& proof);
   // The largest scratch that one of them needs, and the bytes read of them.
   [[nodiscard]] std::uint64_t scratch_bytes() const;
   [[nodiscard]] std::uint64_t bytes_read() const;

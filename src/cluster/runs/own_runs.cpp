@@ -12,12 +12,10 @@
 #include "base/units.hpp"
 #include "cluster/message.hpp"
 #include "cluster/part_table.hpp"
-#include "cluster/runs/sizes_here.hpp"
 #include "io/system/memory.hpp"
 #include "options/resume_options.hpp"
 #include "pipeline/form_runs.hpp"
 #include "pipeline/resumption.hpp"
-#include "pipeline/sort_job.hpp"
 #include "pipeline/survey.hpp"
 #include "plan/engine_choice.hpp"
 
@@ -39,8 +37,7 @@ void OwnRuns::share_out(const Job& job, std::uint64_t elements, io::Reader& read
   if (options_.resume && !is_counted(job)) {
     io::Manifest wanted;
     team_.work([&] {
-      wanted = manifest_of(resumable_job(job, options_.input_form, options_.verify), element_bytes_,
-                           reader);
+      wanted = manifest_of(resumable_job(job, options_.input_form), element_bytes_, reader);
     });
     kept_.emplace(team_, options_, std::move(wanted), readable);
     ranges_ = kept_->agree();
@@ -63,7 +60,9 @@ std::vector<std::string> OwnRuns::folders() const {
 
 io::RunStore& OwnRuns::store(const Plan& plan) {
   if (store_) return *store_;
-  io::RunStoreOptions options = store_options(plan, options_, tier_);
+  io::RunStoreOptions options = run_store_options(plan);
+  std::vector<std::string> notes;  // --stats says what the devices hold
+  add_device_tier(plan, make_tier, tier_, options, notes);
   std::vector<std::string> where = folders();
   if (kept_) {
     options.persistent = kept_->begin(options.block_elements);
@@ -74,7 +73,7 @@ io::RunStore& OwnRuns::store(const Plan& plan) {
 
 // A local sort, but for the merge.
 void OwnRuns::form(const Plan& plan, Proof& proof) {
-  if (kept_) placed_ = kept_->take_up(plan, options_, proof);
+  if (kept_) placed_ = kept_->take_up(plan, proof);
   if (to_read_ > 0) {
     const io::Arena arena(plan.chunk.arena_bytes, "sorting");
     for (const OutputRange& range : ranges_) form(plan, proof, arena.bytes(), range);
@@ -94,8 +93,9 @@ void OwnRuns::form(const Plan& plan, Proof& proof, ByteSpan memory, OutputRange 
   if (range.elements() == 0) return;
   hold_reader(range);
   const auto engine = make_engine(plan, engine_shape_of(plan, nullptr), memory);
-  FormContext context{plan, *engine, *reader_, proof, &meter_, nullptr};
-  context.always_runs = true;
+  SortContext context{.plan = plan, .reader = reader_, .meter = &meter_, .proof = &proof};
+  context.engine = engine.get();
+  context.store = [&]() -> io::RunStore& { return store(plan); };
   std::uint64_t first = range.begin;
   if (kept_) {
     context.keep = [&](const io::Run& run, const Fingerprint& elements) {
@@ -106,11 +106,10 @@ void OwnRuns::form(const Plan& plan, Proof& proof, ByteSpan memory, OutputRange 
   const OutputMaker none = [](std::optional<std::uint64_t>) -> PieceSink& {
     throw Error(ErrorKind::kCorrupt, "forming runs", "a chunk was not kept as a run");
   };
-  const RunStoreMaker here = [&]() -> io::RunStore& { return store(plan); };
   // A folder that cannot keep runs is an error now, not when the first one is ready.
-  if (kept_) (void)here();
+  if (kept_) (void)store(plan);
   std::uint64_t begin = range.begin;
-  for (io::Run& run : form_runs(context, here, none).runs) {
+  for (io::Run& run : form_runs(context, none).runs) {
     const std::uint64_t elements = run.elements();
     placed_.push_back({begin, std::move(run)});
     begin += elements;

@@ -7,28 +7,18 @@
 
 #include <fmt/format.h>
 
-#include "app/prepared_sort.hpp"
 #include "base/checked.hpp"
 #include "base/error.hpp"
 #include "base/units.hpp"
 #include "cluster/runs/room.hpp"
 #include "io/runs/run_files.hpp"
 #include "io/runs/run_format.hpp"
-#include "pipeline/sort_job.hpp"
 #include "plan/make_plan.hpp"
 #include "plan/merge_plan.hpp"
 #include "plan/sizes.hpp"
 #include "plan/too_small.hpp"
 
 namespace gsort::cluster {
-
-io::RunStoreOptions store_options(const Plan& plan, const Options& options,
-                                  std::optional<io::TierGroup>& tier) {
-  io::RunStoreOptions store = run_store_options(plan, options.packing, options.direct_io);
-  std::vector<std::string> notes;  // --stats says what the devices hold
-  add_device_tier(plan, make_tier, tier, store, notes);
-  return store;
-}
 
 ExchangeQuestion exchange_question(const Plan& plan, std::uint64_t elements, unsigned ranks) {
   ExchangeQuestion q;

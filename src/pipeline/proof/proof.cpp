@@ -261,7 +261,13 @@ void Proof::add_share(const ProofSummary& share) {
 
 ProofSummary Proof::summary() const {
   const std::scoped_lock lock(mutex_);
-  return {enabled_, input_, output_, repeats_, left_out_, least_left_out_, ledger_.stretches()};
+  return {.enabled = enabled_,
+          .input = input_,
+          .output = output_,
+          .repeats = repeats_,
+          .left_out = left_out_,
+          .least_left_out = least_left_out_,
+          .stretches = ledger_.stretches()};
 }
 
 void Proof::note_left_out(const std::optional<std::string>& least) {

@@ -35,38 +35,28 @@ Error other_folder(const std::string& folder, const std::string& reason) {
       .hint("name a folder that does not exist");
 }
 
-io::ManifestShare share_of_manifest(const ShareJob& job, const std::optional<StoredDtype>& dtype,
-                                    std::uint64_t first_element) {
-  io::ManifestShare share{job.share.number, job.share.of, job.has_own_inputs, first_element, 0, {}};
-  if (dtype) {
-    share.dtype_version = static_cast<std::uint32_t>(dtype->version);
-    share.dtype = dtype->descr;
-  }
-  return share;
-}
-
 bool is_there(const std::string& path) {
   struct stat facts = {};
   return io::sys::stat_at(AT_FDCWD, path.c_str(), &facts, 0) == 0;
 }
 
 // Whether `found` is what this process would make, but for how it is divided into runs.
-bool is_same(const io::Manifest& found, const io::Manifest& wanted,
-             const io::ManifestShare& share) {
+bool is_same(const io::Manifest& found, const io::Manifest& wanted) {
+  const io::ManifestShare& share = *wanted.share;
   return found.share && found.job == wanted.job && found.element_bytes == wanted.element_bytes &&
          have_same_inputs(found, wanted) && found.share->number == share.number &&
          found.share->shares == share.shares &&
          found.share->has_own_inputs == share.has_own_inputs && found.share->dtype == share.dtype;
 }
 
-bool holds(const std::string& folder, const io::Manifest& wanted, const io::ManifestShare& share) {
+bool holds(const std::string& folder, const io::Manifest& wanted) {
   if (!is_there(folder)) return false;
   const io::ResumeFolder there(folder, io::ResumeAccess::kRead);
   if (!there.found()) {
     if (io::names_with({folder, ""}, "").empty()) return false;  // an empty one is replaced
     throw other_folder(folder, "it holds other files");
   }
-  if (!is_same(*there.found(), wanted, share)) {
+  if (!is_same(*there.found(), wanted)) {
     throw other_folder(folder, "it holds another share, or a share of other inputs or options");
   }
   return true;
@@ -97,36 +87,36 @@ void remove_left(const io::OutputPlace& place) {
 
 class ShareForming {
  public:
-  ShareForming(const ShareJob& job, const Plan& plan, io::Reader& reader, Meter& meter)
-      : job_(job),
-        plan_(plan),
-        reader_(reader),
-        meter_(meter),
-        folder_(without_slash(job.folder)),
+  ShareForming(SortContext context, const std::string& folder, const io::Manifest& wanted)
+      : context_(std::move(context)),
+        plan_(context_.plan),
+        reader_(*context_.reader),
+        meter_(*context_.meter),
+        folder_(without_slash(folder)),
         place_(io::place_of(folder_)),
-        share_(share_of_manifest(job, plan.job.dtype, reader.position() / plan.element_bytes)),
-        proof_(plan.job.element.as_keys(), job.verify, &meter) {}
+        wanted_(wanted),
+        proof_(proof_of(plan_, &meter_)) {
+    wanted_.share->first_element = reader_.position() / plan_.element_bytes;
+    context_.proof = &proof_;
+    context_.store = [this]() -> io::RunStore& { return *store_; };
+  }
 
-  Outcome form(const EngineMaker& make_engine) {
+  Outcome form() {
     const std::uint64_t begin_ns = meter_.now_ns();
     remove_left(place_);
     begin_folder();
     try {
       const io::Arena arena(plan_.arena_bytes, "sorting");
       reader_.limit_decoders(plan_.decoding.limit);
-      const auto engine = make_engine(plan_, engine_shape_of(plan_, &meter_), arena.bytes());
+      const auto engine = start_engine(context_, arena.bytes());
       meter_.begin_phase(Phase::kRead, plan_.elements * plan_.element_bytes, 0);
-      const FormedRuns formed = form_runs(
-          {plan_, *engine, reader_, proof_, &meter_, &*resumption_, true},
-          [this]() -> io::RunStore& { return *store_; },
-          [](std::optional<std::uint64_t>) -> PieceSink& {
-            throw Error(ErrorKind::kCorrupt, "forming runs",
-                        "a chunk was to be written to the output")
-                .hint(kDefectHint);
-          });
+      const FormedRuns formed = form_runs(context_, [](std::optional<std::uint64_t>) -> PieceSink& {
+        throw Error(ErrorKind::kCorrupt, "forming runs", "a chunk was to be written to the output")
+            .hint(kDefectHint);
+      });
       require_all_read(formed);
       take_totals(formed);
-      resumption_->complete(share_, job_.manifest);
+      resumption_->complete(*wanted_.share, wanted_);
       put_in_place();
     } catch (...) {
       discard();
@@ -148,10 +138,11 @@ class ShareForming {
         const io::HeldSignals held;
         hidden_ = fmt::format("{}{:016x}", hidden_folder_of(place_.name), io::sys::random_number());
         const std::string path = place_.folder + "/" + hidden_;
-        resumption_.emplace(path, io::ResumeAccess::kUse, job_.manifest.job, plan_.element_bytes,
+        resumption_.emplace(path, io::ResumeAccess::kUse, wanted_.job, plan_.element_bytes,
                             reader_);
-        io::RunStoreOptions options = run_store_options(plan_, job_.packing, job_.direct_io);
+        io::RunStoreOptions options = run_store_options(plan_);
         options.persistent = resumption_->begin(options.block_elements);
+        context_.resumption = &*resumption_;
         store_.emplace(std::vector<std::string>{path}, plan_.element_bytes, options);
         remove_on_signal(path);
       } catch (const Error& error) {
@@ -186,7 +177,7 @@ class ShareForming {
     outcome_.output_elements = formed.elements;
     outcome_.bytes = formed.elements * plan_.element_bytes;
     outcome_.runs = formed.runs.size();
-    outcome_.verified = job_.verify;
+    outcome_.verified = proof_.enabled();
     outcome_.fingerprint = proof_.input();
     take_run_totals(*store_, outcome_);
   }
@@ -206,7 +197,7 @@ class ShareForming {
       if (above_.readable) above_.file.sync();
       return;
     }
-    if (!holds(folder_, job_.manifest, share_)) {
+    if (!holds(folder_, wanted_)) {
       throw Error::from_errno(ErrorKind::kTemporary, "making the folder", problem)
           .path(folder_)
           .hint("name a folder that does not exist");
@@ -222,13 +213,13 @@ class ShareForming {
     removed_.clear();
   }
 
-  const ShareJob& job_;
+  SortContext context_;
   const Plan& plan_;
   io::Reader& reader_;
   Meter& meter_;
   const std::string folder_;
   const io::OutputPlace place_;
-  const io::ManifestShare share_;
+  io::Manifest wanted_;
   Proof proof_;
   std::string hidden_;
   io::Folder above_;
@@ -241,28 +232,28 @@ class ShareForming {
 
 }  // namespace
 
-ElementFormat format_in_runs(const ElementFormat& element) {
+void hold_in_runs(Job& job) {
   constexpr std::size_t kLeastBytes = 4;  // that engines sort as keys
-  ElementFormat format = element;
-  if (element.records || element.bytes() >= kLeastBytes) return format;
+  const ElementFormat element = job.element;
+  if (element.records || element.bytes() >= kLeastBytes) return;
   const auto bytes = static_cast<std::uint32_t>(element.bytes());
   const KeyFormat& key = element.key;
-  format.records = element.shown_records().value_or(
+  job.shown = element;
+  job.element.records = element.shown_records().value_or(
       RecordFormat{bytes, {{0, bytes, key.type, key.big_endian, key.descending}}});
-  format.key.tuple = {};
-  return format;
+  job.element.key.tuple = {};
 }
 
-bool is_formed(const ShareJob& job, const std::optional<StoredDtype>& dtype) {
-  const std::string folder = without_slash(job.folder);
-  if (!holds(folder, job.manifest, share_of_manifest(job, dtype, 0))) return false;
-  remove_left(io::place_of(folder));  // no later process would
+bool is_formed(const std::string& folder, const io::Manifest& wanted) {
+  const std::string name = without_slash(folder);
+  if (!holds(name, wanted)) return false;
+  remove_left(io::place_of(name));  // no later process would
   return true;
 }
 
-Outcome form_share(const ShareJob& job, const Plan& plan, const EngineMaker& make_engine,
-                   io::Reader& reader, Meter& meter) {
-  return ShareForming(job, plan, reader, meter).form(make_engine);
+Outcome form_share(const SortContext& context, const std::string& folder,
+                   const io::Manifest& wanted) {
+  return ShareForming(context, folder, wanted).form();
 }
 
 }  // namespace gsort

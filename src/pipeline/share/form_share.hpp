@@ -6,38 +6,26 @@
 // it; the others find it done. What a process that was killed has left, the next one removes.
 #pragma once
 
-#include <cstdint>
 #include <string>
 
-#include "base/meter.hpp"
-#include "io/input/reader.hpp"
-#include "pipeline/share/share_range.hpp"
-#include "pipeline/sort_job.hpp"
+#include "io/runs/manifest.hpp"
+#include "pipeline/sort_context.hpp"
 #include "plan/outcome.hpp"
-#include "plan/plan.hpp"
 
 namespace gsort {
 
-struct ShareJob {
-  std::string folder;
-  ShareNumber share;
-  bool has_own_inputs = false;  // the inputs are those of this share alone
-  io::Manifest manifest;        // of all inputs, before the reader is held to the share
-  io::DirectIo direct_io = io::DirectIo::kAuto;
-  Packing packing = Packing::kAuto;
-  bool verify = true;
-};
+// Makes the job's elements those that engines put into runs: keys of one and two bytes become
+// records of one key.
+void hold_in_runs(Job& job);
 
-// Elements that engines put into runs: keys of one and two bytes are records of one key.
-[[nodiscard]] ElementFormat format_in_runs(const ElementFormat& element);
+// Whether the folder holds just the share `wanted` already. If so, removes what killed processes
+// have left beside it. Throws: Error(kTemporary) where it holds anything else. Requires:
+// wanted.share is set; the rest is of all inputs, before the reader is held to the share.
+[[nodiscard]] bool is_formed(const std::string& folder, const io::Manifest& wanted);
 
-// Whether the folder holds just this share already. If so, removes what killed processes have left
-// beside it. Throws: Error(kTemporary) where it holds anything else. `dtype` is the inputs'.
-[[nodiscard]] bool is_formed(const ShareJob& job, const std::optional<StoredDtype>& dtype);
-
-// Requires: the plan is for the share's bytes and format_in_runs(); the reader gives the share.
-// Throws: Error; nothing is left then.
-Outcome form_share(const ShareJob& job, const Plan& plan, const EngineMaker& make_engine,
-                   io::Reader& reader, Meter& meter);
+// Requires: as is_formed(); the plan is for the share's bytes, and hold_in_runs(); the reader gives
+// the share; the context has a meter. Throws: Error; nothing is left then.
+Outcome form_share(const SortContext& context, const std::string& folder,
+                   const io::Manifest& wanted);
 
 }  // namespace gsort

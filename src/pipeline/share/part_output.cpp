@@ -97,8 +97,8 @@ std::string path_of(const io::OutputPlace& place, PartRecord record, std::uint64
   return place.folder + "/" + file_name(place.name, record);
 }
 
-io::OutputOptions options_of_part(const OwnPartForm& form, io::ContentCounter& content) {
-  io::OutputOptions options{form.direct_io};
+io::OutputOptions options_of_part(const Plan& plan, io::ContentCounter& content) {
+  io::OutputOptions options{plan.job.handling.direct_io};
   options.is_private = true;
   options.content = &content;
   return options;
@@ -108,14 +108,13 @@ io::OutputOptions options_of_part(const OwnPartForm& form, io::ContentCounter& c
 // part's record always describes a complete file, even if another process takes the same part.
 class OwnPart final : public PartOutput {
  public:
-  OwnPart(const io::OutputPlace& place, const PartRecord& record, const Plan& plan,
-          const OwnPartForm& form, Meter& meter)
+  OwnPart(const io::OutputPlace& place, const PartRecord& record, const Plan& plan, Meter& meter)
       : place_(place),
         mark_(io::sys::random_number()),
         plan_(plan),
         meter_(meter),
-        output_(path_of(place, record, mark_), options_of_part(form, content_)) {
-    plan_.job.element = form.element;
+        output_(path_of(place, record, mark_), options_of_part(plan, content_)) {
+    plan_.job.element = plan.job.proven_element();
     for (const std::string& name : io::names_with(place, file_prefix(place.name, record))) {
       if (io::is_on_its_way(name)) io::remove_beside(place, name);  // left by killed processes
     }
@@ -160,8 +159,8 @@ std::unique_ptr<PartOutput> make_shared_part(const io::OutputPlace& place, const
 }
 
 std::unique_ptr<PartOutput> make_own_part(const io::OutputPlace& place, const PartRecord& record,
-                                          const Plan& plan, const OwnPartForm& form, Meter& meter) {
-  return std::make_unique<OwnPart>(place, record, plan, form, meter);
+                                          const Plan& plan, Meter& meter) {
+  return std::make_unique<OwnPart>(place, record, plan, meter);
 }
 
 }  // namespace gsort

@@ -6,7 +6,6 @@
 #include <memory>
 
 #include "base/meter.hpp"
-#include "element/element.hpp"
 #include "engine/engine.hpp"
 #include "io/output/shared_file.hpp"
 #include "pipeline/proof/proof.hpp"
@@ -40,13 +39,9 @@ class PartOutput {
                                                            const Plan& plan, ConstByteSpan header,
                                                            Meter& meter);
 
-struct OwnPartForm {
-  ElementFormat element;  // that comes out
-  io::DirectIo direct_io = io::DirectIo::kAuto;
-};
 // Writes to a new file, with a mark of its own.
 [[nodiscard]] std::unique_ptr<PartOutput> make_own_part(const io::OutputPlace& place,
                                                         const PartRecord& record, const Plan& plan,
-                                                        const OwnPartForm& form, Meter& meter);
+                                                        Meter& meter);
 
 }  // namespace gsort

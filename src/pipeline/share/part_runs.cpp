@@ -53,10 +53,10 @@ OutputRange PartRuns::range_of(std::size_t first, std::size_t count) const {
   return {sum_of(begin_, first, count), sum_of(end_, first, count)};
 }
 
-std::unique_ptr<const RunView> PartRuns::merge_group(const MergeContext& context, std::size_t first,
+std::unique_ptr<const RunView> PartRuns::merge_group(const SortContext& context, std::size_t first,
                                                      std::size_t count) const {
   const OutputRange range = range_of(first, count);
-  io::RunWriter writer = context.store.begin_run(range.elements());
+  io::RunWriter writer = context.store().begin_run(range.elements());
   RunSink run(writer, context.meter);
   OffsetSink from_zero(-range.begin, run);
   const RunViewSpan group = RunViewSpan(runs_).subspan(first, count);
@@ -64,7 +64,7 @@ std::unique_ptr<const RunView> PartRuns::merge_group(const MergeContext& context
   return view_of(writer.finish());
 }
 
-void PartRuns::merge_rounds(const MergeContext& context) {
+void PartRuns::merge_rounds(const SortContext& context) {
   const std::vector<MergeRound> rounds = plan_rounds(runs_.size(), plan_.run.fan_in);
   std::size_t number = 0;
   for (const MergeRound& round : rounds) {
@@ -94,7 +94,7 @@ void PartRuns::merge_rounds(const MergeContext& context) {
   begin_round(context, ++number, rounds.size());
 }
 
-void PartRuns::merge(const MergeContext& context, PieceSink& sink) const {
+void PartRuns::merge(const SortContext& context, PieceSink& sink) const {
   if (part_.elements() == 0) return;
   const OutputRange range = begin_.empty() ? part_ : range_of(0, runs_.size());
   OffsetSink place(part_.begin - range.begin, sink);

@@ -48,16 +48,16 @@ class PartRuns {
 
   // Merges groups of neighbours into runs of the context's store, which outlives this object, until
   // one merge can take all that are left. Requires: cut(). Throws: as merge_range.
-  void merge_rounds(const MergeContext& context);
+  void merge_rounds(const SortContext& context);
 
   // Merges the runs that are left. Positions are those among all elements of the original runs.
   // Requires: at most as many runs as the plan's fan-in. Throws: as merge_range.
-  void merge(const MergeContext& context, PieceSink& sink) const;
+  void merge(const SortContext& context, PieceSink& sink) const;
 
  private:
   // What runs [first, first + count) give, as a range of their merged elements.
   [[nodiscard]] OutputRange range_of(std::size_t first, std::size_t count) const;
-  [[nodiscard]] std::unique_ptr<const RunView> merge_group(const MergeContext& context,
+  [[nodiscard]] std::unique_ptr<const RunView> merge_group(const SortContext& context,
                                                            std::size_t first,
                                                            std::size_t count) const;
 

@@ -10,23 +10,16 @@
 
 namespace gsort {
 
-// One of several equal shares, numbered from 0.
-struct ShareNumber {
-  std::uint32_t number = 0;
-  std::uint32_t of = 1;
-
-  friend bool operator==(const ShareNumber&, const ShareNumber&) = default;
-};
-
 [[nodiscard]] inline std::uint64_t share_border(std::uint64_t elements, std::uint64_t number,
                                                 std::uint64_t of) {
   __extension__ using Wide = unsigned __int128;
   return static_cast<std::uint64_t>(Wide{elements} * number / of);
 }
 
-[[nodiscard]] inline OutputRange share_of(std::uint64_t elements, const ShareNumber& share) {
-  return {share_border(elements, share.number, share.of),
-          share_border(elements, std::uint64_t{share.number} + 1, share.of)};
+// Share `number`, from 0.
+[[nodiscard]] inline OutputRange share_of(std::uint64_t elements, std::uint64_t number,
+                                          std::uint64_t of) {
+  return {share_border(elements, number, of), share_border(elements, number + 1, of)};
 }
 
 // The largest page of memory of any Linux kernel (ARM64); all hosts must use one number.

@@ -24,6 +24,7 @@
 #include "pipeline/share/part_output.hpp"
 #include "pipeline/share/part_record.hpp"
 #include "pipeline/share/part_runs.hpp"
+#include "pipeline/share/share_range.hpp"
 #include "pipeline/survey.hpp"
 #include "plan/disk_space.hpp"
 #include "plan/rounds.hpp"
@@ -31,40 +32,44 @@
 namespace gsort {
 namespace {
 
-std::uint64_t number_of_job(const FormedShares& shares, const PartJob& part, const Job& job,
-                            std::uint64_t header_bytes) {
-  std::string text = fmt::format("{} {} {} {}", shares.number(), part.part.of,
+std::vector<std::byte> header_of_part(const PartRecord& part, const Job& job,
+                                      const FormedShares& shares) {
+  if (part.has_own_file) return {};  // the writer makes that of the part
+  return header_of_output(job, shares.elements());
+}
+
+// `is_on_network`: two hosts must not write to one page of the output.
+std::uint64_t number_of_job(const FormedShares& shares, const PartRecord& part, const Job& job,
+                            std::uint64_t header_bytes, bool is_on_network) {
+  std::string text = fmt::format("{} {} {} {}", shares.number(), part.parts,
                                  name_of(job.output_form.format), header_bytes);
   if (part.has_own_file) {
     text += fmt::format(" own {} {} {} {}", name_of(job.output_form.codec), job.unique, job.counts,
                         job.min_count);
-  } else if (part.is_on_network &&
-             are_short_parts(shares.elements(), part.part.of, shares.element_bytes())) {
+  } else if (is_on_network &&
+             are_short_parts(shares.elements(), part.parts, shares.element_bytes())) {
     text += " at pages";  // a process that does not see the file by network has other borders
   }
   return XXH3_64bits(text.data(), text.size());
 }
 
-// The number and bytes of a part's own file are not known until it is written; with -u, nor are the
-// part's borders.
-PartRecord record_of(const PartJob& part, const FormedShares& shares, const Job& job,
-                     std::uint64_t header_bytes) {
-  PartRecord record;
-  record.job = number_of_job(shares, part, job, header_bytes);
-  record.part = part.part.number;
-  record.parts = part.part.of;
-  record.elements = shares.elements();
-  record.file_bytes =
-      checked_sum(header_bytes, checked_product(shares.elements(), shares.element_bytes()));
-  record.verified = part.verify;
-  record.has_own_file = part.has_own_file;
-  record.is_distinct = job.unique;
-  record.input = shares.input();
-  record.replaced = part.replaced;
-  const OutputRange range = range_of_part(part, shares, header_bytes);
-  record.begin = range.begin;
-  record.end = range.end;
-  return record;
+OutputRange range_of_part(const PartRecord& part, const FormedShares& shares,
+                          std::uint64_t header_bytes, bool is_on_network) {
+  if (part.has_own_file) return share_of(shares.elements(), part.part, part.parts);
+  const auto border = [&](std::uint64_t number) {
+    if (!is_on_network) {
+      return part_border(shares.elements(), number, part.parts, shares.element_bytes(),
+                         header_bytes);
+    }
+    const auto at_page = part_border_on_network(shares.elements(), number, part.parts,
+                                                shares.element_bytes(), header_bytes);
+    if (at_page) return *at_page;
+    throw Error(ErrorKind::kUsage, "writing parts of one file on a network file system",
+                fmt::format("behind a header of {}, no element of {} begins at a page",
+                            format_bytes(header_bytes), format_bytes(shares.element_bytes())))
+        .hint("put {} into the name of -o: each part gets a file of its own");
+  };
+  return {border(part.part), border(std::uint64_t{part.part} + 1)};
 }
 
 // The bytes of the whole output that are written. If the file system compresses a file, fewer bytes
@@ -86,11 +91,6 @@ std::uint64_t bytes_written(const io::OutputPlace& place, PartRecord record) {
   return std::min(record.file_bytes, std::max(file.allocated_bytes(), in_parts));
 }
 
-// The bytes of all parts that are not written yet: other processes may write at the same time.
-std::uint64_t bytes_to_write(const io::OutputPlace& place, const PartRecord& record) {
-  return record.has_own_file ? 0 : record.file_bytes - bytes_written(place, record);
-}
-
 // If the runs of a share are damaged, only --form can make them again.
 Error told_of_share(const Error& error, FormedShares& shares) {
   const bool is_damage = error.error_number() == 0;
@@ -105,23 +105,23 @@ Error told_of_share(const Error& error, FormedShares& shares) {
 
 // Throws unless there is room for all parts that are not written yet, or for the part's own file;
 // and for `temporary_bytes` of temporary runs.
-void require_room(const io::OutputPlace& place, const PartRecord& record, const PartJob& job,
-                  const Plan& plan, std::uint64_t temporary_bytes) {
-  Plan counted = plan;
+void require_room(const SortContext& context, const io::OutputPlace& place,
+                  const PartRecord& record, std::uint64_t temporary_bytes) {
+  Plan counted = context.plan;
   counted.temporary_bytes = temporary_bytes;
   std::vector<io::SpaceNeed> needs;
-  if (job.has_own_file) {
-    needs.push_back({std::span(&place.folder, 1), plan.output.least_bytes, "the part"});
+  if (record.has_own_file) {
+    needs.push_back({std::span(&place.folder, 1), counted.output.least_bytes, "the part"});
   } else {
     counted.output.least_bytes = bytes_to_write(place, record);
     needs.push_back({std::span(&place.folder, 1), counted.output.least_bytes,
                      "the parts that are not written yet"});
   }
   if (temporary_bytes > 0) {
-    needs.push_back({job.temporary_folders, temporary_bytes, "temporary runs"});
+    needs.push_back({context.temporary_folders, temporary_bytes, "temporary runs"});
   }
   io::require_space(needs);
-  const Machine machine = survey(job.temporary_folders, place.folder);
+  const Machine machine = survey(context.temporary_folders, place.folder);
   if (!files_leave_memory(counted, machine)) throw no_memory_for_files(counted, machine, 0);
 }
 
@@ -188,13 +188,11 @@ void leave_record(const io::OutputPlace& place, const PartRecord& record) {
 // them at once, temporary ones.
 class PartMerging {
  public:
-  PartMerging(const PartJob& job, const Plan& plan, FormedShares& shares, OutputRange part,
-              Meter& meter)
-      : job_(job),
-        plan_(plan),
-        meter_(meter),
-        shares_(shares, plan),
-        part_(plan, views_of(shares_.runs()), shares_.store().scratch_bytes(), part) {}
+  PartMerging(SortContext context, FormedShares& shares, OutputRange part)
+      : context_(std::move(context)),
+        plan_(context_.plan),
+        shares_(shares, plan_),
+        part_(plan_, views_of(shares_.runs()), shares_.store().scratch_bytes(), part) {}
 
   // Cuts the runs if they are too many for one merge, or if no key may be in two parts; the borders
   // of the part may then move. Returns the bytes that temporary runs will take.
@@ -211,17 +209,17 @@ class PartMerging {
     return temporary_need(plan_, part_.slices());
   }
 
-  void merge(const EngineMaker& make_engine, PieceSink& sink, Outcome& outcome) {
+  void merge(PieceSink& sink, Outcome& outcome) {
     outcome.runs = part_.runs();
     const io::Arena arena(plan_.arena_bytes, "merging");
-    const auto engine = make_engine(plan_, engine_shape_of(plan_, &meter_), arena.bytes());
+    const auto engine = start_engine(context_, arena.bytes());
     std::optional<io::RunStore> merged;
+    context_.store = [&]() -> io::RunStore& { return merged ? *merged : shares_.store(); };
     if (part_.runs() > plan_.run.fan_in) {
-      merged.emplace(job_.temporary_folders, plan_.element_bytes,
-                     run_store_options(plan_, job_.packing, job_.direct_io));
-      part_.merge_rounds({plan_, *engine, *merged, arena.bytes(), &meter_});
+      merged.emplace(context_.temporary_folders, plan_.element_bytes, run_store_options(plan_));
+      part_.merge_rounds(context_);
     }
-    part_.merge({plan_, *engine, merged ? *merged : shares_.store(), arena.bytes(), &meter_}, sink);
+    part_.merge(context_, sink);
     if (merged) {
       take_run_totals(*merged, outcome);
       outcome.notes = merged->notes();
@@ -230,9 +228,8 @@ class PartMerging {
   }
 
  private:
-  const PartJob& job_;
+  SortContext context_;
   const Plan& plan_;
-  Meter& meter_;
   const RunsOfShares shares_;
   PartRuns part_;
 };
@@ -253,79 +250,69 @@ std::vector<std::byte> header_of_output(const Job& job, std::uint64_t elements) 
   return io::make_npy_header(job.dtype.value_or(io::npy_dtype_of(job.element.key)), elements);
 }
 
-std::vector<std::byte> header_of_part(const PartJob& part, const Job& job,
-                                      const FormedShares& shares) {
-  if (part.has_own_file) return {};  // the writer makes that of the part
-  return header_of_output(job, shares.elements());
+PartRecord planned_part(PartRecord part, const std::string& output, const FormedShares& shares,
+                        const Job& job) {
+  const auto facts = io::folder_facts(io::place_of_output(output).folder);
+  const bool is_on_network = facts && facts->is_network;
+  const std::uint64_t header_bytes = header_of_part(part, job, shares).size();
+  part.job = number_of_job(shares, part, job, header_bytes, is_on_network);
+  part.elements = shares.elements();
+  part.file_bytes =
+      checked_sum(header_bytes, checked_product(shares.elements(), shares.element_bytes()));
+  part.verified = job.handling.verify;
+  part.is_distinct = job.unique;
+  part.input = shares.input();
+  const OutputRange range = range_of_part(part, shares, header_bytes, is_on_network);
+  part.begin = range.begin;
+  part.end = range.end;
+  return part;
 }
 
-OutputRange range_of_part(const PartJob& job, const FormedShares& shares,
-                          std::uint64_t header_bytes) {
-  if (job.has_own_file) return share_of(shares.elements(), job.part);
-  const auto border = [&](std::uint64_t number) {
-    if (!job.is_on_network) {
-      return part_border(shares.elements(), number, job.part.of, shares.element_bytes(),
-                         header_bytes);
-    }
-    const auto at_page = part_border_on_network(shares.elements(), number, job.part.of,
-                                                shares.element_bytes(), header_bytes);
-    if (at_page) return *at_page;
-    throw Error(ErrorKind::kUsage, "writing parts of one file on a network file system",
-                fmt::format("behind a header of {}, no element of {} begins at a page",
-                            format_bytes(header_bytes), format_bytes(shares.element_bytes())))
-        .hint("put {} into the name of -o: each part gets a file of its own");
-  };
-  return {border(job.part.number), border(std::uint64_t{job.part.number} + 1)};
+std::uint64_t bytes_to_write(const io::OutputPlace& place, const PartRecord& record) {
+  return record.has_own_file ? 0 : record.file_bytes - bytes_written(place, record);
 }
 
-std::uint64_t bytes_to_write(const PartJob& job, const FormedShares& shares, const Job& sort,
-                             std::uint64_t header_bytes) {
-  return bytes_to_write(io::place_of_output(job.output),
-                        record_of(job, shares, sort, header_bytes));
-}
-
-std::optional<PartRecord> find_taken(const PartJob& job, const FormedShares& shares,
-                                     const Job& sort, std::uint64_t header_bytes) {
-  const io::OutputPlace place = io::place_of_output(job.output);
-  const PartRecord wanted = record_of(job, shares, sort, header_bytes);
-  require_short_name(place, wanted, job.output);
-  if (is_joined(place, wanted)) return wanted;
-  if (const auto left = part_left(place, wanted)) return left;
-  if (is_joined(place, wanted)) return wanted;  // by now
-  forget_joined(place, wanted.job);
+std::optional<PartRecord> find_taken(const std::string& output, const PartRecord& planned) {
+  const io::OutputPlace place = io::place_of_output(output);
+  require_short_name(place, planned, output);
+  if (is_joined(place, planned)) return planned;
+  if (const auto left = part_left(place, planned)) return left;
+  if (is_joined(place, planned)) return planned;  // by now
+  forget_joined(place, planned.job);
   return std::nullopt;
 }
 
-Outcome take_part(const PartJob& job, const Plan& plan, const EngineMaker& make_engine,
-                  FormedShares& shares, Meter& meter) try {
+Outcome take_part(const SortContext& context, const std::string& output, const PartRecord& planned,
+                  FormedShares& shares) try {
+  const Plan& plan = context.plan;
+  Meter& meter = *context.meter;
   const std::uint64_t begin_ns = meter.now_ns();
-  const std::vector<std::byte> header = header_of_part(job, plan.job, shares);
-  PartRecord record = record_of(job, shares, plan.job, header.size());
-  const io::OutputPlace place = io::place_of_output(job.output);
-  require_room(place, record, job, plan, 0);
+  PartRecord record = planned;
+  const io::OutputPlace place = io::place_of_output(output);
+  require_room(context, place, record, 0);
   const std::uint64_t to_move = elements_to_move(plan, record.end - record.begin);
   meter.begin_phase(Phase::kMerge, to_move * plan.element_bytes, 0);
   std::optional<PartMerging> merging;
   // A part of distinct elements begins where the one before it ends, also where it has none.
   if (record.begin < record.end || (plan.job.unique && record.elements > 0)) {
-    merging.emplace(job, plan, shares, OutputRange{record.begin, record.end}, meter);
+    merging.emplace(context, shares, OutputRange{record.begin, record.end});
     const std::uint64_t temporary_bytes = merging->cut(record);
-    if (temporary_bytes > 0) require_room(place, record, job, plan, temporary_bytes);
+    if (temporary_bytes > 0) require_room(context, place, record, temporary_bytes);
   }
-  const std::unique_ptr<PartOutput> output =
-      job.has_own_file ? make_own_part(place, record, plan, {job.element, job.direct_io}, meter)
-                       : make_shared_part(place, record, plan, header, meter);
+  const std::unique_ptr<PartOutput> part =
+      record.has_own_file
+          ? make_own_part(place, record, plan, meter)
+          : make_shared_part(place, record, plan, header_of_part(record, plan.job, shares), meter);
   Outcome outcome;
-  Proof proof(job.element, job.verify, &meter,
-              plan.job.unique ? OrderKind::kStrict : OrderKind::kAscending);
-  PieceSink& sink = output->begin(record, proof);
-  if (merging) merging->merge(make_engine, sink, outcome);
-  output->end();
+  Proof proof = proof_of(plan, &meter);
+  PieceSink& sink = part->begin(record, proof);
+  if (merging) merging->merge(sink, outcome);
+  part->end();
   take_proof(proof, record);
   meter.begin_phase(Phase::kSync, 0, 0);
   // One file is enough where another process was faster.
   if (!record.has_own_file || !(is_joined(place, record) || part_left(place, record))) {
-    output->finish(record, outcome);
+    part->finish(record, outcome);
     leave_record(place, record);
   }
   meter.end_phase();
@@ -333,7 +320,7 @@ Outcome take_part(const PartJob& job, const Plan& plan, const EngineMaker& make_
   outcome.elements = record.end - record.begin;
   outcome.output_elements = record.output.count;
   outcome.bytes = outcome.elements * plan.element_bytes;
-  outcome.verified = job.verify;
+  outcome.verified = proof.enabled();
   outcome.fingerprint = record.output;
   outcome.fingerprint += record.repeats;
   outcome.seconds = static_cast<double>(meter.now_ns() - begin_ns) * 1e-9;

@@ -12,7 +12,7 @@ namespace {
 ElementFormat again(const ElementFormat& element) {
   Job job;
   job.element = element;
-  return element_of_job(resumable_job(job, {}, true), element.bytes());
+  return element_of_job(resumable_job(job, {}), element.bytes());
 }
 
 TEST(ShareOptions, KnowEveryKeyAgainByItsDescription) {

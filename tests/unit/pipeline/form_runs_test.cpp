@@ -31,6 +31,7 @@ Keys random_keys(std::size_t count) {
 Plan plan_of_devices(unsigned devices, std::uint64_t chunk_elements) {
   Plan plan;
   plan.job.element.key = {KeyType::kU32, false, false};
+  plan.job.forms_share = true;
   plan.element_bytes = sizeof(Keys::value_type);
   plan.strategy = Spill{};
   plan.devices.resize(devices);
@@ -51,17 +52,14 @@ class Formation {
   FormedRuns form(RunKeeper keep = nullptr) {
     // Else chunks are filled one after the other anyway.
     EXPECT_TRUE(reader_.is_cached() || input_.empty());
-    const FormContext context{.plan = plan_,
-                              .engine = *engine_.operator->(),
-                              .reader = reader_,
-                              .proof = proof_,
-                              .meter = nullptr,
-                              .resumption = nullptr,
-                              .always_runs = true,
-                              .keep = std::move(keep)};
+    const SortContext context{.plan = plan_,
+                              .reader = &reader_,
+                              .keep = std::move(keep),
+                              .proof = &proof_,
+                              .engine = engine_.operator->(),
+                              .store = [this]() -> io::RunStore& { return store_; }};
     FormedRuns formed = form_runs(
-        context, [this]() -> io::RunStore& { return store_; },
-        [](auto) -> PieceSink& { throw std::logic_error("nothing goes to the output"); });
+        context, [](auto) -> PieceSink& { throw std::logic_error("nothing goes to the output"); });
     EXPECT_EQ(formed.elements, input_.size());
     EXPECT_EQ(proof_.input().count, input_.size());
     return formed;

@@ -58,14 +58,11 @@ MergeResult merge_in_folder(const MergeRequest& request) {
   result.plan = test::plan_of(options, test::invented_machine(reader.known_size(), 2, kTiB));
   {
     io::Output output(folder / "out");
-    result.outcome = run_sort({result.plan,
-                               reader,
-                               output,
-                               {folder / "temporary"},
-                               DirectIo::kAuto,
-                               Packing::kAuto,
-                               true,
-                               test::engine_maker(request.engine)});
+    result.outcome = run_sort({.plan = result.plan,
+                               .reader = &reader,
+                               .temporary_folders = {folder / "temporary"},
+                               .make_engine = test::engine_maker(request.engine)},
+                              {&output, 1});
   }
   result.output = io::test::read_file(folder / "out");
   return result;

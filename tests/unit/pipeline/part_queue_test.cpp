@@ -170,7 +170,10 @@ class SharesOfOneMerge : public testing::Test {
 
   void merge(OutputRange range, SpaceReturn* space, PieceSink& sink) {
     const RunViews views = views_of(runs_);
-    merge_range({plan_, *engine_, *store_, arena_->bytes(), nullptr},
+    merge_range({.plan = plan_,
+                 .engine = engine_.get(),
+                 .memory = arena_->bytes(),
+                 .store = [this]() -> io::RunStore& { return *store_; }},
                 {views, range, KeyForm::kRaw, space}, sink);
   }
 

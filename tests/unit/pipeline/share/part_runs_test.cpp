@@ -67,7 +67,12 @@ class RunsOfAPart : public testing::Test {
   [[nodiscard]] PartRuns part_of(OutputRange range) const {
     return {plan_, views_of(runs_), store_->scratch_bytes(), range};
   }
-  [[nodiscard]] MergeContext context() { return {plan_, *engine_, *store_, arena_->bytes(), {}}; }
+  [[nodiscard]] SortContext context() {
+    return {.plan = plan_,
+            .engine = engine_.get(),
+            .memory = arena_->bytes(),
+            .store = [this]() -> io::RunStore& { return *store_; }};
+  }
   [[nodiscard]] Bytes expected(OutputRange range) const {
     const auto at = [this](std::uint64_t element) {
       return all_.begin() + static_cast<std::ptrdiff_t>(element * kRecord.bytes);

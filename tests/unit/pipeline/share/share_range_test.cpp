@@ -10,7 +10,7 @@ TEST(ShareRange, SharesFollowEachOtherAndDifferByOne) {
     for (const std::uint32_t shares : {1U, 2U, 7U, 1000U}) {
       std::uint64_t next = 0;
       for (std::uint32_t share = 0; share < shares; ++share) {
-        const OutputRange range = share_of(elements, {share, shares});
+        const OutputRange range = share_of(elements, share, shares);
         ASSERT_EQ(range.begin, next);
         ASSERT_LE(range.elements() - elements / shares, 1U);
         next = range.end;

@@ -1,0 +1,83 @@
+#include "pipeline/sort_context.hpp"
+
+#include <algorithm>
+#include <utility>
+
+#include <fmt/format.h>
+
+#include "base/error.hpp"
+
+namespace gsort {
+
+Proof proof_of(const Plan& plan, Meter* meter) {
+  return Proof(plan.job.proven_element(), plan.job.handling.verify, meter,
+               plan.job.unique ? OrderKind::kStrict : OrderKind::kAscending, plan.job.top);
+}
+
+EngineShape engine_shape_of(const Plan& plan, Meter* meter) {
+  EngineShape shape;
+  shape.format = plan.job.element.key;
+  shape.records = plan.job.element.records;
+  shape.threads = std::max(plan.threads, plan.chunk.readers);
+  shape.block_bytes = plan.chunk.block_bytes;
+  shape.chunk_elements = plan.chunk.chunk_elements;
+  shape.chunk_lanes = plan.chunk.lanes;
+  shape.shares_chunk = plan.chunk.is_shared;
+  shape.device_bytes = plan.device_budget_bytes();
+  shape.meter = meter;
+  return shape;
+}
+
+std::unique_ptr<Engine> start_engine(SortContext& context, ByteSpan memory) {
+  EngineShape shape = engine_shape_of(context.plan, context.meter);
+  shape.losses = context.losses;
+  auto engine = context.make_engine(context.plan, shape, memory);
+  context.engine = engine.get();
+  context.memory = memory;
+  return engine;
+}
+
+io::RunStoreOptions run_store_options(const Plan& plan) {
+  const DirectIo direct_io = plan.job.handling.direct_io;
+  io::RunStoreOptions options;
+  options.block_elements = plan.run.block_elements;
+  options.write_buffer_bytes = plan.run.write_buffer_bytes;
+  options.write_buffers = plan.run.write_buffers;
+  options.kept_buffers = plan.run.kept_buffers;
+  options.packing = plan.job.handling.packing;
+  if (plan.job.element.records) options.records.emplace(*plan.job.element.records);
+  options.direct_io = direct_io;
+  options.left_in_page_cache = plan.run.through_page_cache && direct_io == DirectIo::kAuto;
+  return options;
+}
+
+void add_device_tier(const Plan& plan, const TierMaker& make_tier,
+                     std::optional<io::TierGroup>& tier, io::RunStoreOptions& options,
+                     std::vector<std::string>& notes) {
+  std::vector<io::TierGroup::Member> tiers;
+  for (const DevicePlan& device : plan.devices) {
+    const std::uint64_t buffers = plan.run.device_buffers + device.more_buffers;
+    if (buffers == 0) continue;
+    try {
+      tiers.push_back({make_tier(device, plan.run.device_bytes(device.more_buffers)), buffers});
+    } catch (const Error& error) {
+      if (error.kind() != ErrorKind::kResource) throw;
+      notes.push_back(fmt::format("no runs stay on device {}: {}", device.ordinal, error.what()));
+    }
+  }
+  if (tiers.empty()) return;
+  tier.emplace(std::move(tiers), plan.run.write_buffer_bytes);
+  options.tier_buffers = tier->buffers();
+  options.tier = &*tier;
+}
+
+void take_run_totals(const io::RunStore& store, Statistics& statistics) {
+  statistics.run_key_bytes = store.key_bytes_put();
+  statistics.kept_bytes = store.bytes_kept();
+  statistics.device_bytes = store.bytes_in_tier();
+  statistics.spilled_bytes = store.bytes_written();
+  statistics.loaded_bytes = store.bytes_read();
+  statistics.peak_spilled_bytes = store.peak_bytes_in_use();
+}
+
+}  // namespace gsort
