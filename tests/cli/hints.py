@@ -347,13 +347,17 @@ def problems_with(place, text, stderr):
     code = f"import sys; sys.path.insert(0, {str(HERE)!r}); import hints; sys.exit(hints.wrapper())"
     script.write_text(f"#!/bin/sh\nexec {sys.executable} -B -c {shlex.quote(code)} \"$@\"\n")
     script.chmod(0o755)
-    subprocess.run(["cp", "-a", "--sparse=always", place.work, root / "work"], check=True)
+    kept = root / "kept"
+    place.work.rename(kept)
+    subprocess.run(["cp", "-a", "--sparse=always", kept, place.work], check=True)  # shares know their inputs by the path
     log = root / "log"
     log.touch()
     environment = {**place.environment, "PATH": f"{root}/bin:{place.environment['PATH']}", "TMPDIR": str(root / "tmp"),
                    "HINTS_GSORT": str(place.gsort), "HINTS_LOG": str(log)}
-    subprocess.run(["bash", "-c", "umask 022\n" + text], cwd=root / "work", env=environment, stdin=subprocess.DEVNULL,
+    subprocess.run(["bash", "-c", "umask 022\n" + text], cwd=place.work, env=environment, stdin=subprocess.DEVNULL,
                    capture_output=True, timeout=560)
+    shutil.rmtree(place.work)
+    kept.rename(place.work)
     told = [json.loads(line) for line in log.read_text().splitlines()]
     problems += [f"the hint '{hint}' was followed: {problem}" for hint, found in told for problem in found]
     problems += [f"the hint '{hint}' was not followed" for hint in wanted - {hint for hint, _ in told}]
