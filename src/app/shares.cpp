@@ -4,6 +4,7 @@
 #include <climits>
 #include <cstdint>
 #include <filesystem>
+#include <system_error>
 #include <utility>
 
 #include <fmt/format.h>
@@ -152,9 +153,11 @@ Machine machine_for_part(const FormedShares& shares, const std::vector<std::stri
 io::Manifest manifest_of_share(const Options& options, const Job& job, const io::Reader& reader) {
   io::Manifest manifest =
       manifest_of(resumable_job(job, options.input_form), job.element.bytes(), reader);
-  for (io::ManifestInput& input : manifest.inputs) {
-    const std::string path = std::filesystem::absolute(input.path);
-    if (path.size() < PATH_MAX) input.path = path;
+  for (std::size_t i = 0; i < manifest.inputs.size(); ++i) {
+    if (options.inputs.at(i) == "-") continue;  // has no path
+    std::error_code error;                      // the working folder may be gone
+    const std::string path = std::filesystem::absolute(manifest.inputs[i].path, error);
+    if (!error && path.size() < PATH_MAX) manifest.inputs[i].path = path;
   }
   return manifest;
 }
