@@ -67,6 +67,41 @@ def test_rows_in_place_take_no_copy():
         tracemalloc.stop()
 
 
+def test_a_memmap_in_place_takes_no_copy(tmp_path):
+    import tracemalloc
+    array = random_array("i4", 1 << 20)
+    array.tofile(tmp_path / "keys")
+    mapped = numpy.memmap(tmp_path / "keys", "i4", mode="r+")
+    tracemalloc.start()
+    try:
+        assert gsort.sort(mapped, mapped) is mapped
+        part = mapped[1 << 19:]
+        assert gsort.sort(part, part, descending=True) is part
+        assert tracemalloc.get_traced_memory()[1] < 1 << 20
+    finally:
+        tracemalloc.stop()
+    expected = numpy.sort(array)
+    assert_same(numpy.fromfile(tmp_path / "keys", "i4"), numpy.concatenate([expected[:1 << 19], expected[:(1 << 19) - 1:-1]]))
+
+
+def test_the_copy_of_a_result_in_place_is_within_the_memory(tmp_path):
+    import tracemalloc
+    array = random_array("u8", 1 << 21).copy()
+    array.tofile(tmp_path / "keys")
+    mapped = numpy.memmap(tmp_path / "keys", "u8", mode="r+")
+    tracemalloc.start()
+    try:
+        assert gsort.sort(mapped, mapped, memory="12M", temporary=tmp_path) is mapped
+        assert tracemalloc.get_traced_memory()[1] < 12 << 20
+    finally:
+        tracemalloc.stop()
+    assert_same(numpy.array(mapped), numpy.sort(array))
+    rows = array.reshape(1 << 10, -1)
+    expected = numpy.sort(rows, axis=0)
+    assert gsort.sort(rows, rows, axis=0, memory="12M", temporary=tmp_path) is rows
+    assert_same(rows, expected)
+
+
 @pytest.mark.parametrize("dtype", ["f2", "<f4", ">f8", "M8[s]", "u8"])
 def test_positions_in_rows_equal_those_of_numpy(dtype):
     rows = (random_array("u1", 3_000) % 7).astype("u2").astype(dtype).reshape(30, 100)
@@ -107,6 +142,10 @@ WRONG = [
     (lambda: gsort.argsort(CUBE, numpy.empty(CUBE.shape, "i8")), "output: the array has dtype int64, the result uint32\n"),
     (lambda: gsort.sort(CUBE, CUBE[::-1], axis=0), "output: the array shares memory with a source\n"),
     (lambda: gsort.argsort(CUBE, top=1), "top: cannot be combined with rows of an array\n"),
+    (lambda: gsort.argsort(CUBE, dtype="i4"), "dtype: the array holds int16, not int32\n"),
+    (lambda: gsort.unique(CUBE, return_index=True, dtype="i4"), "dtype: the array holds int16, not int32\n"),
+    (lambda: gsort.unique(CUBE, return_inverse=True, dtype="i4"), "dtype: the array holds int16, not int32\n"),
+    (lambda: gsort.argsort(CUBE, descending="no"), "descending: has type str\n"),
     (lambda: gsort.argsort(CUBE, order="a"), "order: the elements are not records\n"),
     (lambda: gsort.sort(CUBE, kind="bubble"), "kind 'bubble': is none of NumPy's\n  leave it out: every sort is stable"),
     (lambda: gsort.sort(NUMBERS_4, memory="1G", S="1G"), "S: is another name of memory\n  give one of them")]

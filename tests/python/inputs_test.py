@@ -93,8 +93,11 @@ WRONG = [
     ({1, 2}, "a source is a set\n  give a path, an array, or a list"), (numpy.zeros(2, object), "array.astype('U') of texts"),
     (memoryview(b"12345"), "the size, 5 bytes, is not a multiple of the element size, 4\n  check the dtype"),
     ([0.5], "numbers of the list, float64, do not fit in int32"), ([2**31], "int64, do not fit in int32"),
-    ([-1], "int64, do not fit in uint64"), ([1e-9], "float64, do not fit in float32")]
-DTYPES = {10: "i4", 11: "i4", 12: "i4", 13: "u8", 14: "f4"}
+    ([-1], "int64, do not fit in uint64"), ([1e-9], "float64, do not fit in float32"),
+    ([math.nan, 1.0], "float64, do not fit in int32"), ([math.nan, 1.0], "float64, do not fit in bool"),
+    ([numpy.datetime64("9999-01-01"), numpy.datetime64(1, "ns")], "as datetime64[ns], numbers of the list would overflow"),
+    ([[numpy.timedelta64(10**9, "D")], [numpy.timedelta64(1, "ns")]], "as timedelta64[ns], numbers of the list would overflow")]
+DTYPES = {10: "i4", 11: "i4", 12: "i4", 13: "u8", 14: "f4", 15: "i4", 16: "?"}
 
 
 @pytest.mark.parametrize("number", range(len(WRONG)))
@@ -103,6 +106,25 @@ def test_sources_that_are_errors(number):
     with pytest.raises(gsort.UsageError) as caught:
         gsort.sort(source, dtype=DTYPES.get(number))
     assert words in str(caught.value) and caught.value.hint, str(caught.value)
+
+
+def test_times_of_several_units():
+    times = [numpy.datetime64(text) for text in ("2021-01-01T01", "NaT", "2021", "2021-01-01")]
+    assert_same(gsort.sort(times), numpy.array(["2021-01-01T00", "2021-01-01T00", "2021-01-01T01", "NaT"], "M8[h]"))
+    assert_same(gsort.sort([numpy.timedelta64(1, "m"), numpy.timedelta64(59, "s")]), numpy.array([59, 60], "m8[s]"))
+
+
+def test_a_matrix_is_an_array():
+    matrix = numpy.array([[3, 1], [2, 1]]).view(numpy.matrix)
+    keys, inverse = gsort.unique(matrix, return_inverse=True)
+    assert_same(keys, numpy.array([1, 2, 3]))
+    assert_same(inverse, numpy.array([[2, 0], [1, 0]]))
+    assert_same(gsort.sort(matrix, axis=None), numpy.array([1, 1, 2, 3]))
+    room = numpy.zeros((2, 2), int).view(numpy.matrix)
+    assert gsort.sort(matrix, room) is room and room.tolist() == [[1, 3], [1, 2]]
+    assert gsort.sort(matrix, matrix, axis=0) is matrix and matrix.tolist() == [[2, 1], [3, 1]]
+    records = numpy.array([(2,), (1,)], [("a", "i4")]).view(numpy.recarray)
+    assert gsort.sort(records, records) is records and records.a.tolist() == [1, 2]
 
 
 def test_complex_numbers_by_their_parts():
@@ -130,6 +152,35 @@ def test_outputs_that_are_buffers():
         gsort.sort(numbers, numbers)
     with pytest.raises(gsort.UsageError, match="axis is an argument with a name"):
         gsort.sort(KEYS, 0)
+
+
+class Tensor:
+    """Of a library whose DLPack capsules have no version, so that NumPy takes them for read-only."""
+
+    def __init__(self, keys):
+        self.keys = keys
+
+    def __array__(self, dtype=None, copy=None):
+        return self.keys
+
+    def __dlpack_device__(self):
+        return 1, 0
+
+    def __dlpack__(self, **_):
+        return self.keys.__dlpack__()
+
+
+def test_outputs_with_old_capsules():
+    room = numpy.empty_like(KEYS)
+    gsort.sort(KEYS, Tensor(room))
+    assert_same(room, numpy.sort(KEYS))
+    room = KEYS.copy()
+    tensor = Tensor(room)
+    gsort.sort(tensor, tensor)
+    assert_same(room, numpy.sort(KEYS))
+    other = type("Copied", (Tensor,), {"__array__": lambda self, *_, **__: self.keys.copy()})(room)
+    with pytest.raises(gsort.UsageError, match="the array is read-only"):
+        gsort.sort(KEYS, other)
 
 
 @pytest.fixture(scope="module")
@@ -184,12 +235,14 @@ def test_arrow_with_nulls(pyarrow, make):
     assert gsort.sort(pyarrow.array([None, None, 5, 4], "i2")[2:]).tolist() == [4, 5]  # its nulls are not counted yet
 
 
-def test_arrow_types_that_numpy_lacks(pyarrow):
+def test_arrow_types_that_numpy_lacks(pyarrow, pandas):
     for source in (pyarrow.array(["a"]), pyarrow.array([1]).dictionary_encode(), pyarrow.array([[1]]),
                    pyarrow.array([1], pyarrow.decimal128(5)), pyarrow.array([1], pyarrow.timestamp("s", "UTC"))):
         with pytest.raises(gsort.UsageError, match="^sources: NumPy has no type for an Arrow array") as caught:
             gsort.sort(source)
         assert caught.value.hint.startswith("give numbers")
+    with pytest.raises(gsort.UsageError, match="'pandas.period'"):
+        gsort.sort(pandas.Series(pandas.period_range("2020", periods=3, freq="D")))
     for table in pyarrow.table({"a": [1]}), pyarrow.record_batch({"a": [1]}):
         with pytest.raises(gsort.UsageError, match="give one of its columns"):
             gsort.sort(table)

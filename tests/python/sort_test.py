@@ -125,6 +125,15 @@ def test_records_of_files_by_fields(tmp_path):
             gsort.sort(keys, order="a")
 
 
+def test_names_of_fields_in_latin_1(tmp_path):
+    array = numpy.array([(2, 1), (1, 2)], [("h\xe9", "i4"), ("b", "i4")])
+    numpy.save(tmp_path / "in.npy", array)  # in version 1.0 of the format
+    assert_same(gsort.sort(tmp_path / "in.npy"), array[::-1])
+    summary = gsort.sort(tmp_path / "in.npy", tmp_path / "out.npy", order="h\xe9")
+    assert summary.dtype == array.dtype
+    assert_same(numpy.load(tmp_path / "out.npy"), array[::-1])
+
+
 def test_copies_that_only_the_call_owns():
     array = numpy.arange(400_000)
     for _ in range(5):

@@ -17,6 +17,7 @@ leaves no output. Functions may be called from several threads; they release the
 from __future__ import annotations
 
 import functools
+from contextlib import ExitStack
 from dataclasses import dataclass
 from importlib import metadata
 from typing import Any, Callable, Optional, Sequence, Tuple, TypeVar, Union
@@ -24,7 +25,7 @@ from typing import Any, Callable, Optional, Sequence, Tuple, TypeVar, Union
 import numpy
 
 from . import _device
-from ._arrays import Path, as_output, each_of, flattened, is_path, sole
+from ._arrays import Path, as_output, each_of, flattened, in_writable_memory, is_path, sole
 from ._axes import arranged, index_dtype, positions_of_rows, require_kind, require_place
 from ._device import segmented_argsort, segmented_sort, sort_pairs
 from ._distinct import counted_texts, indexed
@@ -32,9 +33,9 @@ from ._errors import (CorruptError, DataError, DeniedFileError, DeviceError, Err
                       ResourceError, UsageError, usage)
 from ._in_memory import sorted_in_memory
 from ._progress import Progress, Watch, Watching
-from ._results import Summary, positions, run
+from ._results import Summary, copied, place_of, positions, run
 from ._sets import compared
-from ._sources import Inputs, as_bool, is_text, key_type, option_words, wanted_dtype
+from ._sources import Inputs, as_bool, is_text, key_type, option_words, require_dtype, wanted_dtype
 
 __version__ = metadata.version("gsort-external")
 __all__ = ["argsort", "check", "intersect1d", "merge", "segmented_argsort", "segmented_sort", "setdiff1d", "sort",
@@ -94,7 +95,8 @@ def sort(source: Any, output: Output = None, *, axis: Optional[int] = -1, kind: 
             array of that library; of the other arguments, only descending and stream are used.
         output: a path (the file appears whole or not at all, and may be a source); an array or buffer, also a writable
             memmap, that receives the result; None for a new array. If it is the source, that is sorted in place:
-            without a copy if it is contiguous, of numbers, and sorted along the last axis.
+            without a copy if it is contiguous, of numbers, and sorted along the last axis, and no memory is given; else
+            by a copy, which is a temporary file if it needs more than a quarter of the memory.
         axis: the dimension of one array that is sorted, as in NumPy; None sorts all elements as one row. The result is
             a view of another array if that is not the last one.
         kind: one of NumPy's words, which changes nothing: every sort is stable.
@@ -130,7 +132,8 @@ def sort(source: Any, output: Output = None, *, axis: Optional[int] = -1, kind: 
                 raise usage("sort", "in device memory there is no dtype, order, top, unique and axis", "leave them out")
             return _device.sort_keys("sort", source, output, descending, stream)
         source, output = _sole(source, output, dtype)
-    if type(source) is numpy.ndarray and axis == -1 and unique is False and dtype is order is top is None \
+    is_plain = type(source) is numpy.ndarray or (output is source and isinstance(source, numpy.memmap))
+    if is_plain and axis == -1 and unique is False and dtype is order is top is None \
             and memory is gpu_memory is temporary is stream is None:
         result = sorted_in_memory(source, output, descending, threads, engine, progress)
         if result is not None:
@@ -145,14 +148,19 @@ def sort(source: Any, output: Output = None, *, axis: Optional[int] = -1, kind: 
         result = run(Inputs(source, dtype), words, output, progress, temporary)
         return result if moved == -1 else numpy.moveaxis(result, -1, moved)
     require_place(output, given, given.dtype, given.reshape(-1).shape if axis is None else given.shape)
-    output[...] = numpy.moveaxis(run(Inputs(source, dtype), words, None, progress, temporary), -1, moved)
+    with ExitStack() as stack:
+        result = copied(Inputs(source, dtype), words, place_of(temporary), progress, stack)
+        output[...] = numpy.moveaxis(result.reshape(source.shape), -1, moved)
     return output
 
 
 def _sole(source: Any, output: Any, dtype: Any) -> Tuple[Any, Any]:
     """The source as a path, an array, or a list of them, and the output, which stays the same as the source if it is."""
     array, place = sole(source, wanted_dtype(dtype)), as_output(output)
-    return array, array if output is source and not is_path(source) else place
+    if output is not source or is_path(source):
+        return array, place
+    array = source if isinstance(source, numpy.ndarray) else in_writable_memory(source, array)
+    return array, array
 
 
 @_with_aliases
@@ -227,6 +235,7 @@ def argsort(source: Any, output: Output = None, *, axis: Optional[int] = -1, kin
     if isinstance(source, numpy.ndarray) and source.ndim > 1:
         if top is not None:
             raise usage("top", "cannot be combined with rows of an array", "give array.ravel(), or leave it out")
+        require_dtype(source, wanted_dtype(dtype))
         shape = numpy.moveaxis(source, -1, moved).shape
         if output is not None:
             output = as_output(output)
@@ -302,14 +311,14 @@ def unique(source: Any, output: Output = None, *, return_index: bool = False, re
         raise usage("return_index or return_inverse", "needs one array as source, and makes new arrays",
                     "give numpy.load(path, mmap_mode='r') of a file, and no output")
     if any(wants) and is_array and output is None and (any(wants[:2]) or array.dtype.names):
-        return indexed(array, argsort(source, progress=progress, **options), *wants)
+        return indexed(array, argsort(source, dtype=dtype, progress=progress, **options), *wants)
     if not counts:
         return sort(source, output, unique=True, dtype=dtype, progress=progress, **options)
     if output is not None and not is_path(output):
         raise usage("output", "counts come as a pair of new arrays", "leave out output, or give a path")
     inputs = Inputs(source, dtype)
     if output is None and any(is_text(known) for known in inputs.known_dtypes):
-        return counted_texts(sort(source, progress=progress, **options))
+        return counted_texts(sort(source, dtype=dtype, progress=progress, **options))
     words = option_words(unique=True, **options)
     result = run(inputs, [*words, b"--count"], output, progress, temporary)
     if output is not None:

@@ -8,7 +8,7 @@ import array as buffers
 import ctypes
 import mmap
 import os
-from typing import Any, List, Optional, Union
+from typing import Any, Dict, List, Optional, Union
 
 import numpy
 
@@ -60,8 +60,8 @@ def each_of(sources: Any, dtype: Optional[numpy.dtype] = None) -> List[Any]:
 
 def as_array(source: Any, dtype: Optional[numpy.dtype] = None) -> numpy.ndarray:
     """The array that an object holds. `dtype` is that of the elements of a buffer of bytes, or of a list."""
-    if isinstance(source, numpy.ndarray):
-        return source
+    if isinstance(source, numpy.ndarray):  # a matrix has two dimensions, whatever is done with it
+        return source if isinstance(source, (numpy.memmap, numpy.ma.MaskedArray)) else numpy.asarray(source)
     if isinstance(source, (list, tuple, range)):
         return _of_numbers(source, dtype)
     if isinstance(source, _BUFFERS):
@@ -93,9 +93,17 @@ def as_output(output: Any) -> Any:
     if output is None or is_path(output) or isinstance(output, numpy.ndarray):
         return output
     if isinstance(output, _BUFFERS) or hasattr(output, "__dlpack__"):
-        return as_array(output)
+        return in_writable_memory(output, as_array(output))
     axis = "; axis is an argument with a name" if type(output) is int else ""
     raise has_type("output", output, f"give a path, an array, or None{axis}")
+
+
+def in_writable_memory(holder: Any, array: numpy.ndarray) -> numpy.ndarray:
+    """The array of an object, or the same as __array__ gives it: NumPy says of old DLPack capsules that they are read-only."""
+    if array.flags.writeable or not hasattr(holder, "__array__"):
+        return array
+    other = numpy.asarray(holder)
+    return other if other.flags.writeable and numpy.may_share_memory(other, array) else array
 
 
 def _by_protocol(source: Any) -> numpy.ndarray:
@@ -155,23 +163,29 @@ def _of_numbers(source: Any, dtype: Optional[numpy.dtype]) -> numpy.ndarray:
     if array.dtype.kind == "O":
         raise usage("sources", f"no NumPy dtype holds all elements of the {type(source).__name__}",
                     "give numpy.array(source, dtype=...)")
-    if array.dtype.kind in "fc" and _is_rounded(source, array):
-        raise usage("sources", f"as {array.dtype}, numbers of the {type(source).__name__} would be rounded",
+    if array.dtype.kind in "fcmM" and _is_changed(source, array):
+        change = "overflow" if array.dtype.kind in "mM" else "be rounded"
+        raise usage("sources", f"as {array.dtype}, numbers of the {type(source).__name__} would {change}",
                     "give numpy.array(source, dtype=...)")
     return array if dtype is None else _exactly(array, dtype)
 
 
-def _is_rounded(source: Any, array: numpy.ndarray) -> bool:
-    """Whether NumPy has made a float of an integer that is none."""
+def _is_changed(source: Any, array: numpy.ndarray) -> bool:
+    """Whether NumPy has made a float of an integer that is none, or a time of one that is too far for its unit."""
+    items = numpy.array(source, object).flat
+    if array.dtype.kind in "mM":
+        return any(isinstance(given, numpy.generic) and given == given and made.astype(given.dtype) != given
+                   for given, made in zip(items, array.flat))
     return any(isinstance(given, (int, numpy.integer)) and int(given) != made
-               for given, made in zip(numpy.array(source, object).flat, array.ravel().tolist()))
+               for given, made in zip(items, array.ravel().tolist()))
 
 
 def _exactly(array: numpy.ndarray, dtype: numpy.dtype) -> numpy.ndarray:
     try:
         with numpy.errstate(all="ignore"):
             wanted = array.astype(dtype)
-            is_same = bool(((wanted == array) & (wanted.astype(array.dtype) == array) | (array != array)).all())
+            is_same = bool(((wanted == array) & (wanted.astype(array.dtype) == array)
+                            | (array != array) & (wanted != wanted)).all())
     except (TypeError, ValueError, OverflowError):
         is_same = False
     if not is_same:
@@ -253,11 +267,23 @@ def _of_arrow_stream(capsule: Any) -> numpy.ndarray:
         return numpy.concatenate([numpy.empty(0, dtype), *pieces])
 
 
+def _metadata_of_arrow(schema: _Schema) -> Dict[bytes, bytes]:
+    """A number of pairs, and their texts; each has its length, an int32, before it."""
+    if not schema.metadata:
+        return {}
+    texts, place = [], schema.metadata + 4
+    for _ in range(2 * ctypes.c_int32.from_address(schema.metadata).value):
+        texts.append(ctypes.string_at(place + 4, ctypes.c_int32.from_address(place).value))
+        place += 4 + len(texts[-1])
+    return dict(zip(texts[::2], texts[1::2]))
+
+
 def _dtype_of_arrow(schema: _Schema) -> numpy.dtype:
     letters = schema.format.decode(errors="replace")
-    if letters not in _TYPES_OF_ARROW or schema.dictionary:
+    extension = _metadata_of_arrow(schema).get(b"ARROW:extension:name")
+    if letters not in _TYPES_OF_ARROW or schema.dictionary or extension:
         hint = "give numbers, booleans, dates, or times without a time zone; of texts, numpy.array(source.to_list())"
-        kind = "a dictionary" if schema.dictionary else f"'{letters}'"
+        kind = "a dictionary" if schema.dictionary else f"'{extension.decode(errors='replace') if extension else letters}'"
         raise usage("sources", f"NumPy has no type for an Arrow array of type {kind}", hint)
     return numpy.dtype(_TYPES_OF_ARROW[letters])
 

@@ -9,7 +9,7 @@ import numpy
 from ._errors import has_type, usage
 from ._outputs import require_usable, reserving
 from ._results import positions
-from ._sources import Inputs, option_words, require_sortable
+from ._sources import Inputs, as_bool, option_words, require_sortable
 
 _KINDS = (None, "quicksort", "mergesort", "heapsort", "stable")
 
@@ -54,6 +54,7 @@ def positions_of_rows(array: numpy.ndarray, order: Any, descending: bool, progre
     """The positions that sort each row of the last dimension: by an argsort of pairs of a row's number and an element.
     Floats are compared as NumPy compares them."""
     require_sortable(array)
+    as_bool("descending", descending)
     length = array.shape[-1]
     if array.size == 0:
         return numpy.empty(array.shape, index_dtype(array))

@@ -9,17 +9,22 @@ import numpy
 from ._results import CHUNK
 
 
+def _differ(here: numpy.ndarray, before: numpy.ndarray, by_value: bool) -> numpy.ndarray:
+    if here.dtype.names:
+        return numpy.asarray(numpy.any([_differ(here[name], before[name], by_value) for name in here.dtype.names], axis=0))
+    if not by_value:
+        here, before = here.view(f"V{here.dtype.itemsize}"), before.view(f"V{here.dtype.itemsize}")
+    differ = numpy.asarray(here != before)
+    return differ & ((here == here) | (before == before)) if here.dtype.kind in "fmM" else differ
+
+
 def _begins_of_groups(keys: numpy.ndarray, by_value: bool) -> numpy.ndarray:
-    """Where a key differs from the one before it, looked for in pieces. By value, -0 is equal to 0, and NaN to NaN."""
-    seen = keys if by_value else keys.view(f"V{keys.dtype.itemsize}")
+    """Where a key, or a field of a record, differs from the one before it, looked for in pieces. By value, -0 is equal to
+    0, and NaN to NaN."""
     begins = [numpy.zeros(min(keys.size, 1), numpy.intp)]
     for begin in range(1, keys.size, CHUNK):
         end = min(begin + CHUNK, keys.size)
-        here, before = seen[begin:end], seen[begin - 1:end - 1]
-        is_new = here != before
-        if by_value and keys.dtype.kind in "fmM":
-            is_new &= (here == here) | (before == before)
-        begins.append(begin + numpy.flatnonzero(is_new))
+        begins.append(begin + numpy.flatnonzero(_differ(keys[begin:end], keys[begin - 1:end - 1], by_value)))
     return numpy.concatenate(begins)
 
 
@@ -34,7 +39,7 @@ def indexed(array: numpy.ndarray, order: numpy.ndarray, index: bool, inverse: bo
     """What numpy.unique returns, of the positions that sort the flattened array stably."""
     flat = array.reshape(-1)
     ordered = flat[order]
-    begins = _begins_of_groups(ordered, True)
+    begins = _begins_of_groups(ordered, not array.dtype.names)
     sizes = numpy.diff(begins, append=flat.size)
     results: List[numpy.ndarray] = [ordered[begins]]
     if index:

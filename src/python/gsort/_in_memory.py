@@ -35,7 +35,7 @@ def sorted_in_memory(source: numpy.ndarray, output: Any, descending: Any, thread
     else:
         return None
     _native.sort_numbers(source, output, source.shape[-1], number, descending, threads or 0)
-    return numpy.asarray(output)
+    return output  # type: ignore[no-any-return]
 
 
 def _is_of_file(array: numpy.ndarray) -> bool:

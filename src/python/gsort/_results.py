@@ -74,7 +74,7 @@ def into_array(inputs: Inputs, words: List[bytes], given: Optional[numpy.ndarray
         done = call.sort(room, watch)
     del room
     if given is not None:
-        return given if done.output_elements == given.size else given.reshape(-1)[:done.output_elements]
+        return given if done.output_elements == given.size else numpy.asarray(given).reshape(-1)[:done.output_elements]
     if done.output_elements < elements:
         result.resize(done.output_elements, refcheck=False)  # gives the memory behind it back
     return result.reshape(result_shape(inputs, done.output_elements, call))
@@ -95,6 +95,14 @@ def into_temporary(call: _native.Call, inputs: Inputs, place: str, progress: Any
         done = call.sort_into(file.fileno(), path_word(place), watch)
     shape, dtype = result_shape(inputs, done.output_elements, call), dtype_of(call)
     return _mapped_from(file, shape, dtype) if done.output_elements else numpy.empty(shape, dtype)
+
+
+def copied(inputs: Inputs, words: List[bytes], place: str, progress: Any, stack: ExitStack) -> numpy.ndarray:
+    """The result as an array: in memory if it needs at most a quarter of it, else mapped from a temporary file."""
+    call = inputs.call(words)
+    if call.bytes is None or call.bytes > call.memory_bytes // 4:
+        return into_temporary(call, inputs, place, progress, stack).reshape(-1)
+    return into_array(inputs, words, None, progress, None)
 
 
 def _nameless(place: str, stack: ExitStack) -> IO[bytes]:
@@ -130,7 +138,7 @@ def _through_file(call: _native.Call, inputs: Inputs, given: Optional[numpy.ndar
             result[...] = array
             return result
         require_room(given, array.size)
-        flat = given.reshape(-1)
+        flat = numpy.asarray(given).reshape(-1)
         flat[:array.size] = array.reshape(-1)
         return given if array.size == given.size else flat[:array.size]
 

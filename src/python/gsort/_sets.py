@@ -11,16 +11,8 @@ from ._arrays import as_output, flattened, listed
 from ._errors import usage
 from ._in_memory import sorted_in_memory
 from ._outputs import refuse_overlap
-from ._results import CHUNK, gathered, into_array, into_temporary, place_of, run
+from ._results import CHUNK, copied, gathered, place_of, run
 from ._sources import Inputs, as_bool, is_big_endian, is_text, option_words, wanted_dtype
-
-
-def _copied(inputs: Inputs, words: List[bytes], place: str, progress: Any, stack: ExitStack) -> numpy.ndarray:
-    """The result as an array: in memory if it needs at most a quarter of it, else mapped from a temporary file."""
-    call = inputs.call(words)
-    if call.bytes is None or call.bytes > call.memory_bytes // 4:
-        return into_temporary(call, inputs, place, progress, stack).reshape(-1)
-    return into_array(inputs, words, None, progress, None)
 
 
 def _sorted_copy(inputs: Inputs, words: List[bytes], place: str, progress: Any, stack: ExitStack) -> numpy.ndarray:
@@ -30,7 +22,7 @@ def _sorted_copy(inputs: Inputs, words: List[bytes], place: str, progress: Any, 
         found = sorted_in_memory(array, None, False, None, "cpu", progress)
         if found is not None:
             return found
-    return _copied(inputs, words, place, progress, stack)
+    return copied(inputs, words, place, progress, stack)
 
 
 def _pieces(keys: numpy.ndarray, dtype: numpy.dtype) -> Iterator[Tuple[int, int]]:
@@ -123,9 +115,9 @@ def compared(operation: bytes, a: Any, b: Any, output: Any, assume_sorted: bool,
             both = [one.held[0] if one.held else one.items[0] for one in inputs]
             return run(Inputs(both, dtype), [*words, b"--merge", operation], output, progress, temporary)
     distinct = [*words, b"--unique"] + [b"--merge"] * bool(assume_sorted)
-    copied = _copied if assume_sorted else _sorted_copy
     with ExitStack() as stack:
-        first, second = (copied(one, distinct, place, progress, stack) for one in inputs)
+        make = copied if assume_sorted else _sorted_copy
+        first, second = (make(one, distinct, place, progress, stack) for one in inputs)
         sides = [first, _in_byte_order(second, first.dtype)]
         merging, pairs = [*words, b"--merge"], operation == b"--intersect"
 
@@ -135,5 +127,5 @@ def compared(operation: bytes, a: Any, b: Any, output: Any, assume_sorted: bool,
         if not any(is_text(side.dtype) for side in sides):
             sides = _of_one_dtype(sides, pairs, gather)
             return run(Inputs(sides), [*merging, operation], output, progress, temporary)
-        texts = _compared_texts(sides, pairs, lambda sides: _copied(Inputs(sides), merging, place, progress, stack), gather)
+        texts = _compared_texts(sides, pairs, lambda sides: copied(Inputs(sides), merging, place, progress, stack), gather)
         return run(Inputs(texts), merging, output, progress, temporary)

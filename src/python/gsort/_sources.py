@@ -57,7 +57,7 @@ def is_big_endian(dtype: numpy.dtype) -> bool:
 
 def bytes_of(array: numpy.ndarray) -> numpy.ndarray:
     """The memory of a contiguous array."""
-    return array.reshape(-1).view(numpy.uint8)
+    return numpy.asarray(array).reshape(-1).view(numpy.uint8)
 
 
 def _is_mapped(address: int, path: str) -> bool:
@@ -179,6 +179,11 @@ def require_sortable(array: numpy.ndarray) -> None:
         raise usage("sources", f"an array of dtype {array.dtype} cannot be sorted", _other_dtype(array.dtype))
 
 
+def require_dtype(array: numpy.ndarray, wanted: Optional[numpy.dtype]) -> None:
+    if wanted is not None and array.dtype != wanted:
+        raise usage("dtype", f"the array holds {array.dtype}, not {wanted}", "leave it out")
+
+
 class Inputs:
     """The operands of a call, and the words that say what their elements are. With in_numpy_order, keys of arrays are
     ordered as NumPy orders them."""
@@ -206,8 +211,7 @@ class Inputs:
                 self._add_array(item, wanted)
 
     def _add_array(self, array: numpy.ndarray, wanted: Optional[numpy.dtype]) -> None:
-        if wanted is not None and array.dtype != wanted:
-            raise usage("dtype", f"the array holds {array.dtype}, not {wanted}", "leave it out")
+        require_dtype(array, wanted)
         require_sortable(array)
         array = contiguous(array)
         name = b"<array>" if len(self.items) == 1 else b"<array %d>" % (len(self.operands) + 1)
@@ -298,7 +302,11 @@ def _fields_of(order: Any) -> List[str]:
 
 def dtype_of(call: _native.Call) -> numpy.dtype:
     """Of the elements."""
-    return numpy.lib.format.descr_to_dtype(ast.literal_eval(call.dtype))
+    try:
+        text = call.dtype
+    except UnicodeDecodeError as error:  # the names of an older .npy file
+        text = error.object.decode("latin-1")
+    return numpy.lib.format.descr_to_dtype(ast.literal_eval(text))
 
 
 def result_shape(inputs: Inputs, elements: int, call: _native.Call) -> Tuple[int, ...]:
