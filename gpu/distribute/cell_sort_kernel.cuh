@@ -310,7 +310,7 @@ __device__ void block_sample_cells(const Key* from, unsigned count, const KeyRan
   if (threadIdx.x < kSegments) cells.make_segment(threadIdx.x, range.least, range.greatest);
 }
 
-// What follows the count of a tile's cells: how it is sorted.
+// How a tile is sorted, by the counts of its cells.
 enum class CellOrder : std::uint8_t {
   kByWindows,
   kByRanks,
