@@ -31,7 +31,7 @@ inline constexpr std::uint64_t kMostKeysDistributedOnce = std::uint64_t{5} << 20
 
 // For tests and benchmarks; the defaults are for everything else.
 struct DistributionChoice {
-  // Of the sample's places; none: another one in every call.
+  // The seed of the sample's places; none: another one in every call.
   std::optional<std::uint64_t> seed = std::nullopt;
   // sort_keys sorts fewer keys, without an upper limit; none: the limits above. The same for pairs,
   // with their limits.
@@ -41,14 +41,14 @@ struct DistributionChoice {
   // One distribution, then a sort of its buckets; for at most kMostKeysDistributedOnce keys, if no
   // bits are chosen. Not for pairs.
   std::optional<bool> once = std::nullopt;
-  // Tiles with more keys in a cell are merged; none: a limit by the time it takes. Not for pairs.
+  // Tiles with more keys in a cell are merged; none: kMostOfCell (launch.hpp). Not for pairs.
   std::optional<unsigned> most_of_cell = std::nullopt;
   // More keys than this are distributed in pieces; none: the limit above, or no limit if
   // `least_keys` is set. Not for pairs.
   std::optional<std::uint64_t> most_keys = std::nullopt;
 };
 
-// At once, however many keys; pieces need 1% more memory.
+// Distributes any number of keys at once; pieces need 1% more memory.
 inline constexpr DistributionChoice kNotInPieces{.most_keys = ~std::uint64_t{0}};
 
 // Device memory that sort_keys_by_distribution needs for `count` keys and the same choice: one more

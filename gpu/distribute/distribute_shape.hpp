@@ -31,8 +31,8 @@ inline constexpr unsigned kSampleBitsOfOnceBin = 5;
 // pairs take longer with more bins. The sample has 2^5 keys for each bin: few bins in a million
 // exceed a tile.
 inline constexpr unsigned kSampleBitsOfPairBin = 5;
-// Of the keys, one in so many is room that bins of the first distribution may leave in their last
-// chunks. It decides how many bins there are, if the second distribution can have more of them.
+// Bins of the first distribution may leave room for one in so many keys in their last chunks. This
+// decides how many bins there are, if the second distribution can have more of them.
 inline constexpr std::uint64_t kChunkRoomShare = 32;
 
 struct DistributionShape {
@@ -51,7 +51,7 @@ struct DistributionShape {
   [[nodiscard]] constexpr std::uint64_t sample_keys() const {
     return std::uint64_t{1} << sample_bits;
   }
-  // Of the array that the first distribution writes.
+  // The length of the array that the first distribution writes.
   [[nodiscard]] constexpr std::uint64_t chunked_keys() const { return chunk_count << chunk_shift; }
 
   [[nodiscard]] static constexpr DistributionShape of(std::uint64_t count,
@@ -64,7 +64,7 @@ struct DistributionShape {
       shape.once = true;
       shape.first_bits = choice.first_bits != 0 ? choice.first_bits : bits;
       shape.second_bits = 0;
-      // If the mean is nearer to a tile, buckets must differ less from it.
+      // If the mean bucket is nearly as long as a tile, buckets must differ less from the mean.
       shape.sample_bits =
           shape.first_bits + kSampleBitsOfOnceBin + (kOnceBinKeys << bits < count ? 1 : 0);
       shape.chunk_count = 0;
@@ -81,7 +81,7 @@ struct DistributionShape {
     return shape;
   }
 
-  // Of pairs, sorted in tiles of so many. They are counted before, so that bins need no chunks.
+  // For pairs, sorted in tiles of `tile_pairs`. Pairs are counted before, so bins need no chunks.
   [[nodiscard]] static constexpr DistributionShape of_pairs(std::uint64_t count,
                                                             unsigned tile_pairs,
                                                             const DistributionChoice& choice) {
@@ -116,7 +116,7 @@ struct DistributionShape {
   }
 };
 
-// What the device may list at most; pack_kernel.cuh says why.
+// The most arrays that the device may list; pack_kernel.cuh explains them.
 struct DistributionBounds {
   std::uint64_t tile_arrays = 0;
   std::uint64_t long_arrays = 0;

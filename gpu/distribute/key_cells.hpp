@@ -34,7 +34,7 @@ namespace gsort::gpu {
 #endif
 }
 
-// What the upper 32 bits of a shifted difference are multiplied by; `most` is the greatest of them.
+// The factor for the upper 32 bits of a shifted difference; `most` is the greatest of these.
 template <unsigned kCells>
 [[nodiscard]] GSORT_HOST_DEVICE constexpr std::uint32_t cell_factor(std::uint32_t most) {
   static_assert(kCells <= 1U << 15);

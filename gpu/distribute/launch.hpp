@@ -69,12 +69,12 @@ template <class Element>
 }
 static_assert(holds_packed_tiles<std::uint32_t>(kCellSort<std::uint32_t>));
 static_assert(holds_packed_tiles<std::uint64_t>(kCellSort<std::uint64_t>));
-// If one of a tile's equal cells has more keys than this, they are not ranked.
+// If an equal cell of a tile has more keys than this, they are not ranked.
 inline constexpr unsigned kMostRanked = 32;
 // The same for the cells of a sample.
 inline constexpr unsigned kMostOfCell = 512;
 
-// Of a kernel of a distribution, beside the tile: the table, and where bins go; at most.
+// The most that a kernel of a distribution has beside the tile: the table, and where bins go.
 inline constexpr unsigned kBinsBytes = 35U << 10;
 
 // Whether this much shared memory per block is enough for a distribution of keys.
@@ -101,7 +101,7 @@ template <class Key>
   return tile_keys - (16 / static_cast<unsigned>(sizeof(Key)) - 1);
 }
 
-// What the device counts.
+// The counters of the device.
 struct DistributionCounts {
   SegmentedCounts lists;
   std::uint64_t chunks = 0;  // that bins of the first distribution took
@@ -175,8 +175,8 @@ struct DistributionPass {
   std::uint64_t tile_count = 0;    // at most
   unsigned even_blocks = 1;        // TileJobs
   std::uint64_t* taken = nullptr;  // jobs, of this launch
-  // Of each bucket's bins. The first distribution: how many keys they have got. The second: how
-  // many they have, then where the next key goes, and kFinalRoom.
+  // For each bucket's bins. First distribution: how many keys they have got. Second: how many they
+  // have, then where the next key goes, and kFinalRoom.
   std::uint64_t* rooms = nullptr;
   BinChunks chunks;  // the first distribution writes them, the second one reads them
   DistributionCounts* counts = nullptr;

@@ -1,4 +1,4 @@
-// In what several inputs must agree if their headers describe arrays: the first input decides.
+// Checks that several inputs agree if their headers describe arrays: the first input decides.
 #pragma once
 
 #include <memory>
@@ -11,16 +11,16 @@
 
 namespace gsort::io {
 
-// The error for a source whose header says something else than the first input, -t or a suffix.
+// The error for a source whose header differs from the first input, -t or a suffix.
 [[nodiscard]] Error disagrees(const Source& source, const std::string& holds,
                               const std::string& but, std::string_view hint);
 
-// Raw elements may follow an array of any dtype, but no other array, nor such an array raw
-// elements. Throws: Error(kInput).
+// Throws Error(kInput) if an array follows an array of another dtype, or if one that needs a dtype
+// follows raw elements. Raw elements may follow any array.
 void require_equal_dtype(const Source& first, const Source& source);
 
-// Rows of several arrays stand below each other only if they are equally long. Adds up the empty
-// rows in the first source: no element tells how many there are. Throws: Error(kInput).
+// Throws Error(kInput) if rows of several arrays differ in length. Adds up the empty rows in the
+// first source, because elements do not show how many there are.
 void join_rows(std::span<const std::unique_ptr<Source>> sources);
 
 }  // namespace gsort::io

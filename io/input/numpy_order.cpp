@@ -7,7 +7,7 @@
 #include <fmt/format.h>
 
 #include "base/error.hpp"
-#include "form/numpy_keys.hpp"
+#include "form/equal_floats.hpp"
 
 namespace gsort::io {
 namespace {

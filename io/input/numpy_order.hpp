@@ -1,4 +1,4 @@
-// The keys of an array in memory, for an argsort in NumPy's order (form/numpy_keys.hpp).
+// The keys of an array in memory, for an argsort in NumPy's order (form/equal_floats.hpp).
 #pragma once
 
 #include "io/input/memory_source.hpp"

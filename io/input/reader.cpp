@@ -12,6 +12,7 @@
 
 #include "base/error.hpp"
 #include "base/made_once.hpp"
+#include "form/equal_floats.hpp"
 #include "io/input/equal_arrays.hpp"
 #include "io/input/open_source.hpp"
 #include "io/input/source.hpp"
@@ -46,7 +47,10 @@ class Reader::Impl {
   }
   [[nodiscard]] std::optional<InputBlock> next(ByteSpan buffer, std::uint64_t limit_position,
                                                std::size_t most_bytes);
-  void end_at(std::uint64_t position_bytes);
+  void end_at(std::uint64_t position_bytes) {
+    const std::lock_guard lock(mutex_);
+    end_ = position_bytes;
+  }
   void begin_at(std::uint64_t position_bytes);
   [[nodiscard]] bool rewind();
   [[nodiscard]] std::size_t next_of(std::size_t input, ByteSpan buffer);
@@ -66,13 +70,16 @@ class Reader::Impl {
   void limit_decoders(const DecoderLimit& limit) {
     for (const auto& source : sources_) source->limit_decoder(limit);
   }
+  void make_alike(std::vector<KeyField> floats) { floats_ = std::move(floats); }
   [[nodiscard]] std::uint64_t position() const;
   [[nodiscard]] bool at_end() const;
   [[nodiscard]] std::size_t read_again(ByteSpan buffer, std::uint64_t position,
                                        std::uint64_t bytes) const;
   [[nodiscard]] std::size_t sample(ByteSpan out, std::uint64_t begin, std::uint64_t end,
                                    Places places);
-  void check_unchanged() const;
+  void check_unchanged() const {
+    for (const auto& source : sources_) source->check_unchanged();
+  }
   [[nodiscard]] std::vector<std::string> notes() const;
 
  private:
@@ -94,6 +101,7 @@ class Reader::Impl {
   KeyFormat key_;
   bool key_is_stored_ = false;
   std::uint64_t element_bytes_;
+  std::vector<KeyField> floats_;  // that are made alike
   std::vector<std::unique_ptr<Source>> sources_;
 
   mutable std::mutex mutex_;  // guards what follows, and the order of claims
@@ -202,6 +210,7 @@ std::optional<InputBlock> Reader::Impl::next(ByteSpan buffer, std::uint64_t limi
   if (block.bytes == 0) return std::nullopt;
   // In this order: each may write behind its elements, and the next one overwrites that.
   for (const Fill& fill : fills) fill.source->fill(buffer.subspan(fill.to), fill.claim);
+  make_equal_floats_alike(buffer.first(block.bytes), element_bytes_, floats_);
   return block;
 }
 
@@ -222,11 +231,6 @@ std::size_t Reader::Impl::claim(ByteSpan buffer, std::size_t wanted, std::vector
     if (source.at_end()) ++current_;
   }
   return filled;
-}
-
-void Reader::Impl::end_at(std::uint64_t position_bytes) {
-  const std::lock_guard lock(mutex_);
-  end_ = position_bytes;
 }
 
 void Reader::Impl::begin_at(std::uint64_t position_bytes) {
@@ -255,6 +259,7 @@ std::size_t Reader::Impl::next_of(std::size_t input, ByteSpan buffer) {
   Source& source = *sources_[input];
   const Claim claim = source.claim(buffer, round_down(buffer.size(), element_bytes_));
   if (claim.bytes > 0) source.fill(buffer, claim);
+  make_equal_floats_alike(buffer.first(claim.bytes), element_bytes_, floats_);
   const std::lock_guard lock(mutex_);
   position_ += claim.bytes;
   return claim.bytes;
@@ -296,6 +301,7 @@ std::size_t Reader::Impl::sample(ByteSpan out, std::uint64_t begin, std::uint64_
     sample_sequence(begin + step * element_bytes_, out.subspan(filled, each));
     filled += each;
   }
+  make_equal_floats_alike(out.first(filled), element_bytes_, floats_);
   return filled;
 }
 
@@ -307,6 +313,7 @@ std::size_t Reader::Impl::read_again(ByteSpan buffer, std::uint64_t position,
       const Claim claim{
           position, std::min({bytes, size - position, round_down(buffer.size(), element_bytes_)})};
       source->fill(buffer, claim);
+      make_equal_floats_alike(buffer.first(claim.bytes), element_bytes_, floats_);
       return claim.bytes;
     }
     position -= size;
@@ -328,10 +335,6 @@ void Reader::Impl::sample_sequence(std::uint64_t position, ByteSpan to) {
     to = to.subspan(here);
     position = 0;
   }
-}
-
-void Reader::Impl::check_unchanged() const {
-  for (const auto& source : sources_) source->check_unchanged();
 }
 
 std::vector<std::string> Reader::Impl::notes() const {
@@ -374,6 +377,9 @@ std::optional<InputBlock> Reader::next(ByteSpan buffer, std::uint64_t limit_posi
   gsort::number_elements(buffer, *numbering_, block->position_bytes / numbering_->element_bytes,
                          block->bytes / numbering_->element_bytes);
   return InputBlock{in_records(block->position_bytes), in_records(block->bytes)};
+}
+void Reader::make_alike(std::vector<KeyField> floats) {
+  impl_->make_alike(std::move(floats));
 }
 void Reader::number_elements(const Numbering& numbering) {
   numbering_ = numbering;

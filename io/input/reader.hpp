@@ -107,6 +107,10 @@ class Reader {
   // known_size().
   void begin_at(std::uint64_t position_bytes);
 
+  // From now on equal floats in these keys of the elements have the same bits
+  // (form/equal_floats.hpp). Call it before anything is taken.
+  void make_alike(std::vector<KeyField> floats);
+
   // From now on elements are records of `numbering`: each is followed by its position in the
   // sequence. All sizes and positions in bytes, element_bytes and the least buffer included, are
   // then those of records. next_of() gives elements as before. Call it before anything is taken.

@@ -1,5 +1,5 @@
-// A sort with everything in place: the output is open, the machine is looked at, the plan is made.
-// What the program and the library do alike.
+// A sort that is ready to start: the output is open, the facts of the machine are known, the plan
+// is made. The program and the library share these steps.
 #pragma once
 
 #include <cstdint>

@@ -305,7 +305,7 @@ class ClusterSort {
     const Job job = job_;  // put_distinct_out() changes it
     std::vector<std::uint64_t> starts;
     if (counts_distinct()) {
-      starts = starts_of_distinct(counts);
+      starts = starts_of_distinct(counts, job.element.key);
       put_distinct_out(starts.size() - 1);
     }
     sizes_.part_elements = std::max<std::uint64_t>(result_, 1);

@@ -36,14 +36,15 @@ class JobProgress {
 
   void note(unsigned rank, const RankProgress& progress);
 
-  // From now on, phase() is that of this meter: a sort of one process has rounds. Until null.
+  // From now on, phase() is that of this meter, which also has rounds: for a sort of one process.
+  // null ends this.
   void follow(const Meter* meter);
 
   // The phase of all, as if one process moved all bytes, from when it was first looked at.
   [[nodiscard]] PhaseRecord phase(std::uint64_t now_ns);
 
-  // Of several processes in that phase, while bytes move, the one that has the most to do of its
-  // share.
+  // The process that has the largest part of its share still to do, if several are in that phase
+  // and bytes move.
   [[nodiscard]] std::optional<SlowestRank> slowest() const;
 
  private:

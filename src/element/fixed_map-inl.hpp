@@ -14,17 +14,23 @@ namespace gsort::HWY_NAMESPACE {
 
 // The map with its switches known at compile time, so that the loops hold no branches. It makes no
 // KeyMap: the compiler does not inline the calls of one for keys of 16 bytes.
-template <class Key, bool kSwaps, KeyFold kFold>
+template <class Key, bool kSwaps, KeyFold kFold, bool kClasses = false>
 struct FixedMap {
+  static constexpr unsigned kSignShift = KeyMap<Key>::kSignShift;
+
   Key flip;
+  Key nans;
 
   HWY_INLINE Key to_ordered(Key raw) const {
-    const Key number = kSwaps ? swap_bytes(raw) : raw;
-    return static_cast<Key>(fold_number(kFold, number, KeyMap<Key>::kSignShift) ^ flip);
+    Key number = fold_number(kFold, kSwaps ? swap_bytes(raw) : raw, kSignShift);
+    if constexpr (kFold == KeyFold::kFloat) number = static_cast<Key>(number - nans);
+    if constexpr (kClasses) number = class_of_number(number, nans, kSignShift);
+    return static_cast<Key>(number ^ flip);
   }
   HWY_INLINE Key to_raw(Key ordered) const {
-    const auto folded = static_cast<Key>(ordered ^ flip);
-    const Key number = unfold_number(kFold, folded, KeyMap<Key>::kSignShift);
+    auto folded = static_cast<Key>(ordered ^ flip);
+    if constexpr (kFold == KeyFold::kFloat) folded = static_cast<Key>(folded + nans);
+    const Key number = unfold_number(kFold, folded, kSignShift);
     return kSwaps ? swap_bytes(number) : number;
   }
 };
@@ -96,8 +102,14 @@ struct MovingMap {
 
 template <KeyFold kFold, class Key, class F>
 HWY_INLINE auto with_fold(KeyMap<Key> map, const F& f) {
-  return map.swaps_bytes ? f(FixedMap<Key, true, kFold>{map.flip})
-                         : f(FixedMap<Key, false, kFold>{map.flip});
+  if constexpr (kFold == KeyFold::kFloat) {
+    if (map.folds_classes) {
+      return map.swaps_bytes ? f(FixedMap<Key, true, kFold, true>{map.flip, map.nans})
+                             : f(FixedMap<Key, false, kFold, true>{map.flip, map.nans});
+    }
+  }
+  return map.swaps_bytes ? f(FixedMap<Key, true, kFold>{map.flip, map.nans})
+                         : f(FixedMap<Key, false, kFold>{map.flip, map.nans});
 }
 
 template <class Key, class F>
@@ -114,7 +126,7 @@ HWY_INLINE auto with_fixed_map(KeyMap<Key> map, const F& f) {
                       : f(MovingMap<Key>{map.flip, map.tuple});
     }
   }
-  // Of the folds that keys of this width have.
+  // Only the folds that keys of this width have.
 #define GSORT_TRY_FOLD(type, name, Value, fold_of_type) \
   if constexpr (sizeof(Value) == sizeof(Key)) {         \
     if (map.fold == KeyFold::fold_of_type) {            \

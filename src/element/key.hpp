@@ -4,17 +4,20 @@
 //
 //   unsigned          the number itself
 //   signed            sign bit flipped:             -1 -> 0x7f.., 0 -> 0x80..
-//   float, double     IEEE total order: negative: all bits flipped, else the sign bit flipped, so
-//                     -NaN < -inf < ... < -0 < +0 < ... < +inf < +NaN
+//   float, double     all bits flipped if negative, else the sign bit: this is IEEE's total order,
+//                     -NaN < -inf < ... < -0 < +0 < ... < +inf < +NaN. For numeric order, the
+//                     number of negative NaN is subtracted, so that these wrap to the end:
+//                     -inf < ... < -0 < +0 < ... < +inf < +NaN < -NaN
 //   time              signed, less one, so that the least number (NumPy's NaT) comes last
 //   descending        all bits flipped, last
 //   other byte order  bytes swapped, first
-//   tuple             a record that is nothing but keys (KeyTuple): their maps, the first key where
-//   it
-//                     counts most
+//   tuple             a record that is nothing but keys (KeyTuple): the maps of its keys, with the
+//                     first key in the most significant bytes
 //
 // The map is applied where data enters an engine and undone where it leaves; nothing between knows
-// types. Source of the float map: M. Herf, "Radix tricks" (2001); IEEE 754-2019, totalOrder.
+// types. In numeric order -0 equals +0, and all NaN are equal. To compare such keys, classes_of()
+// makes maps that give equal floats the same number, and so are not one to one. Source of the float
+// map: M. Herf, "Radix tricks" (2001); IEEE 754-2019, totalOrder.
 #pragma once
 
 #include <array>
@@ -39,7 +42,7 @@ inline constexpr bool kIsSigned = std::is_signed_v<Value> || std::is_same_v<Valu
 template <class Value>
 inline constexpr bool kIsWide = std::is_same_v<Value, UInt128> || std::is_same_v<Value, Int128>;
 
-// What is done to a number beside flipping the same bits of every number.
+// The step of a map that flips other bits in some numbers than in others.
 enum class KeyFold : std::uint8_t { kNone, kFloat, kTime, kTuple };
 
 // The key types. All else that is said of them, in the options too, is made from these rows: the
@@ -92,11 +95,22 @@ struct KeyTypeFacts {
   bool is_float;
   bool is_signed;
   KeyFold fold;
+  std::uint64_t nans_of_one_sign;
 };
+
+template <class Value>
+inline constexpr std::uint64_t kNansOfOneSign = 0;
+template <>
+inline constexpr std::uint64_t kNansOfOneSign<float> = (std::uint64_t{1} << 23) - 1;
+template <>
+inline constexpr std::uint64_t kNansOfOneSign<double> = (std::uint64_t{1} << 52) - 1;
+template <unsigned kExponentBits>
+inline constexpr std::uint64_t kNansOfOneSign<ShortFloat<kExponentBits>> =
+    (std::uint64_t{1} << ShortFloat<kExponentBits>::kFractionBits) - 1;
 
 inline constexpr KeyTypeFacts kKeyTypeFacts[] = {
 #define GSORT_FACTS(type, name, Value, fold) \
-  {name, sizeof(Value), kIsFloat<Value>, kIsSigned<Value>, KeyFold::fold},
+  {name, sizeof(Value), kIsFloat<Value>, kIsSigned<Value>, KeyFold::fold, kNansOfOneSign<Value>},
     GSORT_KEY_TYPES(GSORT_FACTS)
 #undef GSORT_FACTS
 };
@@ -120,6 +134,10 @@ inline constexpr KeyTypeFacts kKeyTypeFacts[] = {
 [[nodiscard]] constexpr KeyFold fold_of(KeyType type) {
   return facts_of(type).fold;
 }
+// Returns how many NaN have the same sign; 0 for integers.
+[[nodiscard]] constexpr std::uint64_t nans_of_one_sign(KeyType type) {
+  return facts_of(type).nans_of_one_sign;
+}
 
 // Whether a C++ type is that of a row of GSORT_NUMBER_TYPES.
 template <class Key>
@@ -136,6 +154,11 @@ inline constexpr bool kIsNumberType =
   return std::nullopt;
 }
 
+// The order of floats. kNumeric: by value; -0 equals +0; all NaN are equal and come last.
+// kNumericByBits: the same, but equal floats are ordered by their bits. kTotal: IEEE 754's
+// totalOrder.
+enum class FloatOrder : std::uint8_t { kNumeric, kNumericByBits, kTotal };
+
 // One key of a record.
 struct KeyField {
   std::uint32_t offset = 0;
@@ -143,6 +166,7 @@ struct KeyField {
   std::optional<KeyType> type;  // none: bytes, compared as memcmp does
   bool big_endian = false;      // of numbers
   bool descending = false;
+  FloatOrder float_order = FloatOrder::kNumeric;
 
   friend bool operator==(const KeyField&, const KeyField&) = default;
 };
@@ -161,9 +185,10 @@ struct KeyTuple {
 // How keys lie in a file and which order is wanted.
 struct KeyFormat {
   KeyType type = KeyType::kI32;
-  bool big_endian = false;  // of a tuple, too, what was asked for; the fields say what holds
+  bool big_endian = false;  // for a tuple: as requested; the fields have the byte order that holds
   bool descending = false;
   KeyTuple tuple = {};
+  FloatOrder float_order = FloatOrder::kNumeric;
 
   friend bool operator==(const KeyFormat&, const KeyFormat&) = default;
 };
@@ -214,14 +239,30 @@ template <class Key>
   return folded;
 }
 
+// Maps the number of a float in numeric order to that of its class: equal floats have the same. The
+// numbers of -0 and +0 are neighbours; all NaN come after the other floats. `nans` is the number of
+// NaN with one sign.
+template <class Key>
+[[nodiscard]] GSORT_HOST_DEVICE constexpr Key class_of_number(Key number, Key nans,
+                                                              unsigned sign_shift) {
+  const Key sign = static_cast<Key>(Key{1} << sign_shift);
+  const Key negative_zero = static_cast<Key>(sign - 1U - nans);  // an even number
+  const Key first_nan = static_cast<Key>(2U * negative_zero + 2U);
+  number = static_cast<Key>(number | (number == negative_zero ? 1U : 0U));
+  return number < first_nan ? number : first_nan;
+}
+
 // The map of one format for keys of type Key (std::uint8_t to UInt128). A value type that
-// kernels take by value. to_raw(to_ordered(x)) == x for every x, and the other way round.
+// kernels take by value. to_raw(to_ordered(x)) == x and to_ordered(to_raw(x)) == x for every x,
+// unless folds_classes is set.
 template <class Key>
 struct KeyMap {
   Key flip = 0;  // xor-ed to every key: the sign bit, complemented when descending
   bool swaps_bytes = false;
   KeyFold fold = KeyFold::kNone;
-  TupleMap<Key> tuple = {};  // where the fold is kTuple
+  bool folds_classes = false;  // equal floats become one number; to_raw() is then not the inverse
+  Key nans = 0;                // the number of NaN with one sign; 0 in total order
+  TupleMap<Key> tuple = {};    // where the fold is kTuple
 
   static constexpr unsigned kSignShift = 8 * sizeof(Key) - 1;
   static constexpr Key kSignBit = static_cast<Key>(Key{1} << kSignShift);
@@ -234,6 +275,16 @@ struct KeyMap {
     map.flip = flips_sign ? kSignBit : Key{0};
     if (format.descending) map.flip = static_cast<Key>(~map.flip);
     map.swaps_bytes = format.big_endian && sizeof(Key) > 1;
+    if (format.float_order != FloatOrder::kTotal) {
+      map.nans = static_cast<Key>(nans_of_one_sign(format.type));
+    }
+    return map;
+  }
+
+  // The map that compares keys: in numeric order it gives equal floats the same number.
+  [[nodiscard]] static constexpr KeyMap classes_of(const KeyFormat& format) {
+    KeyMap map = of(format);
+    map.folds_classes = map.nans != 0 && format.float_order == FloatOrder::kNumeric;
     return map;
   }
 
@@ -244,12 +295,37 @@ struct KeyMap {
   [[nodiscard]] GSORT_HOST_DEVICE constexpr Key to_ordered(Key raw) const {
     if (fold == KeyFold::kTuple) return static_cast<Key>(tuple.to_ordered(raw) ^ flip);
     if (swaps_bytes) raw = swap_bytes(raw);
-    return static_cast<Key>(fold_number(fold, raw, kSignShift) ^ flip);
+    Key number = static_cast<Key>(fold_number(fold, raw, kSignShift) - nans);
+    if (folds_classes) number = class_of_number(number, nans, kSignShift);
+    return static_cast<Key>(number ^ flip);
+  }
+
+  // The class of an ordered number. Requires: of() of the same format has made the number.
+  [[nodiscard]] constexpr Key class_of_ordered(Key ordered) const {
+    if (!folds_classes) return ordered;
+    return static_cast<Key>(class_of_number(static_cast<Key>(ordered ^ flip), nans, kSignShift) ^
+                            flip);
+  }
+
+  // The greatest of these numbers that is in the same class.
+  [[nodiscard]] constexpr Key last_of_class(Key ordered) const {
+    if (!folds_classes) return ordered;
+    const auto negative_zero = static_cast<Key>(kSignBit - 1U - nans);
+    const auto first_nan = static_cast<Key>(2U * negative_zero + 2U);
+    const auto number = static_cast<Key>(ordered ^ flip);
+    const bool ascends = flip == 0;
+    Key last = number;
+    if (number >= first_nan) last = ascends ? static_cast<Key>(~Key{0}) : first_nan;
+    if (static_cast<Key>(number - negative_zero) <= 1U) {
+      last = static_cast<Key>(negative_zero + (ascends ? 1U : 0U));
+    }
+    return static_cast<Key>(last ^ flip);
   }
 
   [[nodiscard]] GSORT_HOST_DEVICE constexpr Key to_raw(Key ordered) const {
     if (fold == KeyFold::kTuple) return tuple.to_raw(static_cast<Key>(ordered ^ flip));
-    const Key raw = unfold_number(fold, static_cast<Key>(ordered ^ flip), kSignShift);
+    const auto folded = static_cast<Key>((ordered ^ flip) + nans);
+    const Key raw = unfold_number(fold, folded, kSignShift);
     return swaps_bytes ? swap_bytes(raw) : raw;
   }
 
@@ -257,7 +333,9 @@ struct KeyMap {
   // Requires: the fields are those of ElementFormat::as_keys().
   [[nodiscard]] static constexpr KeyMap of_tuple(const KeyTuple& keys) {
     const KeyField& first = keys.fields[0];
-    if (keys.count == 1 && first.type) return of({*first.type, first.big_endian, first.descending});
+    if (keys.count == 1 && first.type) {
+      return of({*first.type, first.big_endian, first.descending, {}, first.float_order});
+    }
     KeyMap map;
     map.fold = KeyFold::kTuple;
     unsigned end = sizeof(Key);  // of the ordered number, whose bytes from there on are taken

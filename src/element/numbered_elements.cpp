@@ -63,7 +63,11 @@ ElementFormat numbered(const ElementFormat& element, const Numbering& numbering,
   if (element.records) {
     records = *element.records;
   } else {
-    records.keys = {{0, bytes, key.type, key.big_endian, key.descending}};
+    records.keys = {{0, bytes, key.type, key.big_endian, key.descending, key.float_order}};
+  }
+  // Equal floats have the same bits there (form/equal_floats.hpp).
+  for (KeyField& field : records.keys) {
+    if (field.type && is_float(*field.type)) field.float_order = FloatOrder::kTotal;
   }
   records.bytes = static_cast<std::uint32_t>(numbering.record_bytes());
   if (is_key) {

@@ -26,9 +26,12 @@ std::optional<KeyType> number_of_width(std::uint32_t bytes) {
   }
 }
 
-// Times beside other keys would need a subtraction within the number.
+// Times beside other keys would need a subtraction within the number, and so would floats in
+// numeric order; those that are equal keep their order only as records.
 bool can_be_in_tuple(const RecordFormat& records, const KeyField& key) {
-  return key.type != KeyType::kTime64 || records.keys.size() == 1;
+  const bool is_numeric = key.type && is_float(*key.type) && key.float_order != FloatOrder::kTotal;
+  if (is_numeric && key.float_order == FloatOrder::kNumeric) return false;
+  return (key.type != KeyType::kTime64 && !is_numeric) || records.keys.size() == 1;
 }
 
 bool is_tuple(const RecordFormat& records) {
@@ -50,6 +53,13 @@ KeyTuple tuple_of(const RecordFormat& records) {
 
 }  // namespace
 
+RecordFormat in_classes(RecordFormat format) {
+  for (KeyField& key : format.keys) {
+    if (key.float_order == FloatOrder::kNumericByBits) key.float_order = FloatOrder::kNumeric;
+  }
+  return format;
+}
+
 RecordOrder::RecordOrder(const RecordFormat& format) : format_(format) {
   for (const KeyField& key : format.keys) add(key);
 }
@@ -62,6 +72,10 @@ void RecordOrder::add(const KeyField& key) {
     number.swaps_bytes = key.type ? key.big_endian : true;
     number.offset = key.offset + (number.swaps_bytes ? at : key.bytes - at - number.bytes);
     number.fold = key.type ? fold_of(*key.type) : KeyFold::kNone;
+    if (key.type && key.float_order != FloatOrder::kTotal) {
+      number.nans = nans_of_one_sign(*key.type);
+      number.folds_classes = number.nans != 0 && key.float_order == FloatOrder::kNumeric;
+    }
     const std::uint64_t all = ~std::uint64_t{0} >> (64 - number.bits());
     const bool flips_sign =
         at == 0 && key.type && is_signed_integer(*key.type) && number.fold == KeyFold::kNone;

@@ -22,6 +22,9 @@
 
 namespace gsort {
 
+// The same keys, but kNumericByBits becomes kNumeric: equal floats are equal.
+[[nodiscard]] RecordFormat in_classes(RecordFormat format);
+
 class RecordOrder {
  public:
   // Requires: there is a key; every key lies within the record.

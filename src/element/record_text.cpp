@@ -74,9 +74,16 @@ std::string order_of_floats(const ElementFormat& format) {
   const auto is_of_float = [](const KeyField& key) { return key.type && is_float(*key.type); };
   const auto records = format.shown_records();
   const bool descending = !records && format.key.descending;
-  if (records ? std::ranges::none_of(records->keys, is_of_float) : !is_float(format.key.type)) {
+  FloatOrder order = format.key.float_order;
+  if (records) {
+    const auto first = std::ranges::find_if(records->keys, is_of_float);
+    if (first == records->keys.end()) return {};
+    order = first->float_order;
+  } else if (!is_float(format.key.type)) {
     return {};
   }
+  if (order != FloatOrder::kTotal)
+    return descending ? "NaN, inf, ..., -inf" : "-inf, ..., inf, NaN";
   return descending ? "NaN, inf, ..., 0, -0, ..., -inf, -NaN"
                     : "-NaN, -inf, ..., -0, 0, ..., inf, NaN";
 }

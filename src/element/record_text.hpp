@@ -26,8 +26,8 @@ namespace gsort {
                                          std::uint64_t element, std::string_view value,
                                          std::string_view value_before);
 
-// The order of floating-point keys, "-NaN, -inf, ..., -0, 0, ..., inf, NaN": other programs
-// order zeros and NaN differently. Empty if no key is a floating-point number.
+// The order of floating-point keys: "-inf, ..., inf, NaN", or in total order "-NaN, -inf, ..., -0,
+// 0, ..., inf, NaN". Other programs may order them differently. Empty if no key is a float.
 [[nodiscard]] std::string order_of_floats(const ElementFormat& format);
 
 }  // namespace gsort

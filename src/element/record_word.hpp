@@ -15,6 +15,8 @@ struct KeyNumber {
   std::uint32_t bytes = 0;
   bool swaps_bytes = false;
   KeyFold fold = KeyFold::kNone;
+  bool folds_classes = false;  // of floats in numeric order
+  std::uint64_t nans = 0;      // of one sign; 0 in total order
   std::uint64_t flip = 0;
 
   [[nodiscard]] GSORT_HOST_DEVICE constexpr unsigned bits() const { return 8 * bytes; }
@@ -23,7 +25,10 @@ struct KeyNumber {
   [[nodiscard]] GSORT_HOST_DEVICE std::uint64_t read(const std::byte* record) const {
     std::uint64_t raw = load(record + offset);
     if (swaps_bytes) raw = swap_bytes(raw) >> (64 - bits());
-    return fold_number(fold, raw, bits() - 1) ^ flip;
+    std::uint64_t number = fold_number(fold, raw, bits() - 1);
+    if (nans != 0) number = (number - nans) & (~std::uint64_t{0} >> (64 - bits()));
+    if (folds_classes) number = class_of_number(number, nans, bits() - 1);
+    return number ^ flip;
   }
 
  private:

@@ -1,6 +1,6 @@
-// Repeated keys among sorted ones: how many there are, and one of each. Equal means the same bits;
-// the map of a format is one to one, so raw and ordered keys have the same repetitions. Compiled
-// for every vector instruction set and chosen at run time.
+// Repeated keys among sorted ones: how many there are, and one of each. Keys are equal if they have
+// the same bits, raw or ordered, or if a map that folds classes (key.hpp) gives them the same
+// number. Compiled for every vector instruction set and chosen at run time.
 #pragma once
 
 #include <algorithm>
@@ -14,13 +14,14 @@ namespace gsort {
 
 // How many keys differ from the key in front of them; the first one has none in front of it.
 template <class Key>
-[[nodiscard]] std::size_t count_changes(std::span<const Key> keys);
+[[nodiscard]] std::size_t count_changes(std::span<const Key> keys, KeyMap<Key> map = {});
 
 // The least i for which keys[i + 1] equals keys[i]; keys.size() if there is none.
 template <class Key>
-[[nodiscard]] std::size_t first_repeat(std::span<const Key> keys) {
-  if (keys.empty() || count_changes(keys) + 1 == keys.size()) return keys.size();
-  return static_cast<std::size_t>(std::ranges::adjacent_find(keys) - keys.begin());
+[[nodiscard]] std::size_t first_repeat(std::span<const Key> keys, KeyMap<Key> map = {}) {
+  if (keys.empty() || count_changes(keys, map) + 1 == keys.size()) return keys.size();
+  const auto class_of = [&](Key key) { return map.folds_classes ? map.to_ordered(key) : key; };
+  return static_cast<std::size_t>(std::ranges::adjacent_find(keys, {}, class_of) - keys.begin());
 }
 
 // Copies the keys that differ from the key in front of them to `kept`, all others to `repeats`,
@@ -29,5 +30,20 @@ template <class Key>
 // three overlap.
 template <class Key>
 std::size_t split_repeats(Key before, std::span<const Key> keys, Key* kept, Key* repeats);
+
+// The same, where class_of(key) gives equal keys the same number.
+template <class Key, class ClassOf>
+std::size_t split_repeats(Key before, std::span<const Key> keys, Key* kept, Key* repeats,
+                          const ClassOf& class_of) {
+  std::size_t kept_keys = 0;
+  for (std::size_t i = 0; i < keys.size(); ++i) {
+    const Key key = keys[i];
+    kept[kept_keys] = key;
+    repeats[i - kept_keys] = key;
+    kept_keys += class_of(key) != class_of(before) ? 1U : 0U;
+    before = key;
+  }
+  return kept_keys;
+}
 
 }  // namespace gsort

@@ -40,7 +40,7 @@ class LiteralReader {
 
   [[nodiscard]] const std::string& path() const { return path_; }
 
-  // What has not been read yet.
+  // The text that has not been read yet.
   [[nodiscard]] std::string_view rest() {
     skip_blanks();
     return rest_;
@@ -75,7 +75,7 @@ class LiteralReader {
     return text;
   }
 
-  // The same in UTF-8, as a user types and sees the name: without the backslashes that NumPy puts
+  // The same in UTF-8, as users type and see the name: without the backslashes that NumPy adds
   // before backslashes and quotation marks.
   std::string quoted_name() {
     const std::string_view text = quoted();

@@ -14,8 +14,7 @@ namespace gsort::library {
 template <DeviceKey Key>
 [[nodiscard]] constexpr KeyFormat device_format_of(Order order) {
   if constexpr (SortableKey<Key>) return format_of<Key>(order);
-  KeyFormat format;
-  format.descending = order == Order::kDescending;
+  KeyFormat format = format_of_order(order);
   if (std::same_as<Key, Time64>) format.type = KeyType::kTime64;
   if (std::same_as<Key, Float16>) format.type = KeyType::kF16;
   if (std::same_as<Key, BFloat16>) format.type = KeyType::kBF16;
@@ -31,6 +30,12 @@ template <DeviceKey Key>
 template <DeviceKey Key>
 [[nodiscard]] KeyMap<Bits<Key>> map_of(Order order) {
   return KeyMap<Bits<Key>>::of(device_format_of<Key>(order));
+}
+
+// The map for sorts that return positions: equal keys become one number, so it has no inverse.
+template <DeviceKey Key>
+[[nodiscard]] KeyMap<Bits<Key>> class_map_of(Order order) {
+  return KeyMap<Bits<Key>>::classes_of(device_format_of<Key>(order));
 }
 
 template <DeviceKey Key>

@@ -1,14 +1,13 @@
-// Sorting, merging and batches of keys in device memory, and sorting keys in host memory there,
-// queued on a stream. Only where the library was built with CUDA. The caller owns all memory; a
-// call is given scratch memory of the size that the function beside it names, and takes none
-// itself.
+// Sorts, merges and batches of keys in device memory, and sorts of keys in host memory on a device,
+// queued on a stream. Only in builds with CUDA. The caller owns all memory and gives each call
+// scratch memory of the size that the function beside it returns; no call allocates.
 //
 //   const std::size_t bytes = gsort::device_sort_scratch_bytes<float>(count);
 //   cudaMalloc(&scratch, bytes);
 //   gsort::sort_device_keys(keys, keys, count, gsort::Order::kAscending, {scratch, bytes}, stream);
 //
-// Holds for all of them. The work is queued on `stream`, of the current device; no call waits for
-// the device, and calls on several streams may overlap when each has scratch of its own. All but
+// For all calls: the work is queued on `stream`, of the current device; no call waits for the
+// device, and calls on several streams may overlap if each has its own scratch memory. All but
 // sort_host_keys can be captured in a CUDA graph, which then sorts whatever the arrays hold when it
 // is launched. The same input gives the same bytes every time, on every GPU. Requires:
 // keys aligned to their size, scratch to 256 bytes (as cudaMalloc does); arrays are apart unless
@@ -25,7 +24,7 @@
 
 #include "library/sort_keys.hpp"
 
-// What cudaStream_t points to, so that no header of CUDA is needed here.
+// cudaStream_t points to this; declaring it here avoids CUDA's headers.
 struct CUstream_st;
 
 namespace gsort {
@@ -53,8 +52,8 @@ concept DeviceKey = SortableKey<Key> || std::same_as<Key, Time64> || std::same_a
     std::same_as<Key, BFloat16> || std::same_as<Key, UInt128> || std::same_as<Key, Int128> ||
     std::same_as<Key, Uuid>;
 
-// Those that are sorted in host memory and over several devices. Convert others, or sort them on
-// one device; sort_keys (sort_keys.hpp) sorts integers of 8 and 16 bits in host memory.
+// The types of keys that are sorted in host memory and over several devices. Convert others, or
+// sort them on one device; sort_keys.hpp sorts integers of 8 and 16 bits in host memory.
 template <class Key>
 concept DeviceKeyOf32Or64Bits = DeviceKey<Key> &&(sizeof(Key) == 4 || sizeof(Key) == 8);
 

@@ -9,8 +9,8 @@ namespace any_width = gpu::any_width;
 
 using library::Bits;
 using library::bits_at;
+using library::class_map_of;
 using library::complete;
-using library::map_of;
 using library::require_indices;
 
 template <DeviceKey Key, DeviceWord Value>
@@ -80,7 +80,7 @@ void argsort_device_keys(const Key* keys, Index* indices, std::uint64_t count, O
       .keys = bits_at(keys),
       .indices = reinterpret_cast<WordOf<Index>*>(indices),
       .count = count,
-      .load_map = map_of<Key>(order),
+      .load_map = class_map_of<Key>(order),
       .scratch = {scratch.memory, scratch.bytes},
       .stream = stream});
 }

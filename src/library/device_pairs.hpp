@@ -1,13 +1,13 @@
 // Stable sorts and merges of pairs in device memory, and the indices that sort keys, queued on a
-// stream. Only where the library was built with CUDA. Pair i is keys[i] with values[i]; a
-// value is anything of 4 or 8 bytes, and arrives as it is.
+// stream. Only in builds with CUDA. Pair i is keys[i] with values[i]; a value is anything of 4 or 8
+// bytes, and is moved unchanged.
 //
 //   scratch.bytes = gsort::device_pairs_scratch_bytes<float, int>(count);
 //   gsort::sort_device_pairs(keys, keys, values, values, count, gsort::Order::kDescending, scratch,
 //                            stream);
 //
-// What device_keys.hpp says of memory, streams, errors, graphs and results holds here, too. Results
-// are stable, so that a call gives the same bytes every time.
+// The rules of device_keys.hpp for memory, streams, errors, graphs and results hold here, too.
+// Results are stable, so that a call gives the same bytes every time.
 #pragma once
 
 #include <concepts>
@@ -39,8 +39,9 @@ using WordOf = std::conditional_t<sizeof(Value) == 4, std::uint32_t, std::uint64
 template <DeviceKey Key, DeviceWord Value>
 [[nodiscard]] std::size_t device_pairs_scratch_bytes(std::uint64_t count);
 
-// Sorts the pairs of keys_in and values_in into keys_out and values_out, pairs of equal keys in
-// their order. The keys may be sorted in place, and so may the values.
+// Sorts the pairs of keys_in and values_in into keys_out and values_out. Pairs of equal keys keep
+// their order, but equal floats with different bits are ordered by these (-0 comes before +0). The
+// keys may be sorted in place, and so may the values.
 template <DeviceKey Key, DeviceWord Value>
 void sort_device_pairs(const Key* keys_in, Key* keys_out, const Value* values_in, Value* values_out,
                        std::uint64_t count, Order order, const DeviceScratch& scratch,

@@ -10,6 +10,7 @@ namespace any_width = gpu::any_width;
 
 using library::Bits;
 using library::bits_at;
+using library::class_map_of;
 using library::complete;
 using library::map_of;
 
@@ -89,6 +90,7 @@ void argsort_device_segments(const Key* keys, Index* indices, const DeviceSegmen
   auto sort = pair_batch_of<Key, Word>(keys, segments, order, scratch, stream);
   sort.values_out = reinterpret_cast<Word*>(indices);
   sort.takes_numbers = true;
+  sort.map = class_map_of<Key>(order);
   any_width::sort_pair_batch<Bits<Key>, Word>(sort);
 }
 

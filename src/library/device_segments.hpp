@@ -1,14 +1,14 @@
-// Sorting many arrays in device memory in one call, each by itself: keys, pairs, or the indices
-// that sort the keys, queued on a stream. Only where the library was built with CUDA. Arrays lie
-// back to back and have one length, or begin at offsets that only the device knows.
+// Sorts of many arrays in device memory in one call, each by itself: keys, pairs, or the indices
+// that sort the keys, queued on a stream. Only in builds with CUDA. Arrays lie back to back and
+// have one length, or begin at offsets that only the device knows.
 //
 //   const gsort::DeviceSegments rows{.array_count = 1000, .array_keys = 512};
 //   const gsort::DeviceSegments lists{.array_count = n, .offsets = offsets, .count = all};
 //   scratch.bytes = gsort::device_segments_scratch_bytes<float>(lists);
 //   gsort::sort_device_segments(keys, keys, lists, gsort::Order::kAscending, scratch, stream);
 //
-// What device_keys.hpp says of memory, streams, errors, graphs and results holds here, too. Pairs
-// are sorted stably, so that a call gives the same bytes every time.
+// The rules of device_keys.hpp for memory, streams, errors, graphs and results hold here, too.
+// Pairs are sorted stably, so that a call gives the same bytes every time.
 #pragma once
 
 #include <cstddef>

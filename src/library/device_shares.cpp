@@ -12,6 +12,7 @@ namespace gsort {
 
 using library::Bits;
 using library::bits_at;
+using library::class_map_of;
 using library::map_of;
 using library::require_indices;
 
@@ -114,7 +115,7 @@ void argsort_host_keys(const Key* keys, Index* indices, std::uint64_t count, Ord
   gpu::sort_host_pairs<Bits<Key>, Word>({.input = {bits_at(keys), nullptr},
                                          .output = {nullptr, reinterpret_cast<Word*>(indices)},
                                          .count = count,
-                                         .map = map_of<Key>(order),
+                                         .map = class_map_of<Key>(order),
                                          .takes_numbers = true},
                                         sharing(devices));
 }
@@ -158,7 +159,7 @@ void argsort_host_segments(const Key* keys, Index* indices, const HostSegments& 
   gpu::sort_host_segments<Bits<Key>, Word>({.input = {bits_at(keys), nullptr},
                                             .output = {nullptr, reinterpret_cast<Word*>(indices)},
                                             .arrays = arrays_of(segments),
-                                            .map = map_of<Key>(order),
+                                            .map = class_map_of<Key>(order),
                                             .takes_numbers = true},
                                            sharing(devices));
 }

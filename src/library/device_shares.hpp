@@ -1,9 +1,8 @@
 // One sort over several devices: keys, or pairs of keys and values, that lie in the memories of
-// several devices, or in host memory, and the indices that sort keys in host memory. Only where the
-// library was built with CUDA. The caller owns all memory, as in device_keys.hpp; the calls wait
-// until the sort is done. They use streams of their own: keys must have arrived on the devices
-// before (cudaMemcpy from memory that is not pinned may return earlier; cudaDeviceSynchronize
-// waits).
+// several devices, or in host memory, and the indices that sort keys in host memory. Only in builds
+// with CUDA. The caller owns all memory, as in device_keys.hpp; the calls wait until the sort is
+// done. They use streams of their own: keys must have arrived on the devices before (cudaMemcpy
+// from memory that is not pinned may return earlier; cudaDeviceSynchronize waits).
 //
 //   std::vector<gsort::DeviceShare<float>> shares = {{0, keys_on_0, count_0, scratch_on_0},
 //                                                    {1, keys_on_1, count_1, scratch_on_1}};
@@ -26,7 +25,7 @@
 
 namespace gsort {
 
-// What a device holds of the keys.
+// The keys that one device holds.
 template <DeviceKeyOf32Or64Bits Key>
 struct DeviceShare {
   int device = 0;
@@ -41,12 +40,12 @@ template <DeviceKeyOf32Or64Bits Key>
 [[nodiscard]] std::size_t device_share_scratch_bytes(std::uint64_t count, unsigned shares);
 
 // Sorts the keys of all shares as one sequence, in place. Each share has as many keys as before:
-// the first one the first keys, exactly, whatever the keys are. What was queued for the keys must
-// be done before the call. After Error(kDevice) the shares do not hold all of their keys.
+// the first one the first keys, exactly, whatever the keys are. Work that was queued for the keys
+// must be done before the call. After Error(kDevice) the shares do not hold all of their keys.
 template <DeviceKeyOf32Or64Bits Key>
 void sort_device_shares(std::span<const DeviceShare<Key>> shares, Order order = Order::kAscending);
 
-// What a device holds of pairs.
+// The pairs that one device holds.
 template <DeviceKeyOf32Or64Bits Key, class Value>
 requires DeviceWord<Value> || DeviceMoved<Value>
 struct DevicePairShare {

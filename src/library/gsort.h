@@ -10,9 +10,9 @@
  * needs no new function here. All functions are thread-safe, take ownership of nothing, and return
  * errors as a status; no C++ exception leaves them.
  *
- * Signals, their handlers, limits and the umask are the caller's, and are left alone. Ignore
- * SIGXFSZ if files have a size limit, and SIGPIPE if the output is a pipe; otherwise they end the
- * process. The README.md says what is left if a signal ends the process.
+ * The library does not change signals, their handlers, limits or the umask. Ignore SIGXFSZ if files
+ * have a size limit, and SIGPIPE if the output is a pipe; otherwise they end the process. The
+ * README.md lists the files that may be left if a signal ends the process.
  *
  * The guide is the README.md of the library. For C++: gsort/sort_file.hpp. */
 #ifndef GSORT_H
@@ -34,7 +34,7 @@ typedef enum gsort_status {
   GSORT_ERROR = 2
 } gsort_status;
 
-/* What went wrong, as far as a caller may want to act on it. Later versions may add kinds. */
+/* The kinds of errors that a caller may want to handle. Later versions may add kinds. */
 typedef enum gsort_error_kind {
   GSORT_ERROR_NONE = 0,
   GSORT_ERROR_USAGE = 1,     /* an argument or an option is wrong */
@@ -46,8 +46,8 @@ typedef enum gsort_error_kind {
   GSORT_ERROR_CORRUPT = 7    /* the verification failed */
 } gsort_error_kind;
 
-/* What a call did. Set `size` to sizeof(gsort_report) before the call, which sets the members that
- * lie within it. Later versions add members at the end. After GSORT_ERROR, all others are 0. */
+/* The results of a call. Set `size` to sizeof(gsort_report) before the call, which sets the members
+ * within that size. Later versions add members at the end. After GSORT_ERROR, all others are 0. */
 typedef struct gsort_report {
   size_t size;               /* of this struct, in bytes; set by the caller */
   uint64_t elements;         /* read */
@@ -58,20 +58,22 @@ typedef struct gsort_report {
   uint64_t disorder_element; /* of a check: the first element out of order, counted from 0 */
   double seconds;            /* of a sort or a merge */
   int verified;              /* 1: order and fingerprint of the output were verified */
-  char fingerprint[52];      /* of the elements read, as --fingerprint prints it; "" if unknown */
+  char fingerprint[52]; /* of the elements read, as --fingerprint prints it; "" if unknown. With
+                           --count and sets, equal floats are alike first: 0, unsigned NaN */
 } gsort_report;
 
 /* Sorts `count` input files (at least 1; "-" is standard input) into the file `output`, which may
- * be one of them. The output appears whole or not at all, and nothing temporary is left but what
- * --resume asks for. After an error no output has appeared, unless the hint says that it is in
+ * be one of them. The output appears whole or not at all, and no temporary file is left, except
+ * those of --resume. After an error no output has appeared, unless the hint says that it is in
  * place (a failed sync of its folder). Nothing is written to standard error. Returns GSORT_DONE or
  * GSORT_ERROR.
  *
  * `options` are words of the command line without names of files, ended by NULL; NULL means none.
  * The environment is ignored: neither GSORT_OPTIONS nor GSORT_TYPE counts. Options that name files
  * (--output, --files0-from) or ask for something else than a sort (--check, --each, --fingerprint,
- * --explain, --help, --stats, --trace, --form, --take, --join) are errors. Sorts at the same time do not share limits: give each its own -S and --parallel.
- * A sort on GPUs may change the calling thread's current CUDA device.
+ * --explain, --help, --stats, --trace, --form, --take, --join) are errors. Sorts at the same time
+ * do not share limits: give each its own -S and --parallel. A sort on GPUs may change the calling
+ * thread's current CUDA device.
  *
  * The type comes from -t, from --key, from the suffix of the first input ("dump.u64"), or from the
  * header of a NumPy file; without any, the call is an error.

@@ -13,10 +13,17 @@ namespace gsort::library {
 template <class Key>
 using Bits = KeyOf<Key>;
 
+[[nodiscard]] constexpr KeyFormat format_of_order(Order order) {
+  KeyFormat format;
+  format.descending = order == Order::kDescending || order == Order::kDescendingTotal;
+  const bool is_total = order == Order::kAscendingTotal || order == Order::kDescendingTotal;
+  format.float_order = is_total ? FloatOrder::kTotal : FloatOrder::kNumeric;
+  return format;
+}
+
 template <SortableKey Key>
 [[nodiscard]] constexpr KeyFormat format_of(Order order) {
-  KeyFormat format;
-  format.descending = order == Order::kDescending;
+  KeyFormat format = format_of_order(order);
 #define GSORT_MATCH(number, name, Value, fold) \
   if (std::same_as<Key, Value>) format.type = KeyType::number;
   GSORT_NUMBER_TYPES(GSORT_MATCH)

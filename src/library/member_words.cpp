@@ -14,6 +14,7 @@ constexpr std::pair<std::string_view, std::string_view> kMembers[] = {
     {"type", "key.type"},
     {"endian", "key.big_endian"},
     {"reverse", "key.descending"},
+    {"float-order", "key.float_order"},
     {"record", "record_bytes"},
     {"key", "record_keys"},
     {"skip", "input_form.skip_bytes"},

@@ -19,7 +19,7 @@ namespace {
 // Below this many keys for each, a core is not worth waking.
 constexpr std::uint64_t kLeastKeysPerCore = std::uint64_t{1} << 15;
 
-// Raw keys, read as ordered ones.
+// Raw keys, read as ordered ones; equal keys are one number.
 template <class Bits>
 struct OrderedKeys {
   std::span<const Bits> raw;
@@ -86,7 +86,7 @@ void merge_keys(std::span<const Key> a, std::span<const Key> b, std::span<Key> m
     }
     const unsigned cores = cores_for(threads == 0 ? std::nullopt : std::optional(threads));
     merge_all<Bits>(library::bits_of(a), library::bits_of(b), library::bits_of(merged),
-                    KeyMap<Bits>::of(library::format_of<Key>(order)), cores);
+                    KeyMap<Bits>::classes_of(library::format_of<Key>(order)), cores);
   });
 }
 

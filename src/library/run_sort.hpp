@@ -9,7 +9,7 @@
 
 namespace gsort {
 
-// Whether keys of which nobody gave the type may be read as those of the default.
+// Whether keys without a given type may be read as keys of the default type.
 enum class AssumedType : std::uint8_t { kAllowed, kRefused };
 
 // Throws: as sort_file does; and what the libraries below throw.

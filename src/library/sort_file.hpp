@@ -26,15 +26,15 @@ struct SortedFile {
   double seconds = 0;
 };
 
-// Sorts options.inputs into options.output. Options are what the command line means by them, with
-// three differences: key.type is the type, unless the header of a NumPy array says another (names
-// of files and the environment decide nothing; parse_options makes options of a command line, where
-// they do); there must be an output; and nothing is written to standard error.
+// Sorts options.inputs into options.output. Options mean the same as on the command line, with
+// three differences: key.type is the type, unless the header of a NumPy array has another one
+// (suffixes of files and the environment are ignored, except by parse_options); there must be an
+// output; and nothing is written to standard error.
 // If parse_options found no type, the assumed one replaces no input, and inputs that are plainly
 // not raw keys are an error, as on the command line.
-// Thread-safe; sorts at the same time share the machine unasked, so give each a buffer_size.
+// Thread-safe; sorts at the same time do not share limits, so give each a buffer_size.
 // A sort on GPUs may change the calling thread's current CUDA device.
-// Leaves signals and their handlers as they are: ignore SIGXFSZ if files have a size limit, SIGPIPE
+// Does not change signals or their handlers: ignore SIGXFSZ if files have a size limit, and SIGPIPE
 // if the output is a pipe; otherwise they end the process.
 // Throws: Error(kUsage) for no input or no output, and for options that ask for something else than
 // a sort (check, each, explain, show, stats, trace); Error of any kind from the sort: then no

@@ -4,7 +4,9 @@
 //   gsort::sort_keys<std::uint64_t>(keys);
 //   gsort::sort_keys<std::uint64_t>(keys, gsort::Order::kDescending);
 //
-// Floats are in IEEE total order: -NaN, -inf, ..., -0, +0, ..., +inf, +NaN.
+// Floats are sorted by value: -0 equals +0, and all NaN are equal and come last, in descending
+// order first. Equal floats are ordered by their bits. kAscendingTotal and kDescendingTotal are
+// IEEE 754's total order: -NaN, -inf, ..., -0, +0, ..., +inf, +NaN.
 #pragma once
 
 #include <cstdint>
@@ -15,7 +17,7 @@
 
 namespace gsort {
 
-enum class Order : std::uint8_t { kAscending, kDescending };
+enum class Order : std::uint8_t { kAscending, kDescending, kAscendingTotal, kDescendingTotal };
 
 // std::uint8_t to std::uint64_t, std::int8_t to std::int64_t, float and double: the C++ types of
 // GSORT_NUMBER_TYPES in element/key.hpp.
@@ -31,10 +33,10 @@ template <SortableKey Key>
 void sort_keys(std::span<Key> keys, Order order = Order::kAscending, unsigned threads = 0);
 
 // Merges two sorted sequences into `merged`; of equal keys those of `a` come first.
-// Requires: both are sorted in `order` (else the order of the result is not said, but it holds the
-// same keys). Thread-safe on disjoint memory.
+// Requires: both are sorted in `order`; otherwise the result has the same keys in an unspecified
+// order. Thread-safe on disjoint memory.
 // Throws: Error(kUsage) if `merged` is not as long as both together, or overlaps one of them, and
-// for too many threads; Error(kResource) if memory cannot be allocated: `merged` is then undefined.
+// for too many threads; Error(kResource), with `merged` undefined, if memory cannot be allocated.
 template <SortableKey Key>
 void merge_keys(std::span<const Key> a, std::span<const Key> b, std::span<Key> merged,
                 Order order = Order::kAscending, unsigned threads = 0);

@@ -16,43 +16,15 @@ using Text = std::string_view;
 constexpr unsigned kMostSeconds = 1'000'000;
 
 // By long name, or letter.
-constexpr std::string_view kShared[] = {"type",
-                                        "endian",
-                                        "reverse",
-                                        "record",
-                                        "key",
-                                        "skip",
-                                        "output",
-                                        "format",
-                                        "temporary-directory",
-                                        "buffer-size",
-                                        "gpu-memory",
-                                        "parallel",
-                                        "engine",
-                                        "device",
-                                        "direct-io",
-                                        "pack-runs",
-                                        "no-verify",
-                                        "q",
-                                        "v",
-                                        "color",
-                                        "h",
-                                        "help",
-                                        "version",
-                                        "stats",
-                                        "trace",
-                                        "explain",
-                                        "resume",
-                                        "progress",
-                                        "check",
-                                        "C",
-                                        "fingerprint",
-                                        "expect",
-                                        "unique",
-                                        "top",
-                                        "inputs-here",
-                                        "compress",
-                                        "verify-encoding"};
+constexpr std::string_view kShared[] = {
+    "type",        "endian",      "reverse",        "float-order", "record",
+    "key",         "skip",        "output",         "format",      "temporary-directory",
+    "buffer-size", "gpu-memory",  "parallel",       "engine",      "device",
+    "direct-io",   "pack-runs",   "no-verify",      "q",           "v",
+    "color",       "h",           "help",           "version",     "stats",
+    "trace",       "explain",     "resume",         "progress",    "check",
+    "C",           "fingerprint", "expect",         "unique",      "top",
+    "inputs-here", "compress",    "verify-encoding"};
 
 // Texts that differ from the help of gsort, by long name.
 struct OwnText {

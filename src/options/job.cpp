@@ -21,6 +21,9 @@ void adopt_elements(Job& job, const Options& options, const StoredArray& stored)
   } else {
     refuse_records_of_keys(options);
   }
+  if (job.element.records && options.key.float_order == FloatOrder::kTotal) {
+    for (KeyField& key : job.element.records->keys) key.float_order = FloatOrder::kTotal;
+  }
   if (!options.argsort) job.element = job.element.as_keys();
   if (!stored.key) return;
   job.element.key = *stored.key;

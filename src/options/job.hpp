@@ -52,13 +52,18 @@ struct Job {
   // With --take: the elements of the part of the output. Only this part is made, from runs that
   // other processes have formed.
   std::optional<std::uint64_t> part_elements;
-  std::optional<ElementFormat> shown;  // elements as they come out, where runs hold others
+  std::optional<ElementFormat> shown;  // of the output, if it differs from that of runs
 
   Resources resources;
   Handling handling;
 
   [[nodiscard]] const ElementFormat& input_element() const {
     return numbered ? *numbered : element;
+  }
+
+  // Whether the result does not distinguish equal floats: the reader then gives them the same bits.
+  [[nodiscard]] bool makes_equal_alike() const {
+    return numbered || counts || set_operation != SetOperation::kNone;
   }
 
   // Requires: `numbered` is set.

@@ -1,5 +1,5 @@
-// What was asked: the command line and the environment as typed values, before anything is known
-// about the machine or the files. Sizes that may be percentages stay text here (their syntax is
+// The options: the command line and the environment as typed values, before anything is known about
+// the machine or the files. Sizes that may be percentages stay text here (their syntax is
 // checked); the plan resolves them.
 //
 // Read next: option_table.cpp, the one table that the parser and all help texts are made from.
@@ -39,10 +39,10 @@ enum class Show : std::uint8_t {
 // Which program is called: it decides which options there are.
 enum class Program : std::uint8_t { kGsort, kCluster };  // gsort, gsort-mpi
 
-// Who decided the key type, so that it can be shown with the type. kDefault: nobody, so that what
-// is read may have another one; parse_options() alone says so.
+// The source of the key type, which is shown with the type. kDefault: none, so the inputs may have
+// another type; only parse_options() sets it.
 enum class TypeSource : std::uint8_t {
-  kCaller,  // who filled in Options without a command line
+  kCaller,  // a caller that filled in Options without a command line
   kOption,
   kSuffix,
   kEnvironment,
@@ -69,7 +69,7 @@ struct NumberOf {
   friend bool operator==(const NumberOf&, const NumberOf&) = default;
 };
 
-// What a sort may take of the machine. Sizes as typed: "512M", "50%".
+// The resources that a sort may use. Sizes as typed: "512M", "50%".
 struct Resources {
   std::optional<std::string> buffer_size;
   std::optional<std::string> gpu_memory;
@@ -79,14 +79,14 @@ struct Resources {
   DeviceChoice devices;
 };
 
-// How bytes travel, and whether the result is proven. None of it changes the result.
+// How bytes are transferred, and whether the result is verified. None of these changes the result.
 struct Handling {
   DirectIo direct_io = DirectIo::kAuto;
   Packing packing = Packing::kAuto;
   bool verify = true;
 };
 
-// What the user sees.
+// The reports for the user.
 struct Reporting {
   int verbosity = 0;  // -1: errors only (-q), 0: as usual, 1: phases (-v), 2: decisions (-vv)
   ProgressMode progress = ProgressMode::kAuto;
@@ -95,14 +95,14 @@ struct Reporting {
   std::optional<std::string> trace;
 };
 
-// What a sort reads, writes and keeps. inputs is never empty; "-" is stdin. No output means stdout;
-// the output "-" means stdout even where that is a terminal.
+// The files of a sort. inputs is never empty; "-" is stdin. No output means stdout; the output "-"
+// means stdout even if that is a terminal.
 struct FileNames {
   std::vector<std::string> inputs;
   std::optional<std::string> output;
   std::optional<std::string> resume;     // the folder of a sort that can be resumed
   std::optional<unsigned> split_output;  // into so many parts; `output` then has "{}" once
-  // Of gsort-mpi: one for each process. `output` then has "{rank}" once, and split_output is their
+  // For gsort-mpi: one for each process. `output` then has "{rank}" once, and split_output is their
   // number as soon as that is known.
   bool parts = false;
 
@@ -160,7 +160,7 @@ struct Options : FileNames, Resources, Handling, Reporting {
   std::vector<std::string> temporary_directories;  // as given; empty: the default of the plan
   std::string tmpdir;                              // $TMPDIR, for that default; empty: not set
 
-  // Of gsort-mpi: how long a host may be silent.
+  // For gsort-mpi: how long a host may be silent.
   unsigned peer_timeout_seconds = 60;
 
   bool keep_rates = true;  // GSORT_CACHE: whether the file of measured rates is read and written

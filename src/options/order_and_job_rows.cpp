@@ -17,6 +17,8 @@ using enum ValueKind;
 using Text = std::string_view;
 
 constexpr Choice<bool> kEndians[] = {{"little", false}, {"big", true}};
+constexpr Choice<FloatOrder> kFloatOrders[] = {{"numeric", FloatOrder::kNumeric},
+                                               {"total", FloatOrder::kTotal}};
 constexpr Choice<ExplainMode> kExplainModes[] = {{"text", ExplainMode::kText},
                                                  {"json", ExplainMode::kJson}};
 
@@ -36,8 +38,8 @@ constexpr auto kRows = std::to_array<OptionSpec>({
      .help = kTypeHelp,
      .more = "Without it, the suffix of the first FILE decides (dump.u64), else $GSORT_TYPE, else "
              "i32; an output of that assumed type cannot replace a FILE. uint64, float64, double "
-             "and '<u8' are names of types, too. Floats sort by IEEE total order: -NaN, -inf, ..., "
-             "-0, +0, ..., +inf, +NaN. time64 is i64 with its least number, NumPy's NaT, last.",
+             "and '<u8' are names of types, too. time64 is i64 with its least number, NumPy's NaT, "
+             "last.",
      .rules =
          "No name depends on case; uint64_t and all of NumPy's codes with a byte order are names. "
          "A warning names the first FILE whose suffix says another type. If i32 is only assumed, a "
@@ -64,6 +66,18 @@ constexpr auto kRows = std::to_array<OptionSpec>({
      .common = true,
      .help = "descending order",
      .apply = [](Options& o, Text) { o.key.descending = true; }},
+    {.name = "float-order",
+     .value_kind = kRequired,
+     .value_name = "numeric|total",
+     .group = kOrder,
+     .help = "order of floats (numeric)",
+     .more =
+         "numeric: -0 equals +0, and NaN, all equal, come last, or with -r first. total: as IEEE "
+         "754 has it, -NaN, ..., -0, +0, ..., +NaN.",
+     .rules = "Equal floats keep their order in records and positions; keys alone come by their "
+              "bits. --check and --merge accept them in any order.",
+     .apply = [](Options& o,
+                 Text v) { o.key.float_order = parse_choice(v, kFloatOrders, "--float-order"); }},
     {.name = "record",
      .value_kind = kRequired,
      .value_name = "SIZE",
@@ -92,9 +106,10 @@ constexpr auto kRows = std::to_array<OptionSpec>({
      .group = kOrder,
      .common = true,
      .help = "one of each key",
-     .more = "Keys are equal if their bits are: -0 and +0 differ. The first of several records "
-             "with equal keys is kept. With -c, no key may repeat.",
-     .rules = "Two NaN with different bits differ, too.",
+     .more = "The first of several equal keys, or of records with equal keys, is kept. With -c, no "
+             "key may repeat.",
+     .rules = "Of floats, see --float-order; --count, --intersect and --subtract write equal ones "
+              "as 0 or NaN without a sign.",
      .apply = [](Options& o, Text) { o.unique = true; }},
     {.name = "count",
      .group = kOrder,

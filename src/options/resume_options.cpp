@@ -2,6 +2,7 @@
 
 #include <fmt/format.h>
 
+#include "form/equal_floats.hpp"
 #include "form/npy.hpp"
 #include "options/exclusive_options.hpp"
 
@@ -16,17 +17,25 @@ std::string_view endian_name(bool big_endian) {
   return big_endian ? "big" : "little";
 }
 
+// Without a word: not a float, or in total order, as all floats of earlier versions, which refuse
+// the word where it is.
+std::string_view float_order_name(std::optional<KeyType> type, FloatOrder order) {
+  return type && is_float(*type) && order != FloatOrder::kTotal ? " numeric" : "";
+}
+
 std::string element_text(const ElementFormat& element) {
   const auto records = element.shown_records();
+  const KeyFormat& whole = element.key;
   if (!records) {
-    return fmt::format("{} {} endian {}", name_of(element.key.type),
-                       endian_name(element.key.big_endian), order_name(element.key.descending));
+    return fmt::format("{}{} {} endian {}", name_of(whole.type),
+                       float_order_name(whole.type, whole.float_order),
+                       endian_name(whole.big_endian), order_name(whole.descending));
   }
   std::string text = fmt::format("records of {} bytes", records->bytes);
   for (const KeyField& key : records->keys) {
-    text +=
-        fmt::format(", {} of {} at {} {} endian {}", key.type ? name_of(*key.type) : "bytes",
-                    key.bytes, key.offset, endian_name(key.big_endian), order_name(key.descending));
+    text += fmt::format(", {} of {} at {}{} {} endian {}", key.type ? name_of(*key.type) : "bytes",
+                        key.bytes, key.offset, float_order_name(key.type, key.float_order),
+                        endian_name(key.big_endian), order_name(key.descending));
   }
   return text;
 }
@@ -37,13 +46,20 @@ std::string_view positions_text(const Job& job) {
   return job.element.records ? " with positions" : " with positions, as numbers";
 }
 
+// Runs that hold other bits than the inputs.
+std::string_view alike_text(const Job& job) {
+  const bool is_alike = !job.numbered && job.makes_equal_alike() &&
+                        !floats_in_numeric_order(job.input_element()).empty();
+  return is_alike ? ", equal floats alike" : "";
+}
+
 }  // namespace
 
 std::string resumable_job(const Job& job, const InputForm& form) {
-  return fmt::format("{}{}; input as {}, {}; skip {}; {}", element_text(job.input_element()),
+  return fmt::format("{}{}; input as {}, {}; skip {}; {}{}", element_text(job.input_element()),
                      positions_text(job), form.format ? name_of(*form.format) : "its name says",
                      form.codec ? name_of(*form.codec) : "its bytes say", form.skip_bytes,
-                     job.handling.verify ? "verified" : "not verified");
+                     job.handling.verify ? "verified" : "not verified", alike_text(job));
 }
 
 void refuse_beside_resume(const Options& options, const StoredArray& stored) {

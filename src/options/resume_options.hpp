@@ -1,4 +1,4 @@
-// What --resume asks of the other options, and what of them a sort must keep to go on.
+// The rules of --resume for the other options, and the options that a resumed sort must keep.
 #pragma once
 
 #include <string>
@@ -10,8 +10,8 @@
 
 namespace gsort {
 
-// What decides what is in the runs, as text: equal for sorts whose runs are the same. The output,
-// its form, -u, --top and all resources may differ.
+// The options that decide the contents of the runs, as text: equal for sorts whose runs are the
+// same. The output, its form, -u, --top and all resources may differ.
 [[nodiscard]] std::string resumable_job(const Job& job, const InputForm& form);
 
 // Throws: Error(kUsage) for options that --resume does not go with, or headers of the inputs.

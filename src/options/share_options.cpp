@@ -84,6 +84,7 @@ void refuse_order_beside(const Options& options, std::string_view name) {
   if (options.type_source == TypeSource::kOption) refuse("--type");
   if (options.byte_order_is_asked) refuse("--endian");
   if (options.key.descending) refuse("--reverse");
+  if (options.key.float_order == FloatOrder::kTotal) refuse("--float-order");
   if (options.record_bytes) refuse("--record");
   if (!options.record_keys.empty()) refuse("--key");
   if (!options.verify) refuse("--no-verify");
@@ -119,9 +120,19 @@ bool take_word(std::istringstream& words, std::string_view one, std::string_view
   return is_other || word.starts_with(one);
 }
 
-// "little endian ascending"
-bool take_order(std::istringstream& words, bool& big_endian, bool& descending) {
+// "little endian ascending", of floats in numeric order "numeric little endian ascending".
+bool take_order(std::istringstream& words, std::optional<KeyType> type, bool& big_endian,
+                bool& descending, FloatOrder& float_order) {
   bool ignored = false;
+  if (type && is_float(*type)) {
+    const auto begin = words.tellg();
+    std::string word;
+    words >> word;
+    if (word != "numeric") {
+      float_order = FloatOrder::kTotal;
+      words.seekg(begin);
+    }
+  }
   return take_word(words, "little", "big", big_endian) &&
          take_word(words, "endian", "endian", ignored) &&
          take_word(words, "ascending", "descending", descending);
@@ -135,9 +146,12 @@ std::optional<KeyField> field_of(const std::string& text) {
   std::string of;
   std::string at;
   words >> type >> of >> field.bytes >> at >> field.offset;
-  if (!words || !take_order(words, field.big_endian, field.descending)) return std::nullopt;
   field.type = key_type_named(type);
   if (!field.type && type != "bytes") return std::nullopt;
+  if (!words ||
+      !take_order(words, field.type, field.big_endian, field.descending, field.float_order)) {
+    return std::nullopt;
+  }
   return field;
 }
 
@@ -148,7 +162,10 @@ std::optional<ElementFormat> format_of(const std::string& text) {
   words >> type;
   if (type != "records") {
     const auto key = key_type_named(type);
-    if (!key || !take_order(words, element.key.big_endian, element.key.descending)) return {};
+    if (!key || !take_order(words, key, element.key.big_endian, element.key.descending,
+                            element.key.float_order)) {
+      return {};
+    }
     element.key.type = *key;
     return element;
   }

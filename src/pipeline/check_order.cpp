@@ -21,7 +21,8 @@ namespace gsort {
 namespace {
 
 // An element at the border of a block: its key decides the order, its identity whether it is
-// another one than its neighbour: the bytes, or the key where no two elements may share one.
+// another one than its neighbour: the key of keys and where no two elements may share one, else the
+// bytes.
 struct Border {
   std::string key;
   std::string identity;
@@ -91,7 +92,7 @@ class OrderCheck {
   [[nodiscard]] Border border_of(const std::byte* element) const {
     std::string bytes(reinterpret_cast<const char*>(element), order_.element_bytes());
     std::string key = order_.normalised_key(element);
-    std::string identity = strict_ ? key : bytes;
+    std::string identity = strict_ || !order_.records() ? key : bytes;
     return {std::move(key), std::move(identity), std::move(bytes)};
   }
 

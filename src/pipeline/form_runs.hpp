@@ -21,8 +21,8 @@ struct FormedRuns {
   std::uint64_t elements = 0;
 };
 
-// With plan.job.forms_share, the only chunk becomes a run, too, and none of no elements. Requires:
-// all of the context but make_engine and make_tier is set.
+// With plan.job.forms_share, an only chunk becomes a run, too, but no elements make no run.
+// Requires: all members of the context except make_engine and make_tier are set.
 // Throws: Error from reading, sorting, writing, or the proof; all threads have ended by then.
 [[nodiscard]] FormedRuns form_runs(const SortContext& context, const OutputMaker& output);
 

@@ -110,8 +110,11 @@ class GroupMerge {
       // What is equal to the bound may still come from the bound's input, and stands in front of
       // what later inputs have of it. Among keys that cannot be seen.
       const bool equal_included = i <= bound.window || !order_.records();
-      const ConstByteSpan slice = windows_[i].take_up_to(bound.element, equal_included);
+      const bool takes_all = i == bound.window;  // its last element is the bound
+      const ConstByteSpan slice =
+          windows_[i].take_up_to(takes_all ? nullptr : bound.element, equal_included);
       order_.copy_ordered(slice, to);
+      order_.put_equal_in_order({to, slice.size()});
       to += slice.size();
       part.counts.push_back(slice.size() / order_.element_bytes());
       position_ += part.counts.back();

@@ -27,8 +27,8 @@
 
 namespace gsort {
 
-// What a folder is told of a job and its inputs, without runs. Requires: nothing has been taken
-// from the reader. Throws: Error(kUsage) when an input cannot be read a second time.
+// The manifest of a job and its inputs, without runs. Requires: nothing has been taken from the
+// reader. Throws: Error(kUsage) when an input cannot be read a second time.
 [[nodiscard]] io::Manifest manifest_of(const std::string& job, std::uint64_t element_bytes,
                                        const io::Reader& reader);
 
@@ -80,7 +80,7 @@ class Resumption {
   // The output is there. What cannot be removed becomes a note.
   void finish();
 
-  // The runs are all of `share`: they stay, for those who make the output of them. `all` is the
+  // The runs are all of `share`: they stay, for the processes that make the output. `all` is the
   // manifest of the inputs of all shares.
   void complete(const io::ManifestShare& share, const io::Manifest& all);
 

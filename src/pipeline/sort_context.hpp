@@ -1,6 +1,6 @@
-// SortContext: what the stages of a sort work with, whichever door asks for it. All sizes and
-// switches are in its plan; the functions below make of a plan what every door needs: proof,
-// engine, options for runs.
+// SortContext: the objects that the stages of a sort work with. All sorts use it: those of gsort,
+// gsort-mpi, the library and Python. Its plan has all sizes and switches. The functions below make
+// from a plan the objects that every sort needs: proof, engine, options for runs.
 #pragma once
 
 #include <cstdint>
@@ -24,7 +24,7 @@
 
 namespace gsort {
 
-// Makes the plan's engine, to work in `memory`, which outlives it.
+// Makes the plan's engine, which works in `memory`. Requires: the memory outlives the engine.
 using EngineMaker =
     std::function<std::unique_ptr<Engine>(const Plan&, const EngineShape&, ByteSpan memory)>;
 
@@ -33,59 +33,58 @@ using EngineMaker =
 using TierMaker =
     std::function<std::unique_ptr<TierMemory>(const DevicePlan&, std::uint64_t bytes)>;
 
-// The run store is made when the first run needs it: most sorts need none.
+// Returns the run store; the first call makes it, because most sorts need none.
 using RunStoreMaker = std::function<io::RunStore&()>;
 
-// Is told of every run that is whole, in the order of the input's elements that it holds, with
-// their fingerprint. Chunks are then filled one after the other. Requires: one thread spills
-// (plan.chunk.spillers).
+// Called for every complete run, with the fingerprint of its elements, in the order of the input.
+// Chunks are then filled one after the other. Requires: one thread spills (plan.chunk.spillers).
 using RunKeeper = std::function<void(const io::Run& run, const Fingerprint& elements)>;
 
-// The output is prepared when its size is known: for a pipe, after everything has been read. Who
-// puts elements while others are still being read may not know their number (and then must know
-// that there are any).
+// Prepares the output when its size is known: for a pipe, after everything has been read. A caller
+// that puts elements while others are still being read may not know their number; then it must know
+// that there is at least one.
 using OutputMaker = std::function<PieceSink&(std::optional<std::uint64_t> elements)>;
 
 struct SortContext {
-  // A door sets these.
+  // The caller of a sort sets these.
   const Plan& plan;                                 // may change between two attempts
-  io::Reader* reader = nullptr;                     // null where runs are all of the input
+  io::Reader* reader = nullptr;                     // null if the input consists of runs
   std::vector<std::string> temporary_folders = {};  // for runs
   EngineMaker make_engine = nullptr;
   TierMaker make_tier = nullptr;     // called for each device if the plan has a tier there
-  Meter* meter = nullptr;            // is told of all phases and stages; may be null
-  Resumption* resumption = nullptr;  // keeps runs, which else are gone with the process
+  Meter* meter = nullptr;            // records all phases and stages; may be null
+  Resumption* resumption = nullptr;  // keeps runs after the process; may be null
   RunKeeper keep = nullptr;          // may be null
 
   // The sort sets these for its stages.
-  Proof* proof = nullptr;  // of what is read
+  Proof* proof = nullptr;  // of the elements that are read
   Engine* engine = nullptr;
-  ByteSpan memory = {};  // the engine's; stages take buffers of their own from its end
+  ByteSpan memory = {};  // of the engine; stages take their own buffers from its end
   RunStoreMaker store = nullptr;
-  DeviceLosses* losses = nullptr;  // null: a device that fails ends the sort
+  DeviceLosses* losses = nullptr;  // null: if a device fails, the sort fails
 };
 
-// The proof of a sort by the plan. The meter, which may be null, outlives it.
+// The proof of a sort by the plan. `meter` may be null. Requires: it outlives the proof.
 [[nodiscard]] Proof proof_of(const Plan& plan, Meter* meter);
 
 // The shape of the plan's engine.
 [[nodiscard]] EngineShape engine_shape_of(const Plan& plan, Meter* meter);
 
-// Makes the engine that the context then names, to work in `memory`. The caller keeps it while
+// Makes the engine, which works in `memory`, and sets it in the context. The caller keeps it while
 // stages use it.
 [[nodiscard]] std::unique_ptr<Engine> start_engine(SortContext& context, ByteSpan memory);
 
 // The options for the plan's runs, without a tier.
 [[nodiscard]] io::RunStoreOptions run_store_options(const Plan& plan);
 
-// Makes the tier in the memory of the plan's devices, as far as it plans one, and gives it to
-// `options`. A device that has less than it said when the plan was made costs time alone: a note
-// says so. Requires: the tier outlives the store.
+// Makes the tier in the memory of the plan's devices, if the plan has one, and sets it in
+// `options`. If a device has less memory than when the plan was made, the sort only takes longer; a
+// note says so. Requires: the tier outlives the store.
 void add_device_tier(const Plan& plan, const TierMaker& make_tier,
                      std::optional<io::TierGroup>& tier, io::RunStoreOptions& options,
                      std::vector<std::string>& notes);
 
-// Copies the totals that a store of runs has measured.
+// Copies the totals that a run store has measured into `statistics`.
 void take_run_totals(const io::RunStore& store, Statistics& statistics);
 
 }  // namespace gsort

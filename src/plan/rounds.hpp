@@ -19,13 +19,13 @@ namespace gsort {
 // The rounds before the last merge, which takes at most `fan_in` runs. Requires: fan_in >= 2.
 [[nodiscard]] std::vector<MergeRound> plan_rounds(std::uint64_t run_count, std::uint32_t fan_in);
 
-// The rounds before these: of an input merge, the one that makes the runs.
+// The number of rounds before these: 1 for an input merge that makes runs, else 0.
 [[nodiscard]] std::size_t earlier_rounds(const Plan& plan);
 
 // How much these rounds merge if the runs have `sizes` elements.
 struct RoundTotals {
   std::uint64_t merged = 0;  // elements that are put into longer runs
-  // Of these, the most that exist at the same time: longer runs are removed when they are merged
+  // The most of them that exist at the same time: longer runs are removed when they are merged
   // again; the original runs are kept, and not counted.
   std::uint64_t most_at_once = 0;
 };

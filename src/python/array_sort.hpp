@@ -8,8 +8,8 @@
 namespace gsort::python {
 
 // Writes each row of `source` in order to `result`, which is as long, and the same memory or
-// disjoint. Requires: whole rows of `row_keys` > 0. Verified: each row is in order, and has the
-// fingerprint of the source. `threads`: 0 for all cores. Throws: Error(kResource), with the result
+// disjoint. Verifies that each row is in order and has the fingerprint of the source. `threads`: 0
+// for all cores. Requires: whole rows of `row_keys` > 0. Throws: Error(kResource), with the result
 // undefined unless it is the source; Error(kCorrupt).
 void sort_array(ConstByteSpan source, ByteSpan result, std::size_t row_keys,
                 const KeyFormat& format, unsigned threads);

@@ -51,7 +51,7 @@ class Call {
   // The elements of a row of an array of two dimensions, as its header says; 0: no rows.
   [[nodiscard]] std::uint64_t row_elements() const { return job_.row_elements; }
 
-  // How many rows an array has whose rows have no elements.
+  // The number of rows of an array whose rows are empty.
   [[nodiscard]] std::optional<std::uint64_t> empty_rows() const { return job_.empty_rows; }
 
   // Sorts into `memory`, or into the output that the words name. A call sorts or checks once.

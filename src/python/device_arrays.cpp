@@ -187,7 +187,8 @@ void sort_rows_of_pairs(gpu::PairBatchSort<Key, Word> sort, const DeviceKeys& ke
                         cudaStream_t stream) {
   sort.keys_in = pointer_to<const Key>(keys.address);
   sort.arrays = places_of(keys);
-  sort.map = KeyMap<Key>::of(keys.format);
+  sort.map = sort.takes_numbers ? KeyMap<Key>::classes_of(keys.format)
+                                : KeyMap<Key>::of(keys.format);
   const StreamMemory scratch(any_width::sort_pair_batch_scratch_bytes<Key>(sort.arrays), stream);
   sort.scratch = scratch.all();
   sort.stream = stream;
@@ -205,7 +206,7 @@ void argsort_rows(const DeviceKeys& keys, Index* indices, cudaStream_t stream) {
       gpu::KeyArgsort<Key, Index>{.keys = pointer_to<const Key>(keys.address),
                                   .indices = indices,
                                   .count = keys.row_keys,
-                                  .load_map = KeyMap<Key>::of(keys.format),
+                                  .load_map = KeyMap<Key>::classes_of(keys.format),
                                   .scratch = scratch.all(),
                                   .stream = stream});
 }

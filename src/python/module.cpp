@@ -170,13 +170,18 @@ Report sort_into(Call& call, int descriptor, const nb::bytes& place, const nb::o
   return report;
 }
 
+FloatOrder float_order(bool total) {
+  return total ? FloatOrder::kTotal : FloatOrder::kNumeric;
+}
+
 // Sorts rows of numbers in the machine's byte order, from one array to another or in place.
 void sort_numbers(const nb::handle& source, const nb::handle& result, std::size_t row_keys,
-                  const char* type, bool descending, unsigned threads) {
+                  const char* type, bool descending, bool total, unsigned threads) {
   constexpr std::size_t kWorthReleasing = 16 * kKiB;
   KeyFormat format;
   format.type = key_type_named(type).value();
   format.descending = descending;
+  format.float_order = float_order(total);
   const Held from(source, PyBUF_C_CONTIGUOUS);
   const Held to(result, PyBUF_C_CONTIGUOUS | PyBUF_WRITABLE);
   if (from.bytes().size() < kWorthReleasing) {
@@ -194,40 +199,42 @@ CheckOutcome check(Call& call, const nb::object& watch) {
 }
 
 DeviceKeys device_keys(std::uintptr_t address, std::uint64_t rows, std::uint64_t row_keys,
-                       const std::string& type, bool big_endian, bool descending,
+                       const std::string& type, bool big_endian, bool descending, bool total,
                        std::uintptr_t offsets) {
   return {address,
           rows,
           row_keys,
-          {parse_key_type(type, "dtype").type, big_endian, descending},
+          {parse_key_type(type, "dtype").type, big_endian, descending, {}, float_order(total)},
           offsets};
 }
 
 void sort_device_array(std::uintptr_t address, std::uint64_t rows, std::uint64_t row_keys,
-                       const std::string& type, bool big_endian, bool descending,
+                       const std::string& type, bool big_endian, bool descending, bool total,
                        std::uintptr_t offsets, std::uintptr_t output, std::uintptr_t stream) {
   const nb::gil_scoped_release released;
-  sort_on_device(device_keys(address, rows, row_keys, type, big_endian, descending, offsets),
+  sort_on_device(device_keys(address, rows, row_keys, type, big_endian, descending, total, offsets),
                  output, stream);
 }
 
 void argsort_device_array(std::uintptr_t address, std::uint64_t rows, std::uint64_t row_keys,
-                          const std::string& type, bool big_endian, bool descending,
+                          const std::string& type, bool big_endian, bool descending, bool total,
                           std::uintptr_t offsets, std::uintptr_t indices, std::size_t index_bytes,
                           std::uintptr_t stream) {
   const nb::gil_scoped_release released;
-  argsort_on_device(device_keys(address, rows, row_keys, type, big_endian, descending, offsets),
-                    {indices, index_bytes}, stream);
+  argsort_on_device(
+      device_keys(address, rows, row_keys, type, big_endian, descending, total, offsets),
+      {indices, index_bytes}, stream);
 }
 
 void sort_device_pairs(std::uintptr_t address, std::uint64_t rows, std::uint64_t row_keys,
-                       const std::string& type, bool big_endian, bool descending,
+                       const std::string& type, bool big_endian, bool descending, bool total,
                        std::uintptr_t offsets, std::uintptr_t keys_output, std::uintptr_t values,
                        std::size_t value_bytes, std::uintptr_t values_output,
                        std::uintptr_t stream) {
   const nb::gil_scoped_release released;
-  sort_pairs_on_device(device_keys(address, rows, row_keys, type, big_endian, descending, offsets),
-                       keys_output, {values, value_bytes}, values_output, stream);
+  sort_pairs_on_device(
+      device_keys(address, rows, row_keys, type, big_endian, descending, total, offsets),
+      keys_output, {values, value_bytes}, values_output, stream);
 }
 
 // The memory as an array that keeps `owner`; "__dlpack__" of it gives the capsule. `kind` is
@@ -327,15 +334,15 @@ NB_MODULE(_native, module) {
       .def("sort_into", sort_into, "descriptor"_a, "place"_a, "watch"_a.none())
       .def("check", check, "watch"_a.none());
   module.def("sort_numbers", sort_numbers, "source"_a, "result"_a, "row_keys"_a, "type"_a,
-             "descending"_a, "threads"_a);
+             "descending"_a, "total"_a, "threads"_a);
   module.def("sort_on_device", sort_device_array, "address"_a, "rows"_a, "row_keys"_a, "type"_a,
-             "big_endian"_a, "descending"_a, "offsets"_a, "output"_a, "stream"_a);
+             "big_endian"_a, "descending"_a, "total"_a, "offsets"_a, "output"_a, "stream"_a);
   module.def("argsort_on_device", argsort_device_array, "address"_a, "rows"_a, "row_keys"_a,
-             "type"_a, "big_endian"_a, "descending"_a, "offsets"_a, "indices"_a, "index_bytes"_a,
-             "stream"_a);
+             "type"_a, "big_endian"_a, "descending"_a, "total"_a, "offsets"_a, "indices"_a,
+             "index_bytes"_a, "stream"_a);
   module.def("sort_pairs_on_device", sort_device_pairs, "address"_a, "rows"_a, "row_keys"_a,
-             "type"_a, "big_endian"_a, "descending"_a, "offsets"_a, "keys_output"_a, "values"_a,
-             "value_bytes"_a, "values_output"_a, "stream"_a);
+             "type"_a, "big_endian"_a, "descending"_a, "total"_a, "offsets"_a, "keys_output"_a,
+             "values"_a, "value_bytes"_a, "values_output"_a, "stream"_a);
   module.def("order_streams", order_streams, "neighbour"_a, "earlier"_a, "later"_a);
   nb::class_<DeviceMemory>(module, "DeviceMemory")
       .def(nb::init<std::size_t, std::uintptr_t>(), "bytes"_a, "neighbour"_a)

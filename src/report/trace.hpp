@@ -1,7 +1,7 @@
 // --trace: what every thread did when, in Chrome's trace-event format, which ui.perfetto.dev opens
-// and gsort-plot draws. One track a thread, spans named after their stages with their bytes
-// and their device as arguments, waits apart by their category; phases have a track of their own.
-// Times are microseconds.
+// and gsort-plot draws. One track a thread, spans named after their stages with their bytes and
+// their device as arguments, waits apart by their category; phases have a track of their own. Times
+// are microseconds.
 #pragma once
 
 #include <functional>

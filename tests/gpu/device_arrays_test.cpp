@@ -42,10 +42,9 @@ class DeviceArrays : public gpu::GpuTest {
                                             : KeyType::kF64;
     return {type, big_endian, descending};
   }
-  static auto order_of(const KeyFormat& format) {
-    return [map = KeyMap<Key>::of(format)](Key a, Key b) {
-      return map.to_ordered(a) < map.to_ordered(b);
-    };
+  static auto order_of(const KeyFormat& format, bool by_class = false) {
+    return [map = by_class ? KeyMap<Key>::classes_of(format) : KeyMap<Key>::of(format)](
+               Key a, Key b) { return map.to_ordered(a) < map.to_ordered(b); };
   }
 };
 using Widths = ::testing::Types<std::uint8_t, std::uint16_t, std::uint32_t, std::uint64_t>;
@@ -83,7 +82,7 @@ TYPED_TEST(DeviceArrays, GiveTheirIndicesStably) {
     const std::vector<TypeParam> values = random_keys<TypeParam>(count, 97);
     std::vector<std::uint32_t> expected(count);
     std::iota(expected.begin(), expected.end(), 0U);
-    std::ranges::stable_sort(expected, this->order_of(this->format(false)),
+    std::ranges::stable_sort(expected, this->order_of(this->format(false), true),
                              [&](std::uint32_t index) { return values[index]; });
     const DeviceArray<TypeParam> keys(values);
     const DeviceArray<std::uint32_t> indices(count);
@@ -144,7 +143,7 @@ TYPED_TEST(DeviceArrays, GiveIndicesOfEachRow) {
   const DeviceArray<std::uint64_t> offsets(rows.offsets);
   const DeviceArray<TypeParam> keys(values);
   const DeviceArray<std::uint64_t> indices(rows.count());
-  std::vector<std::uint64_t> expected = rows.order(values, this->order_of(format));
+  std::vector<std::uint64_t> expected = rows.order(values, this->order_of(format, true));
   for (std::uint64_t& number : expected) number %= rows.row_keys;
   for (const DeviceKeys& what :
        {rows.even(address_of(keys), format), rows.by_offsets(address_of(keys), format, offsets)}) {

@@ -40,10 +40,10 @@ std::vector<Key> keys_of_few(std::size_t count, std::size_t distinct) {
   return keys;
 }
 
-// The numbers of keys in their stable order.
+// The numbers of keys in their stable order; equal floats by their bits, or `by_class`.
 template <class Key>
-std::vector<std::uint64_t> order_of(std::span<const Key> keys, Order order) {
-  const auto map = library::map_of<Key>(order);
+std::vector<std::uint64_t> order_of(std::span<const Key> keys, Order order, bool by_class = false) {
+  const auto map = by_class ? library::class_map_of<Key>(order) : library::map_of<Key>(order);
   std::vector<std::uint64_t> numbers(keys.size());
   std::iota(numbers.begin(), numbers.end(), std::uint64_t{0});
   std::ranges::stable_sort(numbers, {}, [&](std::uint64_t i) {
@@ -78,12 +78,12 @@ class DeviceLibrary : public gpu::GpuTest {
   };
 
   static Arrays arrays_of(const std::vector<Key>& keys, std::vector<std::uint64_t> lengths,
-                          Order order) {
+                          Order order, bool by_class = false) {
     Arrays arrays{{0}, {}, {}};
     for (const std::uint64_t length : lengths) {
       const std::uint64_t begin = arrays.offsets.back();
       for (const std::uint64_t number :
-           order_of<Key>(std::span(keys).subspan(begin, length), order)) {
+           order_of<Key>(std::span(keys).subspan(begin, length), order, by_class)) {
         arrays.order.push_back(begin + number);
         arrays.numbers.push_back(number);
       }
@@ -251,7 +251,7 @@ TYPED_TEST(DeviceLibrary, MergesEverySmallInput) {
 
 template <class Key, class Index>
 void argsort_all(const std::vector<Key>& keys, Order order) {
-  const auto numbers = order_of<Key>(keys, order);
+  const auto numbers = order_of<Key>(keys, order, true);
   const DeviceArray<Key> input(keys);
   const DeviceArray<Index> indices(keys.size());
   const std::size_t bytes = device_argsort_scratch_bytes<Key, Index>(keys.size());
@@ -329,8 +329,8 @@ TYPED_TEST(DeviceLibrary, SortsPairsOfSegmentsAndGivesTheirNumbers) {
     const DeviceArray<std::int64_t> indices(keys.size());
     argsort_device_segments(keys_in.get(), indices.get(), segments, order, {scratch.get(), bytes},
                             nullptr);
-    EXPECT_EQ(indices.values(),
-              std::vector<std::int64_t>(arrays.numbers.begin(), arrays.numbers.end()));
+    const auto numbers = this->arrays_of(keys, lengths, order, true).numbers;
+    EXPECT_EQ(indices.values(), std::vector<std::int64_t>(numbers.begin(), numbers.end()));
     EXPECT_TRUE(scratch.guards_hold());
   }
 }

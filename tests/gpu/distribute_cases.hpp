@@ -1,4 +1,4 @@
-// What the tests of sorts by distribution share: choices, sizes, and a sort that is compared with
+// Shared by the tests of sorts by distribution: choices, sizes, and a sort that is compared with
 // std::sort of a copy taken before the call.
 #pragma once
 
@@ -25,7 +25,7 @@ inline DistributionChoice once(unsigned first_bits = 0, std::uint64_t seed = 1) 
   return {.seed = seed, .least_keys = 0, .first_bits = first_bits, .once = true};
 }
 
-// Tiles that a sample of theirs would divide into cells are merged.
+// The same choice, but tiles are merged instead of divided into cells by a sample.
 inline DistributionChoice merging(DistributionChoice choice) {
   choice.most_of_cell = 0;
   return choice;

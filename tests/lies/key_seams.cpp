@@ -10,7 +10,7 @@
 #include "element/member_keys.hpp"
 #include "element/numbered_elements.hpp"
 #include "element/repeated_keys.hpp"
-#include "form/numpy_keys.hpp"
+#include "form/equal_floats.hpp"
 #include "lies/liar.hpp"
 #include "lies/seams.hpp"
 

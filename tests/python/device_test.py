@@ -369,7 +369,7 @@ def test_arrays_of_a_library_come_back_as_its_own(monkeypatch):
     keys = Tensor("<f8", (3, 4), 44)
     assert gsort.sort(keys, descending=True).address == 55
     assert gsort.argsort(Tensor("<u4", (12,), 44, 2)).address == 66
-    assert calls == [(44, 3, 4, "f64", False, True, 0, 55, 77), (44, 1, 12, "u32", False, False, 0, 66, 8, 2)]
+    assert calls == [(44, 3, 4, "f64", False, True, False, 0, 55, 77), (44, 1, 12, "u32", False, False, False, 0, 66, 8, 2)]
 
 
 @pytest.mark.parametrize("name", ["torch", "cupy"])

@@ -70,7 +70,7 @@ class HostDevice:
         buffer = (ctypes.c_char * (count * numpy.dtype(dtype).itemsize)).from_address(address) if count else b""
         return numpy.frombuffer(buffer, dtype)
 
-    def rows_of(self, address, rows, row_keys, kind, big_endian, descending, offsets):
+    def rows_of(self, address, rows, row_keys, kind, big_endian, descending, total, offsets):
         """Keys as they are compared, all rows, and their bounds."""
         dtype = numpy.dtype({"time64": "i8", "bf16": "u2"}.get(kind) or f"{kind[0]}{int(kind[1:]) // 8}")
         dtype = dtype.newbyteorder(">" if big_endian else "<")

@@ -139,20 +139,21 @@ def test_distinct_elements_and_where_they_are_equal_those_of_numpy(name):
 
 @pytest.mark.parametrize("aligned", [False, True])
 def test_distinct_records_are_the_same_whatever_is_wanted(aligned):
-    """Equal ones have the same bits in all fields; padding is no part of them."""
+    """In numeric order they are those of the fields' values; padding is no part of them."""
     records = numpy.frombuffer(random_array("u1", 16 * 8).tobytes(), numpy.dtype(
         [("a", "u1"), ("b", "f8")] if aligned else [("a", "u8"), ("b", "f8")], align=aligned)).copy()
     records["a"] = 7
     records["b"] = numpy.tile([-0.0, numpy.nan, 0.0, -numpy.nan], 2)
-    firsts = [3, 0, 2, 1]
-    for number in range(8):
-        wanted = {key: True for bit, key in enumerate(WHOLE) if number >> bit & 1}
-        found = gsort.unique(records, **wanted)
-        found = dict(zip(["keys", *wanted], found if wanted else [found]))
-        for name in "ab":
-            assert_same(found["keys"][name].copy(), records[firsts][name].copy())
-        assert found.get("return_index", numpy.array(firsts)).tolist() == firsts
-        assert found.get("return_counts", numpy.array([2] * 4)).tolist() == [2] * 4
+    for float_order, firsts, counts in ("numeric", [0, 1], [4, 4]), ("total", [3, 0, 2, 1], [2, 2, 2, 2]):
+        expected = records[firsts]
+        for number in range(8):
+            wanted = {key: True for bit, key in enumerate(WHOLE) if number >> bit & 1}
+            found = gsort.unique(records, float_order=float_order, **wanted)
+            found = dict(zip(["keys", *wanted], found if wanted else [found]))
+            for name in "ab":
+                assert_same(found["keys"][name].copy(), expected[name].copy())
+            assert found.get("return_index", numpy.array(firsts)).tolist() == firsts
+            assert found.get("return_counts", numpy.array(counts)).tolist() == counts
 
 
 def test_where_elements_are_needs_an_array(tmp_path):

@@ -44,11 +44,14 @@ def test_distinct_first_and_merged(dtype, data):
     assert_same(gsort.sort([array, other]), both)
     assert_same(gsort.merge([gsort.sort(array), gsort.sort(other)]), both)
     assert_same(gsort.sort([array, other], top=7), both[:7])
-    bits = both.view(f"u{dtype.itemsize}")
-    first = numpy.flatnonzero(numpy.append(True, bits[1:] != bits[:-1])[:both.size])
-    assert_same(gsort.sort([array, other], unique=True), both[first])
+    differs = (both[1:] != both[:-1]) & ~(numpy.isnan(both[1:]) & numpy.isnan(both[:-1]))
+    first = numpy.flatnonzero(numpy.append(True, differs)[:both.size])
+    distinct = both[first]
+    assert_same(gsort.sort([array, other], unique=True), distinct)
     keys, counts = gsort.unique([array, other], counts=True)
-    assert_same(keys, both[first])
+    if dtype.kind == "f":  # written without a sign
+        distinct = numpy.where(numpy.isnan(distinct), dtype.type("nan"), numpy.where(distinct == 0, 0, distinct)).astype(dtype)
+    assert_same(keys, distinct)
     assert (counts == numpy.diff(first, append=both.size)).all()
 
 

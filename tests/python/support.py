@@ -15,15 +15,18 @@ OTHERS = [numpy.dtype(name) for name in ("?", "M8[s]", ">m8[ms]", "S5", "<U3")]
 
 
 def sorted_by_numpy(array, descending=False):
-    """In gsort's order: that of NumPy, but for floats the total order."""
+    """In gsort's order: that of NumPy, but equal floats come by their bits: -0 first, NaN with a sign last."""
     if array.dtype.kind != "f":
         keys = numpy.sort(array)
     else:
         native = array.astype(array.dtype.newbyteorder("="))
         bits = native.view(f"i{array.dtype.itemsize}")
         low = numpy.iinfo(bits.dtype).max
-        keys = numpy.sort(numpy.where(bits < 0, bits ^ low, bits))
-        keys = numpy.where(keys < 0, keys ^ low, keys).view(native.dtype).astype(array.dtype)
+        total = numpy.sort(numpy.where(bits < 0, bits ^ low, bits))
+        keys = numpy.where(total < 0, total ^ low, total).view(native.dtype)
+        for row in keys.reshape(-1, keys.shape[-1]) if keys.size else ():  # in total order, NaN with a sign are first
+            row[:] = numpy.roll(row, -numpy.count_nonzero(numpy.isnan(row) & numpy.signbit(row)))
+        keys = keys.astype(array.dtype)
     return keys[..., ::-1] if descending else keys
 
 

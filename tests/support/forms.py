@@ -41,13 +41,17 @@ def has_dtype(kind: str) -> bool:
     return bool(re.fullmatch(r"[uif](8|16|32|64)|time64|bytes\d+", kind))
 
 
-def ordered(raw: bytes, kind: str, big: bool) -> bytes:
-    """Bytes that compare as the key is to be ordered."""
+def ordered(raw: bytes, kind: str, big: bool, by_bits: bool = False) -> bytes:
+    """Bytes that compare as the key is to be ordered; equal floats that stand alone come by their bits."""
     if kind.startswith("bytes"):
         return raw
     number, sign = int.from_bytes(raw, "big" if big else "little"), 1 << (8 * len(raw) - 1)
     if is_float(kind):
-        number ^= 2 * sign - 1 if number & sign else sign
+        magnitude, is_negative = number & sign - 1, number & sign
+        is_nan = magnitude > sign - (1 << FLOATS[kind][0])
+        tie = (2 * sign - magnitude if is_negative else magnitude) if is_nan else 0 if is_negative else 1
+        number = 2 * sign - 1 if is_nan else sign - magnitude if is_negative else sign + magnitude
+        return number.to_bytes(len(raw), "big") + (tie.to_bytes(len(raw), "big") if by_bits else b"")
     elif kind == "time64":
         number = (number ^ sign) - 1 & 2 * sign - 1
     elif TYPES[kind].islower():
@@ -79,7 +83,12 @@ def decompressed(data: bytes, codec: str) -> bytes:
         raise ValueError(f"no {codec} data: {problem}") from None
 
 
-def one_nan(raw: bytes, kind: str, big: bool) -> bytes:
+def alike(raw: bytes, kind: str, big: bool) -> bytes:
+    """The floats, equal ones as one number: 0 and NaN without a sign."""
+    return one_nan(raw, kind, big, has_sign=False)
+
+
+def one_nan(raw: bytes, kind: str, big: bool, has_sign: bool = True) -> bytes:
     """The keys with the one NaN of each sign that text knows."""
     if not is_float(kind):
         return raw
@@ -91,7 +100,9 @@ def one_nan(raw: bytes, kind: str, big: bool) -> bytes:
     infinity = sign - (1 << fraction)
     for i, key in enumerate(keys):
         if key & ~sign > infinity:
-            keys[i] = key & sign | infinity | quiet
+            keys[i] = key & sign * has_sign | infinity | quiet
+        elif key == sign and not has_sign:
+            keys[i] = 0
     if big:
         keys.byteswap()
     return keys.tobytes()

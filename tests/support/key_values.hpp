@@ -1,5 +1,5 @@
-// What keys of each type stand for, as C++ types that compare as the keys are to be ordered. The
-// list is the tests' own: it shares nothing with gsort.
+// The values of keys of each type, as C++ types, and their order: by value, with -0 equal to 0, and
+// all NaN equal and last. The list belongs to the tests and shares nothing with gsort.
 #pragma once
 
 #include <algorithm>
@@ -33,6 +33,8 @@ struct Time64 {
 // Numbers of 16 bits, as the floats that have the same sign and payload.
 template <unsigned kExponentBits>
 struct Short {
+  static constexpr std::uint16_t kUsualNan = 0x8000U - (1U << (14 - kExponentBits));
+
   std::uint16_t bits;
 
   [[nodiscard]] float value() const {
@@ -50,9 +52,6 @@ struct Short {
     return sign == 0 ? magnitude : -magnitude;
   }
   friend bool operator==(Short, Short) = default;
-  friend std::strong_ordering operator<=>(Short left, Short right) {
-    return std::strong_order(left.value(), right.value());
-  }
 };
 
 __extension__ typedef unsigned __int128 Unsigned128;  // NOLINT(modernize-use-using)
@@ -62,6 +61,64 @@ template <class Value>
 struct NamedValue {
   std::string_view name;
 };
+
+template <class Value>
+inline constexpr bool kIsFloating = std::is_floating_point_v<Value>;
+template <unsigned kExponentBits>
+inline constexpr bool kIsFloating<Short<kExponentBits>> = true;
+
+template <class Value>
+auto number_of(const Value& value) {
+  if constexpr (requires { value.value(); }) {
+    return value.value();
+  } else {
+    return value;
+  }
+}
+
+template <class Value>
+[[nodiscard]] std::weak_ordering compare_numbers(const Value& left, const Value& right) {
+  if constexpr (kIsFloating<Value>) {
+    const auto a = number_of(left);
+    const auto b = number_of(right);
+    if (std::isnan(a) || std::isnan(b)) return std::isnan(a) <=> std::isnan(b);
+    return a < b   ? std::weak_ordering::less
+           : b < a ? std::weak_ordering::greater
+                   : std::weak_ordering::equivalent;
+  } else {
+    return left <=> right;
+  }
+}
+
+// Gives a zero, or a NaN, the usual bits.
+template <class Value>
+void make_alike(Value& value) {
+  if constexpr (std::is_floating_point_v<Value>) {
+    if (value == 0) value = 0;
+    if (std::isnan(value)) value = std::numeric_limits<Value>::quiet_NaN();
+  } else if constexpr (kIsFloating<Value>) {
+    const bool is_nan = std::isnan(value.value());
+    if (value.value() == 0) value.bits = 0;
+    if (is_nan) value.bits = Value::kUsualNan;
+  }
+}
+
+// The order of keys without values: equal keys are ordered by their bits, negative zero first,
+// negative NaN last.
+template <class Value>
+[[nodiscard]] std::strong_ordering compare_keys(const Value& left, const Value& right) {
+  if constexpr (kIsFloating<Value>) {
+    const auto order = compare_numbers(left, right);
+    if (order != 0) return order < 0 ? std::strong_ordering::less : std::strong_ordering::greater;
+    const auto a = number_of(left);
+    const auto b = number_of(right);
+    const bool are_nan = std::isnan(a);
+    if (are_nan && std::signbit(a) != std::signbit(b)) return std::signbit(a) <=> std::signbit(b);
+    return std::strong_order(a, b);
+  } else {
+    return left <=> right;
+  }
+}
 
 inline constexpr std::tuple kNamedValues = {
     NamedValue<std::uint8_t>{"u8"},   NamedValue<std::int8_t>{"i8"},

@@ -1,10 +1,12 @@
-// reference-sort TYPE [big] [descending] [unique] [array=N] [top=N] < in > out
+// reference-sort TYPE [big] [descending] [unique] [alike] [total] [array=N] [top=N] < in > out
 // reference-sort record=SIZE key=OFFSET:TYPE[r],... [the same words] < in > out
 //
 // std::stable_sort of the whole input, or of every N elements, sharing nothing with gsort: values
-// are compared as what they are. Signed numbers as such, floats by std::strong_order (IEEE
-// totalOrder), times as signed, but the least number last, bytesN as std::memcmp does. `unique`
-// keeps the first of those with equal keys, `top` then the first N of the result.
+// are compared as what they are. Signed numbers as such, floats as numbers, with NaN last, or with
+// `total` as IEEE's totalOrder has it, times as signed, but the least number last, bytesN as
+// std::memcmp does. Equal floats that stand alone come by their bits, others keep their order.
+// `unique` keeps the first of those with equal keys, `top` then the first N of the result; `alike`
+// makes equal floats that stand alone the same, 0 and NaN without a sign.
 #include <algorithm>
 #include <compare>
 #include <cstdint>
@@ -17,6 +19,7 @@
 #include <sstream>
 #include <stdexcept>
 #include <string>
+#include <string_view>
 #include <vector>
 
 #include "support/key_values.hpp"
@@ -24,7 +27,7 @@
 namespace {
 
 using Bytes = std::vector<char>;
-using Compare = std::strong_ordering (*)(const char*, const char*, std::size_t bytes, bool big);
+using Compare = std::weak_ordering (*)(const char*, const char*, std::size_t bytes, bool big);
 struct Request;
 
 // A key of an element, or the whole of it.
@@ -42,6 +45,8 @@ struct Request {
   bool big_endian = false;
   bool descending = false;
   bool unique = false;
+  bool alike = false;
+  bool total = false;
   std::size_t array_elements = SIZE_MAX;
   std::size_t top_elements = SIZE_MAX;
 };
@@ -57,25 +62,39 @@ Number number_at(const char* from, bool big) {
 }
 
 template <class Number>
-std::strong_ordering compare_as(const char* left, const char* right, std::size_t, bool big) {
-  return std::strong_order(number_at<Number>(left, big), number_at<Number>(right, big));
+std::weak_ordering compare_as(const char* left, const char* right, std::size_t, bool big) {
+  return gsort::test::compare_numbers(number_at<Number>(left, big), number_at<Number>(right, big));
 }
 
-std::strong_ordering compare_bytes(const char* left, const char* right, std::size_t bytes, bool) {
+template <class Number>
+std::strong_ordering compare_totally(const Number& left, const Number& right) {
+  return std::strong_order(gsort::test::number_of(left), gsort::test::number_of(right));
+}
+
+template <class Number>
+std::weak_ordering compare_totally_as(const char* left, const char* right, std::size_t, bool big) {
+  return compare_totally(number_at<Number>(left, big), number_at<Number>(right, big));
+}
+
+std::weak_ordering compare_bytes(const char* left, const char* right, std::size_t bytes, bool) {
   return std::memcmp(left, right, bytes) <=> 0;
 }
 
 // Like sorted(), for elements that are one number each. It sorts the numbers, not pointers to them.
-// Equal numbers have the same bytes, so the sort need not be stable.
+// The order is one of bytes, too, so the sort need not be stable.
 template <class Number>
 Bytes sorted_numbers(const Request& request, const Bytes& input) {
   std::vector<Number> numbers(input.size() / sizeof(Number));
   for (std::size_t i = 0; i < numbers.size(); ++i) {
     numbers[i] = number_at<Number>(input.data() + i * sizeof(Number), request.big_endian);
   }
+  if (request.alike) std::ranges::for_each(numbers, gsort::test::make_alike<Number>);
   const bool descending = request.keys.front().descending != request.descending;
-  const auto comes_first = [descending](const Number& left, const Number& right) {
-    return std::strong_order(descending ? right : left, descending ? left : right) < 0;
+  const auto comes_first = [&](const Number& a, const Number& b) {
+    const Number& left = descending ? b : a;
+    const Number& right = descending ? a : b;
+    return (request.total ? compare_totally(left, right) : gsort::test::compare_keys(left, right)) <
+           0;
   };
   const auto end = numbers.end();
   for (auto begin = numbers.begin(); begin != end;) {
@@ -85,8 +104,9 @@ Bytes sorted_numbers(const Request& request, const Bytes& input) {
     begin = next;
   }
   if (request.unique) {
-    const auto equal = [](const Number& left, const Number& right) {
-      return std::strong_order(left, right) == 0;
+    const auto equal = [&](const Number& left, const Number& right) {
+      return request.total ? compare_totally(left, right) == 0
+                           : gsort::test::compare_numbers(left, right) == 0;
     };
     numbers.erase(std::unique(numbers.begin(), end, equal), end);
   }
@@ -100,42 +120,47 @@ Bytes sorted_numbers(const Request& request, const Bytes& input) {
   return output;
 }
 
-Key key_of(std::size_t offset, const std::string& type) {
+Key key_of(std::size_t offset, const std::string& type, bool total) {
   if (type.starts_with("bytes")) return {offset, std::stoull(type.substr(5)), compare_bytes};
   Key key = {offset};
   gsort::test::with_value_named(type, [&](auto value) {
     key.bytes = sizeof(value);
-    key.compare = compare_as<decltype(value)>;
+    key.compare = total ? compare_totally_as<decltype(value)> : compare_as<decltype(value)>;
     key.sort_alone = sorted_numbers<decltype(value)>;
   });
   return key;
 }
 
-std::vector<Key> keys_of(const std::string& text) {
+std::vector<Key> keys_of(const std::string& text, bool total) {
   std::vector<Key> keys;
   std::istringstream words(text);
   for (std::string word; std::getline(words, word, ',');) {
     const std::size_t colon = word.find(':');
     const bool descending = word.ends_with('r');
-    keys.push_back(key_of(std::stoull(word),
-                          word.substr(colon + 1, word.size() - colon - 1 - (descending ? 1 : 0))));
+    const std::string type = word.substr(colon + 1, word.size() - colon - 1 - (descending ? 1 : 0));
+    keys.push_back(key_of(std::stoull(word), type, total));
     keys.back().descending = descending;
+    keys.back().sort_alone = nullptr;  // records keep the order of equal ones
   }
   return keys;
 }
 
 Request request_of(std::span<char*> words) {
   Request request;
+  request.total = std::ranges::any_of(words, [](std::string_view word) { return word == "total"; });
   for (const std::string word : words) {
     const std::size_t equals = word.find('=');
     const std::string name = word.substr(0, equals);
     const std::string value = equals == std::string::npos ? "" : word.substr(equals + 1);
+    if (name == "total") continue;
     if (name == "big") {
       request.big_endian = true;
     } else if (name == "descending") {
       request.descending = true;
     } else if (name == "unique") {
       request.unique = true;
+    } else if (name == "alike") {
+      request.alike = true;
     } else if (name == "array") {
       request.array_elements = std::stoull(value);
     } else if (name == "top") {
@@ -143,9 +168,9 @@ Request request_of(std::span<char*> words) {
     } else if (name == "record") {
       request.element_bytes = std::stoull(value);
     } else if (name == "key") {
-      request.keys = keys_of(value);
+      request.keys = keys_of(value, request.total);
     } else {
-      request.keys = {key_of(0, word)};
+      request.keys = {key_of(0, word, request.total)};
       request.element_bytes = request.keys.front().bytes;
     }
   }
@@ -158,14 +183,14 @@ Request request_of(std::span<char*> words) {
   return request;
 }
 
-std::strong_ordering compare(const Request& request, const char* left, const char* right) {
+std::weak_ordering compare(const Request& request, const char* left, const char* right) {
   for (const Key& key : request.keys) {
     const auto order =
         key.compare(left + key.offset, right + key.offset, key.bytes, request.big_endian);
     if (order == 0) continue;
     return key.descending != request.descending ? 0 <=> order : order;
   }
-  return std::strong_ordering::equal;
+  return std::weak_ordering::equivalent;
 }
 
 Bytes sorted(const Request& request, const Bytes& input) {
@@ -219,7 +244,8 @@ int main(int argc, char** argv) {
     std::cout.write(output.data(), static_cast<std::streamsize>(output.size())).flush();
     return std::cout ? 0 : 2;
   } catch (const std::exception& problem) {
-    std::cerr << "usage: reference-sort TYPE [big] [descending] [unique] [array=N] [top=N]\n"
+    std::cerr << "usage: reference-sort TYPE [big] [descending] [unique] [alike] [total] [array=N] "
+                 "[top=N]\n"
                  "       reference-sort record=SIZE key=OFFSET:TYPE[r],... [...]\n"
               << problem.what() << '\n';
     return 2;

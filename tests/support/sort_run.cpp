@@ -9,6 +9,7 @@
 #include <unistd.h>
 
 #include "base/units.hpp"
+#include "form/equal_floats.hpp"
 #include "engine/cpu/cpu_engine.hpp"
 #include "gpu/engine/gpu.hpp"
 #include "io/input/numpy_order.hpp"
@@ -123,9 +124,9 @@ Plan plan_for(const SortRequest& request, io::Reader& reader, const std::vector<
   options.intersect = request.set_operation == SetOperation::kIntersect;
   options.subtract = request.set_operation == SetOperation::kSubtract;
   const auto input_bytes = reader.known_size();
-  if (options.argsort) {
-    reader.number_elements(make_job(options, {}, input_bytes).numbering());
-  }
+  const Job job = make_job(options, {}, input_bytes);
+  if (job.makes_equal_alike()) reader.make_alike(floats_in_numeric_order(job.input_element()));
+  if (options.argsort) reader.number_elements(job.numbering());
   Machine machine = invented_machine(reader.known_size(), request.threads, kTiB);
   if (request.gpu_memory) {
     options.engine = EngineChoice::kCuda;

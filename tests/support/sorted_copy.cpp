@@ -3,7 +3,6 @@
 #include <algorithm>
 #include <compare>
 #include <cstring>
-#include <type_traits>
 
 #include "support/key_values.hpp"
 
@@ -25,12 +24,8 @@ Bytes sorted_as(std::span<const std::byte> raw, const KeyFormat& format) {
   std::vector<Number> numbers(raw.size() / sizeof(Number));
   if (!raw.empty()) std::memcpy(numbers.data(), raw.data(), raw.size());
   if (format.big_endian) reverse_bytes_of_each(numbers);
-  if constexpr (std::is_floating_point_v<Number>) {
-    std::sort(numbers.begin(), numbers.end(),
-              [](Number a, Number b) { return std::is_lt(std::strong_order(a, b)); });
-  } else {
-    std::sort(numbers.begin(), numbers.end());
-  }
+  std::sort(numbers.begin(), numbers.end(),
+            [](const Number& a, const Number& b) { return std::is_lt(compare_keys(a, b)); });
   if (format.descending) std::reverse(numbers.begin(), numbers.end());
   if (format.big_endian) reverse_bytes_of_each(numbers);
   const auto bytes = std::as_bytes(std::span(numbers));

@@ -10,11 +10,13 @@
 
 namespace gsort::test {
 
-// Records that are keys: bytes that all stay, all move together, or each by itself; floats.
+// Records that are keys: bytes that all stay, all move together, or each by itself; floats in total
+// order.
 [[nodiscard]] inline std::vector<RecordFormat> tuples_of_width(std::uint32_t bytes) {
   const auto field = [](std::uint32_t offset, KeyType type, bool big_endian, bool descending) {
-    return KeyField{offset, static_cast<std::uint32_t>(bytes_of(type)), type, big_endian,
-                    descending};
+    return KeyField{offset,     static_cast<std::uint32_t>(bytes_of(type)),
+                    type,       big_endian,
+                    descending, FloatOrder::kTotal};
   };
   const auto of = [&](std::initializer_list<KeyField> keys) { return RecordFormat{bytes, keys}; };
   switch (bytes) {

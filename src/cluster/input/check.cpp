@@ -109,7 +109,7 @@ class WholeCheck {
       note(whole_.elements, text_of_keys(format_, last_.data()),
            text_of_keys(format_, first.data()));
     }
-    if (last_ == first) --whole_.distinct;
+    if (order_.records() ? last_ == first : order == 0) --whole_.distinct;
   }
 
   const ElementFormat format_;

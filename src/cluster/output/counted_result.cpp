@@ -1,6 +1,7 @@
 #include "cluster/output/counted_result.hpp"
 
 #include <algorithm>
+#include <optional>
 
 #include "cluster/output/counted_sinks.hpp"
 #include "cluster/output/result_sink.hpp"
@@ -17,12 +18,17 @@ OutputRange share_behind(std::uint64_t begin, std::uint64_t end, unsigned rank, 
 
 }  // namespace
 
-std::vector<std::uint64_t> starts_of_distinct(const KeyCounts& counts) {
+std::vector<std::uint64_t> starts_of_distinct(const KeyCounts& counts, const KeyFormat& key) {
+  const auto map = KeyMap<std::uint16_t>::classes_of(key);  // no others have classes
   std::vector<std::uint64_t> starts;
   std::uint64_t elements = 0;
-  for (const std::uint64_t count : counts) {
-    if (count > 0) starts.push_back(elements);
-    elements += count;
+  std::optional<std::size_t> last;
+  for (std::size_t i = 0; i < counts.size(); ++i) {
+    if (counts[i] == 0) continue;
+    const std::size_t of_class = map.class_of_ordered(static_cast<std::uint16_t>(i));
+    if (last != of_class) starts.push_back(elements);
+    last = of_class;
+    elements += counts[i];
   }
   starts.push_back(elements);
   return starts;
@@ -40,8 +46,9 @@ void CountedResult::put(const Job& job, OutputRange own) const {
 }
 
 void CountedResult::leave_out(std::uint64_t result, unsigned rank, unsigned ranks) const {
-  const OutputRange share =
-      share_behind(result, std::max(result, starts_of_distinct(counts_).back()), rank, ranks);
+  const OutputRange share = share_behind(
+      result, std::max(result, starts_of_distinct(counts_, plan_.job.element.key).back()), rank,
+      ranks);
   if (!proof_.enabled()) return proof_.add_left_out({share.elements()}, 0);
   BeyondSink sink(proof_);
   put_range(share, sink);
@@ -58,7 +65,7 @@ void CountedResult::leave_out_distinct(const Job& job, const std::vector<std::ui
   const OutputRange share = share_behind(result, starts.size() - 1, rank, ranks);
   BeyondSink beyond(proof_);
   OffsetSink placed(share.begin, beyond);
-  UniqueSink sink(job.element.bytes(), proof_, placed, starts[share.begin]);
+  UniqueSink sink(job.element.key, proof_, placed, starts[share.begin]);
   put_range({starts[share.begin], starts[share.end]}, sink);
 }
 

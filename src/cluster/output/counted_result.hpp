@@ -17,7 +17,8 @@ namespace gsort::cluster {
 
 // Where the first element of each distinct key is in the order of all, and behind the last key
 // their number.
-[[nodiscard]] std::vector<std::uint64_t> starts_of_distinct(const KeyCounts& counts);
+[[nodiscard]] std::vector<std::uint64_t> starts_of_distinct(const KeyCounts& counts,
+                                                            const KeyFormat& key);
 
 class CountedResult {
  public:

@@ -75,7 +75,7 @@ DistinctSink::DistinctSink(const Job& job, Proof& proof, PieceSink& next, const 
                                       normalised(*records, place.before));
   } else {
     first_ =
-        &unique_.emplace(job.element.bytes(), proof, placed_, place.begin, number_of(place.before));
+        &unique_.emplace(job.element.key, proof, placed_, place.begin, number_of(place.before));
   }
 }
 

@@ -19,7 +19,7 @@ namespace gsort::cluster {
 // Throws: Error(kResource) when there is not enough memory.
 [[nodiscard]] ExchangePlan require_exchange(const ExchangeQuestion& question);
 
-// What all processes together are to exchange.
+// The elements that all processes together exchange.
 struct PlannedExchange {
   unsigned ranks = 1;
   std::uint64_t elements = 0;       // of the whole output

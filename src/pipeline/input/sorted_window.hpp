@@ -25,8 +25,9 @@ class SortedWindow {
   // Requires: there are elements.
   [[nodiscard]] const std::byte* last() const { return room_.data() + end_ - element_bytes_; }
 
-  // Takes the elements that come before `bound`, those that are equal to it included if so wanted;
-  // all of them where `bound` is null.
+  // Takes the elements before `bound`, and with `equal_included` those that are equal to it; all of
+  // them if `bound` is null. Equal keys with different bits may be in any order: then some of them
+  // are taken, and all elements before them.
   ByteSpan take_up_to(const std::byte* bound, bool equal_included);
 
  private:

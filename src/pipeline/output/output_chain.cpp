@@ -45,7 +45,7 @@ void OutputChain::build(std::optional<std::uint64_t> elements) {
   if (job.element.records) {
     first_ = &unique_record_sink_.emplace(*job.element.records, proof_, *first_);
   } else {
-    first_ = &unique_sink_.emplace(plan_.element_bytes, proof_, *first_);
+    first_ = &unique_sink_.emplace(job.element.key, proof_, *first_);
   }
 }
 

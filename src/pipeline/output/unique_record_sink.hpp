@@ -22,7 +22,7 @@ class UniqueRecordSink final : public PieceSink {
   // Records come from position `begin` on; `before` is the normalised key in front of them.
   UniqueRecordSink(const RecordFormat& format, Proof& proof, PieceSink& next,
                    std::uint64_t begin = 0, std::optional<std::string> before = {})
-      : order_(format), proof_(proof), next_(next), turns_(begin, std::move(before)) {}
+      : order_(in_classes(format)), proof_(proof), next_(next), turns_(begin, std::move(before)) {}
 
   // Throws: Error(kOutput) after abandon(); what `next` throws.
   void put(std::uint64_t position, ConstByteSpan records) override;

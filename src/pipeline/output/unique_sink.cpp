@@ -10,11 +10,32 @@ namespace {
 // Copied at once: both halves of a thread's scratch stay in the cache.
 constexpr std::size_t kScratchBytes = std::size_t{128} << 10;
 
+// The class of a raw key.
+template <class Key>
+UInt128 class_of(const KeyMap<Key>& map, Key key) {
+  return map.folds_classes ? map.to_ordered(key) : key;
+}
+
 }  // namespace
+
+UniqueSink::UniqueSink(const KeyFormat& key, Proof& proof, PieceSink& next, std::uint64_t begin,
+                       std::optional<UInt128> before)
+    : key_(key),
+      proof_(proof),
+      next_(next),
+      turns_(begin, before ? std::optional(with_key_of_width(bytes_of(key.type),
+                                                             [&](auto width) {
+                                                               using Key = decltype(width);
+                                                               const auto map =
+                                                                   KeyMap<Key>::classes_of(key);
+                                                               return class_of(
+                                                                   map, static_cast<Key>(*before));
+                                                             }))
+                           : std::nullopt) {}
 
 void UniqueSink::put(std::uint64_t position, ConstByteSpan keys) {
   if (keys.empty()) return;
-  with_key_of_width(key_bytes_, [&](auto width) {
+  with_key_of_width(bytes_of(key_.type), [&](auto width) {
     using Key = decltype(width);
     put_keys<Key>(position, {reinterpret_cast<const Key*>(keys.data()), keys.size() / sizeof(Key)});
   });
@@ -22,9 +43,10 @@ void UniqueSink::put(std::uint64_t position, ConstByteSpan keys) {
 
 template <class Key>
 void UniqueSink::put_keys(std::uint64_t position, std::span<const Key> keys) {
-  const std::uint64_t distinct = count_changes(keys) + 1;
-  const Turns::Place place =
-      turns_.take(position, keys.size(), distinct, keys.front(), keys.back());
+  const auto map = KeyMap<Key>::classes_of(key_);
+  const std::uint64_t distinct = count_changes(keys, map) + 1;
+  const Turns::Place place = turns_.take(position, keys.size(), distinct,
+                                         class_of(map, keys.front()), class_of(map, keys.back()));
   if (distinct == keys.size() && !place.repeats_last) {
     next_.put(place.position, std::as_bytes(keys));
   } else {
@@ -41,11 +63,15 @@ void UniqueSink::put_some(Turns::Place place, std::span<const Key> keys) {
   auto* const kept = reinterpret_cast<Key*>(scratch->kept.data());
   auto* const repeats = reinterpret_cast<Key*>(scratch->repeats.data());
   const std::uint64_t end = place.position + place.elements;
+  const auto map = KeyMap<Key>::classes_of(key_);
   const auto other = static_cast<Key>(~keys.front());
   Key before = place.repeats_last ? keys.front() : other;
   while (!keys.empty()) {
     const auto some = keys.first(std::min(keys.size(), kScratchBytes / sizeof(Key)));
-    const std::size_t stay = split_repeats(before, some, kept, repeats);
+    const std::size_t stay = map.folds_classes
+                                 ? split_repeats(before, some, kept, repeats,
+                                                 [&](Key key) { return map.to_ordered(key); })
+                                 : split_repeats(before, some, kept, repeats);
     proof_.add_dropped(std::as_bytes(std::span<const Key>(repeats, some.size() - stay)));
     next_.put(place.position, std::as_bytes(std::span<const Key>(kept, stay)));
     place.position += stay;

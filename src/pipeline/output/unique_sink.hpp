@@ -13,8 +13,8 @@
 // Keys repeat in runs as well, but are dropped only here: packed runs take almost no space for a
 // repeated key (packed_keys.hpp), and a run keeps the size that was announced.
 //
-// What is dropped is added to the proof as it is dropped: a key is dropped only because it has the
-// bits of the one in front of it.
+// Dropped keys are added to the proof as they are dropped: a key is dropped only because it equals
+// the one before it. The first of several equal floats with different bits is kept.
 #pragma once
 
 #include <cstdint>
@@ -34,9 +34,8 @@ namespace gsort {
 class UniqueSink final : public PieceSink {
  public:
   // Keys come from position `begin` on; `before` is what has been put in front of them.
-  UniqueSink(std::uint64_t key_bytes, Proof& proof, PieceSink& next, std::uint64_t begin = 0,
-             std::optional<UInt128> before = {})
-      : key_bytes_(key_bytes), proof_(proof), next_(next), turns_(begin, before) {}
+  UniqueSink(const KeyFormat& key, Proof& proof, PieceSink& next, std::uint64_t begin = 0,
+             std::optional<UInt128> before = {});
 
   // Throws: Error(kOutput) after abandon(); what `next` throws.
   void put(std::uint64_t position, ConstByteSpan keys) override;
@@ -56,7 +55,7 @@ class UniqueSink final : public PieceSink {
   std::unique_ptr<Scratch> take_scratch();
   void give_back(std::unique_ptr<Scratch> scratch);
 
-  const std::uint64_t key_bytes_;
+  const KeyFormat key_;
   Proof& proof_;
   PieceSink& next_;
 

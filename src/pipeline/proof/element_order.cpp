@@ -23,15 +23,22 @@ ElementOrder::ElementOrder(const ElementFormat& format)
 UInt128 ElementOrder::ordered_key(const std::byte* element) const {
   return with_key_of_width(element_bytes_, [&](auto raw) -> UInt128 {
     std::memcpy(&raw, element, sizeof(raw));
-    return KeyMap<decltype(raw)>::of(key_).to_ordered(raw);
+    return KeyMap<decltype(raw)>::classes_of(key_).to_ordered(raw);
   });
 }
 
 std::string ElementOrder::normalised_key(const std::byte* element) const {
-  return records_ ? records_->normalised_key(element) : normalised_key(ordered_key(element));
+  return records_ ? records_->normalised_key(element) : text_of(ordered_key(element));
 }
 
 std::string ElementOrder::normalised_key(UInt128 ordered) const {
+  return with_key_of_width(element_bytes_, [&](auto key) {
+    using Key = decltype(key);
+    return text_of(KeyMap<Key>::classes_of(key_).class_of_ordered(static_cast<Key>(ordered)));
+  });
+}
+
+std::string ElementOrder::text_of(UInt128 ordered) const {
   std::string key(std::max(element_bytes_, sizeof(std::uint64_t)), '\0');
   const UInt128 big_endian = swap_bytes(ordered);
   const auto* const bytes = reinterpret_cast<const std::byte*>(&big_endian);
@@ -51,20 +58,39 @@ int ElementOrder::compare(const std::byte* a, const std::byte* b) const {
   return left < right ? -1 : left > right ? 1 : 0;
 }
 
+int ElementOrder::compare_by_bits(const std::byte* a, const std::byte* b) const {
+  if (records_) return records_->compare(a, b);
+  return with_key_of_width(element_bytes_, [&](auto left) {
+    auto right = left;
+    std::memcpy(&left, a, sizeof(left));
+    std::memcpy(&right, b, sizeof(right));
+    const auto map = KeyMap<decltype(left)>::of(key_);
+    left = map.to_ordered(left);
+    right = map.to_ordered(right);
+    return left < right ? -1 : left > right ? 1 : 0;
+  });
+}
+
 std::size_t ElementOrder::first_disorder(ConstByteSpan elements, bool strict) const {
   if (records_) return records_->first_disorder(elements, strict);
   return with_key_of_width(element_bytes_, [&](auto width) {
     using Key = decltype(width);
     const std::span<const Key> keys = as_keys<Key>(elements);
-    const std::size_t disorder = gsort::first_disorder<Key>(keys, KeyMap<Key>::of(key_));
-    return strict ? std::min(disorder, first_repeat(keys)) : disorder;
+    const auto map = KeyMap<Key>::classes_of(key_);
+    // What is in the order of the bits, as most is, is found to be so faster.
+    std::size_t disorder = gsort::first_disorder<Key>(keys, KeyMap<Key>::of(key_));
+    if (map.folds_classes && disorder != keys.size()) {
+      disorder = gsort::first_disorder<Key>(keys, map);
+    }
+    return strict ? std::min(disorder, first_repeat(keys, map)) : disorder;
   });
 }
 
 std::uint64_t ElementOrder::count_changes(ConstByteSpan elements) const {
   if (!records_) {
     return with_key_of_width(element_bytes_, [&](auto width) -> std::uint64_t {
-      return gsort::count_changes(as_keys<decltype(width)>(elements));
+      using Key = decltype(width);
+      return gsort::count_changes(as_keys<Key>(elements), KeyMap<Key>::classes_of(key_));
     });
   }
   std::uint64_t changes = 0;
@@ -84,6 +110,42 @@ void ElementOrder::copy_ordered(ConstByteSpan elements, std::byte* to) const {
     using Key = decltype(width);
     const std::span<const Key> keys = as_keys<Key>(elements);
     map_to_ordered<Key>(keys, {reinterpret_cast<Key*>(to), keys.size()}, KeyMap<Key>::of(key_));
+  });
+}
+
+std::uint64_t ElementOrder::last_equal(std::uint64_t ordered) const {
+  KeyFormat key = key_;
+  unsigned shift = 0;
+  if (records_) {
+    const KeyField& field = records_->format().keys.front();
+    if (field.float_order != FloatOrder::kNumericByBits) return ordered;
+    key = {*field.type, false, field.descending};
+    shift = 64 - 8 * field.bytes;
+  }
+  return with_key_of_width(bytes_of(key.type), [&](auto width) {
+    using Key = decltype(width);
+    const auto last =
+        KeyMap<Key>::classes_of(key).last_of_class(static_cast<Key>(ordered >> shift));
+    return static_cast<std::uint64_t>(last) << shift;
+  });
+}
+
+void ElementOrder::put_equal_in_order(ByteSpan ordered) const {
+  if (records_) return;
+  with_key_of_width(element_bytes_, [&](auto width) {
+    using Key = decltype(width);
+    const auto map = KeyMap<Key>::classes_of(key_);
+    if (!map.folds_classes) return;
+    const std::span<Key> keys(reinterpret_cast<Key*>(ordered.data()), ordered.size() / sizeof(Key));
+    const auto class_of = [&](Key key) { return map.class_of_ordered(key); };
+    // The classes of more than one number: those of 0 and of NaN.
+    const auto zero = map.to_ordered(Key{0});
+    const auto nan = class_of(static_cast<Key>(~map.flip));
+    for (const Key of_class : {zero, nan}) {
+      const auto begin = std::ranges::lower_bound(keys, of_class, {}, class_of);
+      const auto end = std::ranges::upper_bound(keys, of_class, {}, class_of);
+      if (!std::is_sorted(begin, end)) std::sort(begin, end);
+    }
   });
 }
 

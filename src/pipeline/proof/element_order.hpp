@@ -23,7 +23,8 @@ class ElementOrder {
   // None where elements are keys.
   [[nodiscard]] const std::optional<RecordOrder>& records() const { return records_; }
 
-  // The key of an element that is a key, as an ordered number. Requires: there are no records.
+  // The key of an element that is a key, as an ordered number, which is the same for equal keys.
+  // Requires: there are no records.
   [[nodiscard]] UInt128 ordered_key(const std::byte* element) const;
 
   // All keys of an element as one string of bytes, whose order is that of the elements; that of an
@@ -36,17 +37,30 @@ class ElementOrder {
   // Whether a comes before b (< 0), behind it (> 0), or neither (0).
   [[nodiscard]] int compare(const std::byte* a, const std::byte* b) const;
 
+  // The same, but equal keys with different bits are ordered by these, as engines sort them.
+  [[nodiscard]] int compare_by_bits(const std::byte* a, const std::byte* b) const;
+
   // The index of the first element that comes before the one in front of it, or is equal to it
   // where the order is to be `strict`, less one; the count of elements if they are in order.
   [[nodiscard]] std::size_t first_disorder(ConstByteSpan elements, bool strict = false) const;
 
-  // How many elements have other bytes than the one in front of them; the first has none there.
+  // How many elements differ from the one in front of them; the first has none there. Records
+  // differ in bytes, keys in value.
   [[nodiscard]] std::uint64_t count_changes(ConstByteSpan elements) const;
 
   // Copies elements to `to` in the form in which engines merge them: keys become ordered numbers.
   void copy_ordered(ConstByteSpan elements, std::byte* to) const;
 
+  // The greatest ordered number of a key that equals this one's; for records whose order is by
+  // bits, the greatest prefix.
+  [[nodiscard]] std::uint64_t last_equal(std::uint64_t ordered) const;
+
+  // Sorts equal keys by their bits, as engines merge them. Requires: ordered numbers, in order.
+  void put_equal_in_order(ByteSpan ordered) const;
+
  private:
+  [[nodiscard]] std::string text_of(UInt128 ordered) const;
+
   KeyFormat key_;
   std::optional<RecordOrder> records_;
   std::size_t element_bytes_;

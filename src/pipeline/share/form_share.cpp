@@ -238,9 +238,11 @@ void hold_in_runs(Job& job) {
   if (element.records || element.bytes() >= kLeastBytes) return;
   const auto bytes = static_cast<std::uint32_t>(element.bytes());
   const KeyFormat& key = element.key;
+  const FloatOrder by_bits =
+      key.float_order == FloatOrder::kTotal ? FloatOrder::kTotal : FloatOrder::kNumericByBits;
   job.shown = element;
   job.element.records = element.shown_records().value_or(
-      RecordFormat{bytes, {{0, bytes, key.type, key.big_endian, key.descending}}});
+      RecordFormat{bytes, {{0, bytes, key.type, key.big_endian, key.descending, by_bits}}});
   job.element.key.tuple = {};
 }
 

@@ -14,7 +14,7 @@
 
 namespace gsort {
 
-// Makes the job's elements those that engines put into runs: keys of one and two bytes become
+// Changes the job's elements to those that engines put into runs: keys of one and two bytes become
 // records of one key.
 void hold_in_runs(Job& job);
 

@@ -1,5 +1,5 @@
-// What --form has written: the folders of all shares of one job, and the runs in them. They are
-// only read, and nothing is locked: several processes may have them open.
+// The results of --form: the folders of all shares of one job, and the runs in them. They are only
+// read, and nothing is locked: several processes may have them open.
 #pragma once
 
 #include <cstdint>

@@ -4,6 +4,7 @@
 #include <utility>
 
 #include "pipeline/output/sinks.hpp"
+#include "pipeline/proof/element_order.hpp"
 #include "pipeline/split/part_splitter.hpp"
 #include "plan/rounds.hpp"
 
@@ -24,9 +25,12 @@ PartRuns::PartRuns(const Plan& plan, RunViews runs, std::uint64_t scratch_bytes,
 void PartRuns::cut(Borders borders) {
   PartSplitter splitter(runs_, plan_.element_bytes, plan_.run.block_elements * plan_.element_bytes,
                         scratch_bytes_, plan_.job.element.cut_by_prefix(), plan_.run.fan_in);
+  const auto last_equal = [order = ElementOrder(plan_.job.element)](std::uint64_t value) {
+    return order.last_equal(value);
+  };
   const auto cuts_at = [&](std::uint64_t position) {
     return borders == Borders::kExact ? splitter.cuts_at(position)
-                                      : splitter.cuts_behind_ties_at(position);
+                                      : splitter.cuts_behind_ties_at(position, last_equal);
   };
   begin_ = cuts_at(part_.begin);
   end_ = cuts_at(part_.end);

@@ -1,5 +1,5 @@
-// What the runs of all shares give to one part of the output, and how it is merged if memory has no
-// room to merge all of them at once.
+// The slices of all shares' runs that make one part of the output, and how they are merged if
+// memory has no room to merge all of them at once.
 //
 // First, all runs are cut at the borders of the part. Then groups of neighbours are merged. In the
 // merged sequence of a group, the elements in front of its runs' cuts come first, so the slices of
@@ -55,7 +55,7 @@ class PartRuns {
   void merge(const SortContext& context, PieceSink& sink) const;
 
  private:
-  // What runs [first, first + count) give, as a range of their merged elements.
+  // The slices of runs [first, first + count), as a range of their merged elements.
   [[nodiscard]] OutputRange range_of(std::size_t first, std::size_t count) const;
   [[nodiscard]] std::unique_ptr<const RunView> merge_group(const SortContext& context,
                                                            std::size_t first,

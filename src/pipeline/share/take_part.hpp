@@ -21,9 +21,9 @@
 
 namespace gsort {
 
-// The record of a part before it is written, of all that is known then. Requires: of `part`, its
-// number, the number of parts, has_own_file and replaced are set; if the output's form is not
-// plain, has_own_file. With -u, the exact borders are found later, near begin and end. Throws:
+// The record of a part before it is written, as far as it is known then. Requires: `part` has its
+// number, the number of parts, has_own_file and replaced; has_own_file is true if the output's form
+// is not plain. With -u, the exact borders are found later, near begin and end. Throws:
 // Error(kUsage) if hosts would write to the same page of a file on a network file system.
 [[nodiscard]] PartRecord planned_part(PartRecord part, const std::string& output,
                                       const FormedShares& shares, const Job& job);

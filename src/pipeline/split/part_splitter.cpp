@@ -69,7 +69,8 @@ std::vector<std::uint64_t> PartSplitter::cuts_at(std::uint64_t position) {
   return low_;
 }
 
-std::vector<std::uint64_t> PartSplitter::cuts_behind_ties_at(std::uint64_t position) {
+std::vector<std::uint64_t> PartSplitter::cuts_behind_ties_at(std::uint64_t position,
+                                                             const LastEqual& last_equal) {
   if (position <= sum_of(low_)) return low_;  // the last ones were moved as far
   (void)cuts_at(position);
   const std::optional<RecordOrder>& records = runs_.records();
@@ -82,7 +83,7 @@ std::vector<std::uint64_t> PartSplitter::cuts_behind_ties_at(std::uint64_t posit
     if (low_[run] > 0) last = std::max(last, runs_.value_at(run, low_[run] - 1));
   }
   for (std::size_t run = 0; run < runs_.runs(); ++run) {
-    low_[run] = runs_.count_up_to(run, last, low_[run], runs_.elements(run));
+    low_[run] = runs_.count_up_to(run, last_equal(last), low_[run], runs_.elements(run));
   }
   return low_;
 }

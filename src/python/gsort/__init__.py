@@ -7,11 +7,13 @@
 
 Sources are paths, arrays (numpy.memmap, too), lists of numbers, buffers, objects that hold an array (of pandas, Polars,
 pyarrow, PyTorch), or lists and iterators of these. Every result is verified: count, fingerprint, order.
-Floats are in IEEE total order: -NaN, -inf, ..., -0, +0, ..., +inf, +NaN. Sizes of memory are bytes, or texts such as
-"2G" and "50%". `progress` is None (a bar in a terminal or notebook), True, False, or a function. gsort calls it with a
-Progress ten times a second, and once at the end, before an output file gets its name. If it raises, the sort ends and
-no regular file has changed, but a pipe or an output array may already have the result. Ctrl-C ends a sort, too, and
-leaves no output. Functions may be called from several threads; they release the interpreter's lock while they work.
+Floats are in numeric order, as NumPy has them: -0 equals 0, and NaN, all equal, come last, with descending first. With
+float_order="total" they are as IEEE 754 has it: -NaN, -inf, ..., -0, +0, ..., +inf, +NaN. Sizes of memory are bytes, or
+texts such as "2G" and "50%". `progress` is None (a bar in a terminal or notebook), True, False, or a function. gsort
+calls it with a Progress ten times a second, and once at the end, before an output file gets its name. If it raises, the
+sort ends and no regular file has changed, but a pipe or an output array may already have the result. Ctrl-C ends a
+sort, too, and leaves no output. Functions may be called from several threads; they release the interpreter's lock while
+they work.
 """
 
 from __future__ import annotations
@@ -80,9 +82,10 @@ class Checked:
 
 @_with_aliases
 def sort(source: Any, output: Output = None, *, axis: Optional[int] = -1, kind: Optional[str] = None, dtype: Any = None,
-         order: Union[str, Sequence[str], None] = None, descending: bool = False, unique: bool = False,
-         top: Optional[int] = None, memory: Size = None, gpu_memory: Size = None, threads: Optional[int] = None,
-         engine: str = "auto", temporary: Any = None, progress: Union[bool, Watch, None] = None, stream: Any = None) -> Any:
+         order: Union[str, Sequence[str], None] = None, descending: bool = False, float_order: str = "numeric",
+         unique: bool = False, top: Optional[int] = None, memory: Size = None, gpu_memory: Size = None,
+         threads: Optional[int] = None, engine: str = "auto", temporary: Any = None,
+         progress: Union[bool, Watch, None] = None, stream: Any = None) -> Any:
     """Sorts files and arrays into one result.
 
     Args:
@@ -92,7 +95,7 @@ def sort(source: Any, output: Output = None, *, axis: Optional[int] = -1, kind: 
             without a change of a value. The rows of a two-dimensional .npy file are sorted each by itself. An array
             that is written to a .npy file becomes rows: (2, 3, 4) becomes (6, 4). An array in device memory (CuPy,
             PyTorch, JAX: __cuda_array_interface__ or __dlpack__) of keys of 8 to 64 bits is sorted there, into output or a new
-            array of that library; of the other arguments, only descending and stream are used.
+            array of that library; of the other arguments, only descending, float_order and stream are used.
         output: a path (the file appears whole or not at all, and may be a source); an array or buffer, also a writable
             memmap, that receives the result; None for a new array. If it is the source, that is sorted in place:
             without a copy if it is contiguous, of numbers, and sorted along the last axis, and no memory is given; else
@@ -107,7 +110,8 @@ def sort(source: Any, output: Output = None, *, axis: Optional[int] = -1, kind: 
             has this name; None sorts by all fields. Records that are equal in these stay in the order of the source;
             NumPy compares the other fields, too.
         descending: the greatest first; records with equal fields stay in the order of the source.
-        unique: keep one of each key; keys are equal if their bits are equal.
+        float_order: "numeric" or "total"; see the module.
+        unique: keep one of each key.
         top: return only the first `top` elements of the result.
         memory: the most host memory to work in, beside the arrays; None: half of what is available.
         gpu_memory: the most device memory.
@@ -130,18 +134,18 @@ def sort(source: Any, output: Output = None, *, axis: Optional[int] = -1, kind: 
         if _device.is_on_device(source):
             if (dtype, order, top, unique, axis) != (None, None, None, False, -1):
                 raise usage("sort", "in device memory there is no dtype, order, top, unique and axis", "leave them out")
-            return _device.sort_keys("sort", source, output, descending, stream)
+            return _device.sort_keys("sort", source, output, descending, stream, float_order=float_order)
         source, output = _sole(source, output, dtype)
     is_plain = type(source) is numpy.ndarray or (output is source and isinstance(source, numpy.memmap))
     if is_plain and axis == -1 and unique is False and dtype is order is top is None \
             and memory is gpu_memory is temporary is stream is None:
-        result = sorted_in_memory(source, output, descending, threads, engine, progress)
+        result = sorted_in_memory(source, output, descending, float_order, threads, engine, progress)
         if result is not None:
             return result
     if stream is not None:
         raise usage("stream", "the source is not in device memory", "leave it out")
-    words = option_words(order=order, descending=descending, unique=unique, top=top, memory=memory,
-                         gpu_memory=gpu_memory, threads=threads, engine=engine, temporary=temporary)
+    words = option_words(order=order, descending=descending, float_order=float_order, unique=unique, top=top,
+                         memory=memory, gpu_memory=gpu_memory, threads=threads, engine=engine, temporary=temporary)
     given, (source, moved) = source, arranged(source, axis)
     is_in_place = output is given and top is None and not unique
     if not isinstance(source, numpy.ndarray) or output is None or not (is_in_place or moved != -1):
@@ -165,29 +169,29 @@ def _sole(source: Any, output: Any, dtype: Any) -> Tuple[Any, Any]:
 
 @_with_aliases
 def merge(sources: Any, output: Output = None, *, dtype: Any = None,
-          order: Union[str, Sequence[str], None] = None, descending: bool = False, unique: bool = False,
-          top: Optional[int] = None, memory: Size = None, threads: Optional[int] = None, temporary: Any = None,
-          progress: Union[bool, Watch, None] = None) -> Any:
+          order: Union[str, Sequence[str], None] = None, descending: bool = False, float_order: str = "numeric",
+          unique: bool = False, top: Optional[int] = None, memory: Size = None, threads: Optional[int] = None,
+          temporary: Any = None, progress: Union[bool, Watch, None] = None) -> Any:
     """Merges sources that are sorted already. Arguments and result are those of sort, but without axis, kind, engine and
     gpu_memory: the CPU merges. Each list in `sources` is a source.
 
     Raises: as sort; ValueError if a source is not sorted.
     """
-    words = option_words(order=order, descending=descending, unique=unique, top=top, memory=memory, threads=threads,
-                         temporary=temporary)
+    words = option_words(order=order, descending=descending, float_order=float_order, unique=unique, top=top,
+                         memory=memory, threads=threads, temporary=temporary)
     sources = each_of(sources, wanted_dtype(dtype))
     return run(Inputs(sources, dtype), [*words, b"--merge"], output, progress, temporary)
 
 
 @_with_aliases
 def check(source: Any, *, axis: Optional[int] = -1, dtype: Any = None, order: Union[str, Sequence[str], None] = None,
-          descending: bool = False, unique: bool = False, threads: Optional[int] = None,
+          descending: bool = False, float_order: str = "numeric", unique: bool = False, threads: Optional[int] = None,
           progress: Union[bool, Watch, None] = None) -> Checked:
     """Whether a file or an array is sorted; with `unique`, whether no key repeats, either.
 
     Raises: as sort.
     """
-    words = option_words(order=order, descending=descending, unique=unique, threads=threads)
+    words = option_words(order=order, descending=descending, float_order=float_order, unique=unique, threads=threads)
     source, _ = arranged(sole(source, wanted_dtype(dtype)), axis)
     call = Inputs(source, dtype).call([*words, b"--check"])
     with Watching(progress) as watch:
@@ -199,22 +203,21 @@ def check(source: Any, *, axis: Optional[int] = -1, dtype: Any = None, order: Un
 
 @_with_aliases
 def argsort(source: Any, output: Output = None, *, axis: Optional[int] = -1, kind: Optional[str] = None, dtype: Any = None,
-            order: Union[str, Sequence[str], None] = None, descending: bool = False, top: Optional[int] = None,
-            memory: Size = None, gpu_memory: Size = None, threads: Optional[int] = None, engine: str = "auto",
-            temporary: Any = None, progress: Union[bool, Watch, None] = None, stream: Any = None) -> Any:
+            order: Union[str, Sequence[str], None] = None, descending: bool = False, float_order: str = "numeric",
+            top: Optional[int] = None, memory: Size = None, gpu_memory: Size = None, threads: Optional[int] = None,
+            engine: str = "auto", temporary: Any = None, progress: Union[bool, Watch, None] = None, stream: Any = None) -> Any:
     """The indices that sort an array, a file, or a list of them, as numpy.argsort(kind="stable").
 
-    For an array of numbers or times, the order is NumPy's: NaN and NaT last, -0 equal to +0. For files and lists, and
-    if output is a path, the order is that of sort. Arrays larger than memory may be memmaps. For an array in device
-    memory, the indices of each row of the last dimension are made there, in the total order of sort; they are int64,
-    or of the type of output. Of the other arguments, only output, descending and stream are used.
+    The order is that of sort. Arrays larger than memory may be memmaps. For an array in device memory, the indices of
+    each row of the last dimension are made there; they are int64, or of the type of output. Of the other arguments,
+    only output, descending, float_order and stream are used.
 
     Args:
         source: as for sort; the elements of a list count as one sequence.
         output: a path; an array for the indices, also a writable memmap, which may be longer; None for a new array.
         axis: the dimension along which each row of an array is sorted; its rows are copied with their numbers.
         descending: the greatest first; equal ones stay in the order of the source.
-        kind, dtype, order, top: as for sort.
+        kind, dtype, order, float_order, top: as for sort.
         memory: the most host memory to work in, beside the arrays; None: half of what is available.
 
     Returns:
@@ -227,10 +230,11 @@ def argsort(source: Any, output: Output = None, *, axis: Optional[int] = -1, kin
     if _device.is_on_device(source):
         if (dtype, order, top, axis) != (None, None, None, -1):
             raise usage("argsort", "in device memory there is no dtype, order, top and axis", "leave them out")
-        return _device.argsort_keys("argsort", source, output, descending, stream)
+        return _device.argsort_keys("argsort", source, output, descending, stream, float_order=float_order)
     if stream is not None:
         raise usage("stream", "the source is not in device memory", "leave it out")
-    options = {"memory": memory, "gpu_memory": gpu_memory, "threads": threads, "engine": engine, "temporary": temporary}
+    options = {"float_order": float_order, "memory": memory, "gpu_memory": gpu_memory, "threads": threads,
+               "engine": engine, "temporary": temporary}
     source, moved = arranged(sole(source, wanted_dtype(dtype)), axis)
     if isinstance(source, numpy.ndarray) and source.ndim > 1:
         if top is not None:
@@ -247,15 +251,15 @@ def argsort(source: Any, output: Output = None, *, axis: Optional[int] = -1, kin
         return output
     words = option_words(order=order, descending=descending, top=top, **options)
     in_numpy_order = isinstance(source, numpy.ndarray) and not is_path(output) and order is None \
-        and key_type(source.dtype) is not None
+        and float_order == "numeric" and key_type(source.dtype) is not None
     return positions(Inputs(source, dtype, in_numpy_order), words, output, progress, temporary)
 
 
 @_with_aliases
 def intersect1d(a: Any, b: Any, output: Output = None, *, assume_sorted: bool = False, dtype: Any = None,
-                memory: Size = None, threads: Optional[int] = None, temporary: Any = None,
-                progress: Union[bool, Watch, None] = None) -> Any:
-    """The distinct keys that are in both sources, sorted, as numpy.intersect1d. Keys are equal if their bits are; the
+                float_order: str = "numeric", memory: Size = None, threads: Optional[int] = None,
+                temporary: Any = None, progress: Union[bool, Watch, None] = None) -> Any:
+    """The distinct keys that are in both sources, sorted, as numpy.intersect1d. The
     sources may have different byte orders, and the result has that of `a`. Two dtypes become what numpy.result_type
     gives, if that holds all values of both. Texts are compared, too, but not records.
 
@@ -266,32 +270,32 @@ def intersect1d(a: Any, b: Any, output: Output = None, *, assume_sorted: bool = 
 
     Returns, raises: as sort.
     """
-    return compared(b"--intersect", a, b, output, assume_sorted, dtype, progress, temporary, memory=memory,
-                     threads=threads)
+    return compared(b"--intersect", a, b, output, assume_sorted, dtype, progress, temporary, float_order=float_order,
+                    memory=memory, threads=threads)
 
 
 @_with_aliases
 def setdiff1d(a: Any, b: Any, output: Output = None, *, assume_sorted: bool = False, dtype: Any = None,
-              memory: Size = None, threads: Optional[int] = None, temporary: Any = None,
-              progress: Union[bool, Watch, None] = None) -> Any:
+              float_order: str = "numeric", memory: Size = None, threads: Optional[int] = None,
+              temporary: Any = None, progress: Union[bool, Watch, None] = None) -> Any:
     """The distinct keys that are in `a` and not in `b`, sorted, as numpy.setdiff1d.
 
     Args, returns, raises: as intersect1d.
     """
-    return compared(b"--subtract", a, b, output, assume_sorted, dtype, progress, temporary, memory=memory,
-                     threads=threads)
+    return compared(b"--subtract", a, b, output, assume_sorted, dtype, progress, temporary, float_order=float_order,
+                    memory=memory, threads=threads)
 
 
 @_with_aliases
 def unique(source: Any, output: Output = None, *, return_index: bool = False, return_inverse: bool = False,
-           counts: bool = False, dtype: Any = None, memory: Size = None, gpu_memory: Size = None,
-           threads: Optional[int] = None, engine: str = "auto", temporary: Any = None,
+           counts: bool = False, dtype: Any = None, float_order: str = "numeric", memory: Size = None,
+           gpu_memory: Size = None, threads: Optional[int] = None, engine: str = "auto", temporary: Any = None,
            progress: Union[bool, Watch, None] = None) -> Any:
-    """The distinct keys of all dimensions, sorted, as numpy.unique. Keys are equal if their bits are.
+    """The distinct keys of all dimensions, sorted, as numpy.unique. Records are equal if all their fields are.
 
     Args:
         return_index, return_inverse: also where each first occurs in the flattened array, and the number of the key that
-            each element is. Only for one array, with a new array as result; elements are equal as in NumPy.
+            each element is. Only for one array, with a new array as result.
         counts: also count how often each occurs.
 
     Returns: as sort; with counts a pair of arrays, the keys and their counts (int64), or the Summary of a file that
@@ -300,8 +304,8 @@ def unique(source: Any, output: Output = None, *, return_index: bool = False, re
 
     Raises: as sort.
     """
-    options = {"memory": memory, "gpu_memory": gpu_memory, "threads": threads, "engine": engine,
-               "temporary": temporary}
+    options = {"float_order": float_order, "memory": memory, "gpu_memory": gpu_memory, "threads": threads,
+               "engine": engine, "temporary": temporary}
     wants = [as_bool(*pair) for pair in (("return_index", return_index), ("return_inverse", return_inverse),
                                          ("counts", counts))]
     array = sole(source, wanted_dtype(dtype))
@@ -311,7 +315,7 @@ def unique(source: Any, output: Output = None, *, return_index: bool = False, re
         raise usage("return_index or return_inverse", "needs one array as source, and makes new arrays",
                     "give numpy.load(path, mmap_mode='r') of a file, and no output")
     if any(wants) and is_array and output is None and (any(wants[:2]) or array.dtype.names):
-        return indexed(array, argsort(source, dtype=dtype, progress=progress, **options), *wants)
+        return indexed(array, argsort(source, dtype=dtype, progress=progress, **options), *wants, float_order == "numeric")
     if not counts:
         return sort(source, output, unique=True, dtype=dtype, progress=progress, **options)
     if output is not None and not is_path(output):

@@ -51,8 +51,7 @@ def index_dtype(array: numpy.ndarray) -> numpy.dtype:
 
 def positions_of_rows(array: numpy.ndarray, order: Any, descending: bool, progress: Any, temporary: Any,
                       **options: Any) -> numpy.ndarray:
-    """The positions that sort each row of the last dimension: by an argsort of pairs of a row's number and an element.
-    Floats are compared as NumPy compares them."""
+    """The positions that sort each row of the last dimension: by an argsort of pairs of a row's number and an element."""
     require_sortable(array)
     as_bool("descending", descending)
     length = array.shape[-1]
@@ -70,11 +69,6 @@ def positions_of_rows(array: numpy.ndarray, order: Any, descending: bool, progre
         pairs = numpy.empty((rows, length), pairs_of)
         pairs["row"] = numpy.arange(rows)[:, None]
         pairs["key"] = array.reshape(rows, length)
-    keys = pairs["key"]
-    if array.dtype.kind == "f":
-        with numpy.errstate(invalid="ignore"):
-            keys += 0  # -0 becomes 0
-        keys[numpy.isnan(keys)] = numpy.nan
     words = option_words(order=["row", "-key" if descending else "key"], temporary=temporary, **options)
     found: numpy.ndarray = positions(Inputs(pairs.reshape(-1)), words, None, progress, temporary)
     in_rows: numpy.ndarray = found.reshape(rows, length) - (numpy.arange(rows, dtype=found.dtype) * length)[:, None]

@@ -161,9 +161,10 @@ class DeviceArray:
             expected *= length
         return True
 
-    def words(self, name: str, descending: bool,
-              offsets: Optional["DeviceArray"]) -> Tuple[int, int, int, str, bool, bool, int]:
-        """Address, rows, keys of a row, type, byte order, direction, offsets: what the native calls begin with."""
+    def words(self, name: str, descending: bool, float_order: str,
+              offsets: Optional["DeviceArray"]) -> Tuple[int, int, int, str, bool, bool, bool, int]:
+        """Address, rows, keys of a row, type, byte order, direction, order of floats, offsets: what the native calls
+        begin with."""
         found = "bf16" if self.is_bfloat16 else key_type(self.dtype)
         if found is None or not self.shape:
             raise usage(name, f"an array of dtype {self.dtype} and {len(self.shape)} dimensions", _TYPES)
@@ -172,7 +173,9 @@ class DeviceArray:
         descending = as_bool("descending", descending)
         if offsets is not None:
             rows, row = offsets.size - 1, self.size
-        return (self.address, rows, row, found, is_big_endian(self.dtype), descending,
+        if float_order not in ("numeric", "total"):
+            raise usage(f"float_order {float_order!r}", "is not one of its values", "the values are numeric, total")
+        return (self.address, rows, row, found, is_big_endian(self.dtype), descending, float_order == "total",
                 0 if offsets is None else offsets.address)
 
 
@@ -269,18 +272,20 @@ def _offsets_of(offsets: Any, name: str, keys: DeviceArray) -> Optional[DeviceAr
     return facts
 
 
-def sort_keys(name: str, array: Any, output: Any, descending: bool, stream: Any, offsets: Any = None) -> Any:
+def sort_keys(name: str, array: Any, output: Any, descending: bool, stream: Any, offsets: Any = None, *,
+              float_order: str = "numeric") -> Any:
     keys = _keys_of(array, name, stream)
-    words = keys.words(name, descending, _offsets_of(offsets, name, keys))
+    words = keys.words(name, descending, float_order, _offsets_of(offsets, name, keys))
     result = _new_like(array, keys, keys.dtype) if output is None else output
     place = _writable(result, "output", keys, (keys.dtype,))
     _native.sort_on_device(*words, place.address, keys.stream or 0)
     return _as_of(result, array)
 
 
-def argsort_keys(name: str, array: Any, output: Any, descending: bool, stream: Any, offsets: Any = None) -> Any:
+def argsort_keys(name: str, array: Any, output: Any, descending: bool, stream: Any, offsets: Any = None, *,
+                 float_order: str = "numeric") -> Any:
     keys = _keys_of(array, name, stream)
-    words = keys.words(name, descending, _offsets_of(offsets, name, keys))
+    words = keys.words(name, descending, float_order, _offsets_of(offsets, name, keys))
     result = _new_like(array, keys, numpy.dtype("i8")) if output is None else output
     place = _writable(result, "output", keys, ("i8", "u8", "i4", "u4"))
     if place.dtype == numpy.dtype("i4") and keys.shape[-1] > 1 << 31:
@@ -290,7 +295,7 @@ def argsort_keys(name: str, array: Any, output: Any, descending: bool, stream: A
 
 
 def segmented_sort(array: Any, offsets: Any, output: Any = None, *, descending: bool = False,
-                   stream: Any = None) -> Any:
+                   float_order: str = "numeric", stream: Any = None) -> Any:
     """Sorts segments of a one-dimensional array in device memory, each by itself.
 
     Args:
@@ -304,23 +309,24 @@ def segmented_sort(array: Any, offsets: Any, output: Any = None, *, descending: 
 
     Raises: as sort.
     """
-    return sort_keys("segmented_sort", array, output, descending, stream, offsets)
+    return sort_keys("segmented_sort", array, output, descending, stream, offsets, float_order=float_order)
 
 
 def segmented_argsort(array: Any, offsets: Any, output: Any = None, *, descending: bool = False,
-                      stream: Any = None) -> Any:
+                      float_order: str = "numeric", stream: Any = None) -> Any:
     """The indices that sort each segment of an array in device memory, stably. In each segment they begin at 0.
 
     Args: as segmented_sort; output: int64, uint64, int32 or uint32; None for int64.
 
     Raises: as sort.
     """
-    return argsort_keys("segmented_argsort", array, output, descending, stream, offsets)
+    return argsort_keys("segmented_argsort", array, output, descending, stream, offsets, float_order=float_order)
 
 
 def sort_pairs(array: Any, values: Any, output: Optional[Tuple[Any, Any]] = None, *, offsets: Any = None,
-               descending: bool = False, stream: Any = None) -> Tuple[Any, Any]:
-    """Sorts keys in device memory, and their values with them, stably.
+               descending: bool = False, float_order: str = "numeric", stream: Any = None) -> Tuple[Any, Any]:
+    """Sorts keys in device memory, and their values with them, stably. Floats that are equal, but differ in bits, come
+    by their bits.
 
     Args:
         array: keys of 8 to 64 bits. With several dimensions, each row of the last one is sorted by itself.
@@ -334,7 +340,7 @@ def sort_pairs(array: Any, values: Any, output: Optional[Tuple[Any, Any]] = None
     Raises: as sort.
     """
     keys = _keys_of(array, "sort_pairs", stream)
-    words = keys.words("sort_pairs", descending, _offsets_of(offsets, "sort_pairs", keys))
+    words = keys.words("sort_pairs", descending, float_order, _offsets_of(offsets, "sort_pairs", keys))
     require_on_device(values, "values")
     data = DeviceArray(values, "values", keys.stream or 0)
     if data.shape != keys.shape or data.dtype.itemsize not in (4, 8):

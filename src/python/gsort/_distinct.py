@@ -35,11 +35,11 @@ def counted_texts(keys: numpy.ndarray) -> Tuple[numpy.ndarray, numpy.ndarray]:
 
 
 def indexed(array: numpy.ndarray, order: numpy.ndarray, index: bool, inverse: bool,
-            counts: bool) -> Tuple[numpy.ndarray, ...]:
+            counts: bool, by_value: bool) -> Tuple[numpy.ndarray, ...]:
     """What numpy.unique returns, of the positions that sort the flattened array stably."""
     flat = array.reshape(-1)
     ordered = flat[order]
-    begins = _begins_of_groups(ordered, not array.dtype.names)
+    begins = _begins_of_groups(ordered, by_value)
     sizes = numpy.diff(begins, append=flat.size)
     results: List[numpy.ndarray] = [ordered[begins]]
     if index:

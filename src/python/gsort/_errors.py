@@ -133,6 +133,7 @@ _ARGUMENTS: List[Tuple["re.Pattern[str]", Any]] = [(re.compile(pattern), words) 
     (r"^option '--([\w-]+)'", r"--\1"),
     (r"^operand ", "source "),
     (r"--engine[ =](cpu|cuda|auto)", r'engine="\1"'),
+    (r"--float-order[ =](numeric|total)", r'float_order="\1"'),
     (r"--key=OFFSET:TYPE or -t", "dtype"),
     (r"(?:-t|--type) ([uif])(8|16|32|64)\b", lambda found: f"dtype {found[1]}{int(found[2]) // 8}"),
 )] + [(re.compile(rf"(?<![\w-])(?:{option})(?![\w-])"), words) for option, words in (
@@ -143,6 +144,7 @@ _ARGUMENTS: List[Tuple["re.Pattern[str]", Any]] = [(re.compile(pattern), words) 
     (r"-t|--type|--endian", "dtype"),
     (r"--key", "order"),
     (r"--reverse", "descending"),
+    (r"--float-order", "float_order"),
     (r"--count", "counts"),
     (r"--(top|unique|argsort|engine|output)", r"\1"),
     (r"--(merge|check)", r"gsort.\1"),

@@ -15,12 +15,12 @@ _MOST_THREADS = 1024
 _MOST_WITHOUT_PLAN = 1 << 28  # bytes, sorted in less time than a GPU takes to start
 
 
-def sorted_in_memory(source: numpy.ndarray, output: Any, descending: Any, threads: Any, engine: Any,
-                      progress: Any) -> Optional[numpy.ndarray]:
+def sorted_in_memory(source: numpy.ndarray, output: Any, descending: Any, float_order: Any,
+                     threads: Any, engine: Any, progress: Any) -> Optional[numpy.ndarray]:
     """Rows of an array of numbers, into an array, without a plan; None where this does not apply."""
     number = _NUMBERS.get(source.dtype)
     if number is None or source.ndim == 0 or not source.flags.c_contiguous or type(descending) is not bool \
-            or engine not in ("auto", "cpu") or progress \
+            or float_order not in ("numeric", "total") or engine not in ("auto", "cpu") or progress \
             or not (threads is None or type(threads) is int and 0 < threads <= _MOST_THREADS):
         return None
     if output is source:
@@ -34,7 +34,8 @@ def sorted_in_memory(source: numpy.ndarray, output: Any, descending: Any, thread
         require_usable(output, source.dtype, [source])
     else:
         return None
-    _native.sort_numbers(source, output, source.shape[-1], number, descending, threads or 0)
+    _native.sort_numbers(source, output, source.shape[-1], number, descending, float_order == "total",
+                         threads or 0)
     return output  # type: ignore[no-any-return]
 
 

@@ -15,11 +15,12 @@ from ._results import CHUNK, copied, gathered, place_of, run
 from ._sources import Inputs, as_bool, is_big_endian, is_text, option_words, wanted_dtype
 
 
-def _sorted_copy(inputs: Inputs, words: List[bytes], place: str, progress: Any, stack: ExitStack) -> numpy.ndarray:
+def _sorted_copy(inputs: Inputs, words: List[bytes], float_order: Any, place: str, progress: Any,
+                 stack: ExitStack) -> numpy.ndarray:
     """The same of keys that are not sorted; a few are sorted without a plan, and may repeat."""
     array = inputs.only_array
     if array is not None and array.nbytes <= CHUNK:
-        found = sorted_in_memory(array, None, False, None, "cpu", progress)
+        found = sorted_in_memory(array, None, False, float_order, None, "cpu", progress)
         if found is not None:
             return found
     return copied(inputs, words, place, progress, stack)
@@ -116,8 +117,8 @@ def compared(operation: bytes, a: Any, b: Any, output: Any, assume_sorted: bool,
             return run(Inputs(both, dtype), [*words, b"--merge", operation], output, progress, temporary)
     distinct = [*words, b"--unique"] + [b"--merge"] * bool(assume_sorted)
     with ExitStack() as stack:
-        make = copied if assume_sorted else _sorted_copy
-        first, second = (make(one, distinct, place, progress, stack) for one in inputs)
+        first, second = (copied(one, distinct, place, progress, stack) if assume_sorted else
+                         _sorted_copy(one, distinct, options["float_order"], place, progress, stack) for one in inputs)
         sides = [first, _in_byte_order(second, first.dtype)]
         merging, pairs = [*words, b"--merge"], operation == b"--intersect"
 

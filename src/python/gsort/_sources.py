@@ -247,11 +247,12 @@ def as_bool(name: str, value: Any) -> bool:
     return bool(value)
 
 
-def option_words(*, order: Any = None, descending: bool = False, unique: bool = False, top: Optional[int] = None,
+def option_words(*, order: Any = None, descending: bool = False, float_order: str = "numeric", unique: bool = False,
+                 top: Optional[int] = None,
                  memory: Union[int, str, None] = None, gpu_memory: Union[int, str, None] = None,
                  threads: Optional[int] = None, engine: str = "auto", temporary: Any = None) -> List[bytes]:
     """The options of a command line. Sizes are bytes, or texts such as "2G" and "50%"."""
-    words = [_word("engine", engine)]
+    words = [_word("engine", engine), _word("float-order", float_order)]
     words += [b"--reverse"] * as_bool("descending", descending) + [b"--unique"] * as_bool("unique", unique)
     for name, size in (("buffer-size", memory), ("gpu-memory", gpu_memory)):
         if size is not None:

@@ -101,7 +101,7 @@ TEST(KeyMap, OrdersKeysAsTheirTypeDoes) {
       if constexpr (sizeof(value) == sizeof(number)) {
         std::sort(numbers.begin(), numbers.end(), [&](auto a, auto b) {
           using Value = decltype(value);
-          return std::is_lt(std::strong_order(std::bit_cast<Value>(a), std::bit_cast<Value>(b)));
+          return std::is_lt(test::compare_keys(std::bit_cast<Value>(a), std::bit_cast<Value>(b)));
         });
       }
     });
@@ -115,7 +115,36 @@ TEST(KeyMap, OrdersKeysAsTheirTypeDoes) {
   });
 }
 
-TEST(KeyMap, OrdersSpecialFloatsFromNegativeNanToPositiveNan) {
+TEST(KeyMap, MakesEqualFloatsOneClass) {
+  for_all_formats([](const KeyFormat& format, auto map, auto number) {
+    using Key = decltype(map.flip);
+    const auto classes = KeyMap<Key>::classes_of(format);
+    const auto numbers = interesting_numbers<decltype(number)>();
+    test::with_value_named(name_of(format.type), [&](auto value) {
+      if constexpr (sizeof(value) == sizeof(number)) {
+        for (std::size_t i = 1; i < numbers.size(); ++i) {
+          using Value = decltype(value);
+          const Key a = raw_of<Key>(numbers[i - 1], format.big_endian);
+          const Key b = raw_of<Key>(numbers[i], format.big_endian);
+          const auto left = std::bit_cast<Value>(numbers[format.descending ? i : i - 1]);
+          const auto right = std::bit_cast<Value>(numbers[format.descending ? i - 1 : i]);
+          ASSERT_EQ(classes.to_ordered(a) <=> classes.to_ordered(b),
+                    test::compare_numbers(left, right));
+          ASSERT_EQ(classes.class_of_ordered(map.to_ordered(a)), classes.to_ordered(a));
+          const Key last = classes.last_of_class(map.to_ordered(a));
+          ASSERT_GE(last, map.to_ordered(a));
+          ASSERT_EQ(classes.class_of_ordered(last), classes.to_ordered(a));
+          const Key next = static_cast<Key>(last + 1U);
+          if (next != 0) {
+            ASSERT_NE(classes.class_of_ordered(next), classes.to_ordered(a));
+          }
+        }
+      }
+    });
+  });
+}
+
+TEST(KeyMap, OrdersSpecialFloatsTotallyFromNegativeNanToPositiveNan) {
   using Limits = std::numeric_limits<float>;
   const auto nan = std::bit_cast<float>(0x7fc00000U);
   const std::vector<float> wanted = {std::bit_cast<float>(0xffffffffU),
@@ -134,7 +163,7 @@ TEST(KeyMap, OrdersSpecialFloatsFromNegativeNanToPositiveNan) {
                                      Limits::infinity(),
                                      nan,
                                      std::bit_cast<float>(0x7fffffffU)};
-  const auto map = KeyMap<std::uint32_t>::of({KeyType::kF32, false, false});
+  const auto map = KeyMap<std::uint32_t>::of({KeyType::kF32, false, false, {}, FloatOrder::kTotal});
   for (std::size_t i = 1; i < wanted.size(); ++i) {
     EXPECT_LT(map.to_ordered(std::bit_cast<std::uint32_t>(wanted[i - 1])),
               map.to_ordered(std::bit_cast<std::uint32_t>(wanted[i])))

@@ -1,4 +1,4 @@
-#include "form/numpy_keys.hpp"
+#include "form/equal_floats.hpp"
 
 #include <algorithm>
 #include <bit>

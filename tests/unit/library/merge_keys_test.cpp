@@ -1,8 +1,12 @@
+#include <algorithm>
+#include <iterator>
+#include <limits>
 #include <string>
 
 #include "base/error.hpp"
 #include "library/sort_keys.hpp"
 #include "support/error_of.hpp"
+#include "support/key_values.hpp"
 #include "support/typed_keys.hpp"
 
 namespace gsort {
@@ -14,20 +18,22 @@ template <class Key>
 class MergeKeys : public ::testing::Test {};
 TYPED_TEST_SUITE(MergeKeys, test::KeyTypes);
 
-TYPED_TEST(MergeKeys, EqualsStdSortOfBoth) {
+TYPED_TEST(MergeKeys, EqualsStdMergeOfBoth) {
   for (const Order order : {Order::kAscending, Order::kDescending}) {
     const KeyFormat format = library::format_of<TypeParam>(order);
     for (const std::size_t a_count : test::kCounts) {
       for (const std::size_t b_count : {std::size_t{0}, std::size_t{1}, std::size_t{200'003}}) {
         const Bytes a = test::generated(format, Distribution::kUniform, a_count, 1);
         const Bytes b = test::generated(format, Distribution::kZipf, b_count, 2);
-        Bytes both = a;
-        both.insert(both.end(), b.begin(), b.end());
         const auto sorted_a = test::keys_of<TypeParam>(test::sorted_copy(a, format));
         const auto sorted_b = test::keys_of<TypeParam>(test::sorted_copy(b, format));
         std::vector<TypeParam> merged(a_count + b_count);
         merge_keys<TypeParam>(sorted_a, sorted_b, merged, order, 3);
-        EXPECT_EQ(test::bytes_of_keys<TypeParam>(merged), test::sorted_copy(both, format))
+        std::vector<TypeParam> wanted;
+        std::ranges::merge(sorted_a, sorted_b, std::back_inserter(wanted), [&](auto x, auto y) {
+          return test::compare_numbers(format.descending ? y : x, format.descending ? x : y) < 0;
+        });
+        EXPECT_EQ(test::bytes_of_keys<TypeParam>(merged), test::bytes_of_keys<TypeParam>(wanted))
             << a_count << " and " << b_count << " keys";
       }
     }
@@ -54,6 +60,16 @@ TEST(MergeKeysErrors, RefuseMoreThreadsThanTheCommandLine) {
   const Error error =
       test::error_of([&] { merge_keys<int>(keys, keys, merged, Order::kAscending, 1'000'000); });
   EXPECT_EQ(error.kind(), ErrorKind::kUsage);
+}
+
+TEST(MergeKeysOfFloats, TakesEqualOnesInAnyOrder) {
+  const float nan = std::numeric_limits<float>::quiet_NaN();
+  const std::vector<float> a = {-1, 0, -0.0F, 0, nan, -nan, nan};
+  const std::vector<float> b = {-0.0F, 0, 1, -nan};
+  std::vector<float> merged(a.size() + b.size());
+  merge_keys<float>(a, b, merged);
+  const std::vector<float> wanted = {-1, 0, -0.0F, 0, -0.0F, 0, 1, nan, -nan, nan, -nan};
+  EXPECT_EQ(test::bytes_of_keys<float>(merged), test::bytes_of_keys<float>(wanted));
 }
 
 TEST(MergeKeysInOnePlace, TakesInputsThatTouchTheResult) {

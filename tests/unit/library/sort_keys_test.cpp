@@ -42,10 +42,28 @@ TYPED_TEST(SortKeys, LeavesEqualKeysAsTheyAre) {
   EXPECT_EQ(keys, wanted);
 }
 
+TEST(SortKeysOfFloats, PutsNansLastAndDescendingFirst) {
+  const float nan = std::numeric_limits<float>::quiet_NaN();
+  for (const std::size_t times : {std::size_t{1}, std::size_t{100'000}}) {
+    std::vector<float> keys;
+    for (std::size_t i = 0; i < times; ++i) keys.insert(keys.end(), {nan, 2, 1, 3, -nan, -0.0F});
+    sort_keys<float>(keys);
+    const auto numbers = keys.begin() + static_cast<std::ptrdiff_t>(4 * times);
+    const auto is_nan = [](float key) { return std::isnan(key); };
+    EXPECT_TRUE(std::is_sorted(keys.begin(), numbers));
+    EXPECT_TRUE(std::all_of(numbers, keys.end(), is_nan));
+    sort_keys<float>(keys, Order::kDescending);
+    EXPECT_TRUE(
+        std::all_of(keys.rbegin() + static_cast<std::ptrdiff_t>(4 * times), keys.rend(), is_nan));
+    EXPECT_TRUE(
+        std::is_sorted(keys.rbegin(), keys.rbegin() + static_cast<std::ptrdiff_t>(4 * times)));
+  }
+}
+
 TEST(SortKeysOfFloats, PutsNansAndZerosInTotalOrder) {
   const double nan = std::numeric_limits<double>::quiet_NaN();
   std::vector<double> keys = {nan, 0.0, -0.0, 1.0, -nan, -1.0};
-  sort_keys<double>(keys);
+  sort_keys<double>(keys, Order::kAscendingTotal);
   EXPECT_TRUE(std::isnan(keys[0]) && std::signbit(keys[0]));
   EXPECT_EQ(keys[1], -1.0);
   EXPECT_TRUE(keys[2] == 0 && std::signbit(keys[2]));

@@ -23,6 +23,10 @@ TEST(ShareOptions, KnowEveryKeyAgainByItsDescription) {
         const ElementFormat found = again({key, {}});
         EXPECT_EQ(found.key, key) << name_of(type);
         EXPECT_FALSE(found.records);
+        if (!is_float(type)) continue;
+        KeyFormat total = key;
+        total.float_order = FloatOrder::kTotal;
+        EXPECT_EQ(again({total, {}}).key, total) << name_of(type);
       }
     }
   }

@@ -1,5 +1,6 @@
 #include "pipeline/check_order.hpp"
 
+#include <algorithm>
 #include <limits>
 #include <string>
 #include <vector>
@@ -152,8 +153,21 @@ TEST(CheckOrder, PrintsValuesAsPeopleWriteThem) {
             "0 after 18446744073709551615");
 }
 
-TEST(CheckOrder, KnowsThatMinusZeroComesBeforeZero) {
-  const KeyFormat format{KeyType::kF64, false, false};
+TEST(CheckOrder, TakesEqualFloatsInAnyOrder) {
+  const double nan = std::numeric_limits<double>::quiet_NaN();
+  const std::vector<double> keys = {-1, 0.0, -0.0, 0.0, 7, nan, -nan, nan};
+  for (const bool descending : {false, true}) {
+    const KeyFormat format{KeyType::kF64, false, descending};
+    std::vector<double> ordered = keys;
+    if (descending) std::reverse(ordered.begin(), ordered.end());
+    const CheckOutcome outcome = checked(raw_of<double>(ordered), format);
+    EXPECT_TRUE(outcome.in_order);
+    EXPECT_EQ(outcome.distinct, 4U);
+  }
+}
+
+TEST(CheckOrder, KnowsThatMinusZeroComesBeforeZeroInTotalOrder) {
+  const KeyFormat format{KeyType::kF64, false, false, {}, FloatOrder::kTotal};
   EXPECT_TRUE(checked(raw_of<double>({-0.0, 0.0}), format).in_order);
   EXPECT_FALSE(checked(raw_of<double>({0.0, -0.0}), format).in_order);
 }

@@ -5,6 +5,7 @@
 #include <cstring>
 #include <map>
 #include <optional>
+#include <span>
 #include <string>
 #include <string_view>
 #include <vector>
@@ -13,6 +14,7 @@
 
 #include "base/error.hpp"
 #include "support/engines.hpp"
+#include "support/key_values.hpp"
 #include "support/sort_run.hpp"
 
 namespace gsort {
@@ -22,13 +24,32 @@ using test::Bytes;
 using test::SortRequest;
 using test::SortResult;
 
-Bytes without_repeats(const Bytes& sorted, std::size_t key_bytes) {
+// Equal floats have the same bits.
+Bytes alike(Bytes keys, const KeyFormat& format) {
+  if (!is_float(format.type)) return keys;
+  test::with_value_named(name_of(format.type), [&](auto value) {
+    for (std::size_t at = 0; at < keys.size(); at += sizeof(value)) {
+      const ByteSpan key = std::span(keys).subspan(at, sizeof(value));
+      if (format.big_endian) std::ranges::reverse(key);
+      std::memcpy(&value, key.data(), key.size());
+      test::make_alike(value);
+      std::memcpy(key.data(), &value, key.size());
+      if (format.big_endian) std::ranges::reverse(key);
+    }
+  });
+  return keys;
+}
+
+Bytes without_repeats(const Bytes& sorted, const KeyFormat& format) {
+  const std::size_t key_bytes = bytes_of(format.type);
+  const Bytes classes = alike(sorted, format);
   Bytes unique;
   for (std::size_t at = 0; at < sorted.size(); at += key_bytes) {
-    const auto key = sorted.begin() + static_cast<std::ptrdiff_t>(at);
+    const auto key = classes.begin() + static_cast<std::ptrdiff_t>(at);
     const auto end = key + static_cast<std::ptrdiff_t>(key_bytes);
     if (at > 0 && std::equal(key, end, key - static_cast<std::ptrdiff_t>(key_bytes))) continue;
-    unique.insert(unique.end(), key, end);
+    const auto kept = sorted.begin() + static_cast<std::ptrdiff_t>(at);
+    unique.insert(unique.end(), kept, kept + static_cast<std::ptrdiff_t>(key_bytes));
   }
   return unique;
 }
@@ -69,12 +90,13 @@ Bytes positions(const SortRequest& request) {
   const auto key_at = [key_bytes](const Bytes& keys, std::size_t at) {
     return std::string(reinterpret_cast<const char*>(keys.data() + at), key_bytes);
   };
+  const Bytes input = alike(request.input, request.format);
   std::map<std::string, std::vector<std::uint32_t>> places;
-  for (std::size_t at = 0; at < request.input.size(); at += key_bytes) {
-    places[key_at(request.input, at)].push_back(static_cast<std::uint32_t>(at / key_bytes));
+  for (std::size_t at = 0; at < input.size(); at += key_bytes) {
+    places[key_at(input, at)].push_back(static_cast<std::uint32_t>(at / key_bytes));
   }
   Bytes all;
-  const Bytes sorted = without_repeats(test::sorted_copy(request.input, request.format), key_bytes);
+  const Bytes sorted = without_repeats(test::sorted_copy(input, request.format), request.format);
   for (std::size_t at = 0; at < sorted.size(); at += key_bytes) {
     const auto& of_key = places[key_at(sorted, at)];
     for (std::size_t i = 0; i < (request.unique ? 1 : of_key.size()); ++i) {
@@ -92,9 +114,12 @@ Bytes wanted(const SortRequest& request) {
   if (request.argsort) return positions(request);
   const std::size_t key_bytes = bytes_of(request.format.type);
   if (request.batch_elements) return sorted_arrays(request, *request.batch_elements * key_bytes);
+  if (request.min_count) {
+    const Bytes keys = alike(request.input, request.format);
+    return counted(test::sorted_copy(keys, request.format), request.format, *request.min_count);
+  }
   Bytes want = test::sorted_copy(request.input, request.format);
-  if (request.min_count) return counted(want, request.format, *request.min_count);
-  if (request.unique) want = without_repeats(want, key_bytes);
+  if (request.unique) want = without_repeats(want, request.format);
   if (request.top) want.resize(std::min<std::uint64_t>(want.size(), *request.top * key_bytes));
   return want;
 }

@@ -43,7 +43,7 @@ TEST_F(Forwarding, OfEachSink) {
   EXPECT_EQ(forwarded<ProvingSink>(proof_), "proof abandon ");
   EXPECT_EQ(forwarded<LimitSink>(7U, 4U, proof_), "abandon ");
   EXPECT_EQ(forwarded<IndexSink>(kNumbering, 4U), "abandon ");
-  EXPECT_EQ(forwarded<UniqueSink>(4U, proof_), "abandon ");
+  EXPECT_EQ(forwarded<UniqueSink>(KeyFormat{KeyType::kU32}, proof_), "abandon ");
   EXPECT_EQ(forwarded<CountSink>(keys_, 1U, proof_), "abandon ");
   const RecordFormat records{8, {{0, 4, std::nullopt, false, false}}};
   EXPECT_EQ(forwarded<UniqueRecordSink>(records, proof_), "abandon ");
