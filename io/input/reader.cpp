@@ -210,7 +210,7 @@ std::optional<InputBlock> Reader::Impl::next(ByteSpan buffer, std::uint64_t limi
   if (block.bytes == 0) return std::nullopt;
   // In this order: each may write behind its elements, and the next one overwrites that.
   for (const Fill& fill : fills) fill.source->fill(buffer.subspan(fill.to), fill.claim);
-  make_equal_floats_alike(buffer.first(block.bytes), element_bytes_, floats_);
+  make_alike_and_check(buffer.first(block.bytes), element_bytes_, floats_);
   return block;
 }
 
@@ -259,7 +259,7 @@ std::size_t Reader::Impl::next_of(std::size_t input, ByteSpan buffer) {
   Source& source = *sources_[input];
   const Claim claim = source.claim(buffer, round_down(buffer.size(), element_bytes_));
   if (claim.bytes > 0) source.fill(buffer, claim);
-  make_equal_floats_alike(buffer.first(claim.bytes), element_bytes_, floats_);
+  make_alike_and_check(buffer.first(claim.bytes), element_bytes_, floats_);
   const std::lock_guard lock(mutex_);
   position_ += claim.bytes;
   return claim.bytes;
@@ -301,7 +301,7 @@ std::size_t Reader::Impl::sample(ByteSpan out, std::uint64_t begin, std::uint64_
     sample_sequence(begin + step * element_bytes_, out.subspan(filled, each));
     filled += each;
   }
-  make_equal_floats_alike(out.first(filled), element_bytes_, floats_);
+  make_alike_and_check(out.first(filled), element_bytes_, floats_);
   return filled;
 }
 
@@ -313,7 +313,7 @@ std::size_t Reader::Impl::read_again(ByteSpan buffer, std::uint64_t position,
       const Claim claim{
           position, std::min({bytes, size - position, round_down(buffer.size(), element_bytes_)})};
       source->fill(buffer, claim);
-      make_equal_floats_alike(buffer.first(claim.bytes), element_bytes_, floats_);
+      make_alike_and_check(buffer.first(claim.bytes), element_bytes_, floats_);
       return claim.bytes;
     }
     position -= size;

@@ -13,8 +13,8 @@
 
 #include "app/files.hpp"
 #include "app/own_files.hpp"
-#include "form/equal_floats.hpp"
 #include "engine/cpu/cpu_engine.hpp"
+#include "form/equal_floats.hpp"
 #include "gpu/engine/gpu.hpp"
 #include "io/system/host_facts.hpp"
 #include "io/system/memory.hpp"
@@ -208,9 +208,9 @@ Plan packing_plan(Job job, const Machine& machine) {
   const bool has_own_runs = !job.resumable && !job.numbered;
   if (has_own_runs) job.element = job.element.as_keys(sizeof(UInt128));
   Plan plan = make_plan(job, machine);
-  const bool keeps_bits = job.merged_inputs > 0 && !job.makes_equal_alike();
-  if (!keeps_bits || plan.run.count == 0 || !has_classes(job)) return plan;
+  if (job.merged_inputs == 0 || plan.run.count == 0 || !has_classes(job)) return plan;
   // Inputs have equal floats in any order, which runs of keys cannot have.
+  job.shown = job.element;
   const KeyFormat& key = job.element.key;
   const auto bytes = static_cast<std::uint32_t>(job.element.bytes());
   job.element.records =
@@ -250,8 +250,10 @@ PreparedSort::PreparedSort(const Options& options, const Job& job, io::Reader& r
 PreparedSort::PreparedSort(const Options& options, const Job& job, io::Reader& reader,
                            std::vector<io::Output> outputs)
     : options_(options), reader_(reader), outputs_(std::move(outputs)) {
-  if (job.makes_equal_alike()) reader.make_alike(floats_in_numeric_order(job.input_element()));
-  if (job.numbered) reader.number_elements(job.numbering());
+  if (job.numbered) {
+    reader.make_alike(floats_in_numeric_order(job.input_element()));
+    reader.number_elements(job.numbering());
+  }
   refuse_files_of_resume(options);
   refuse_replacing_by_other_elements(options, job, reader);
   if (!outputs_.empty()) {

@@ -14,7 +14,6 @@
 #include "app/prepared_sort.hpp"
 #include "base/checked.hpp"
 #include "base/error.hpp"
-#include "form/equal_floats.hpp"
 #include "form/npy.hpp"
 #include "io/input/content_stream.hpp"
 #include "io/input/input.hpp"
@@ -95,11 +94,6 @@ Job job_of_part(const Options& options, const FormedShares& shares) {
   Job job = make_job(with_elements, stored);
   job.resumable = true;
   job.handling.verify = shares.description().ends_with("; verified");
-  if (job.counts && !floats_in_numeric_order(job.element).empty()) {
-    throw Error(ErrorKind::kUsage, "options --take and --count",
-                "equal floats may have several forms in these shares")
-        .hint("form the shares with --float-order=total, or leave out --count");
-  }
   return job;
 }
 

@@ -239,9 +239,9 @@ template <class Key>
   return folded;
 }
 
-// Maps the number of a float in numeric order to that of its class: equal floats have the same. The
-// numbers of -0 and +0 are neighbours; all NaN come after the other floats. `nans` is the number of
-// NaN with one sign.
+// Maps the number of a float in numeric order to that of its class, which is that of +0 or of the
+// quiet NaN without a sign for floats that equal it. The numbers of -0 and +0 are neighbours; all
+// NaN come after the other floats. `nans` is the number of NaN with one sign.
 template <class Key>
 [[nodiscard]] GSORT_HOST_DEVICE constexpr Key class_of_number(Key number, Key nans,
                                                               unsigned sign_shift) {
@@ -249,7 +249,8 @@ template <class Key>
   const Key negative_zero = static_cast<Key>(sign - 1U - nans);  // an even number
   const Key first_nan = static_cast<Key>(2U * negative_zero + 2U);
   number = static_cast<Key>(number | (number == negative_zero ? 1U : 0U));
-  return number < first_nan ? number : first_nan;
+  const Key quiet_nan = static_cast<Key>(first_nan + nans / 2U);
+  return number < first_nan ? number : quiet_nan;
 }
 
 // The map of one format for keys of type Key (std::uint8_t to UInt128). A value type that

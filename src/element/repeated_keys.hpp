@@ -4,6 +4,7 @@
 #pragma once
 
 #include <algorithm>
+#include <array>
 #include <cstddef>
 #include <cstdint>
 #include <span>
@@ -22,6 +23,25 @@ template <class Key>
   if (keys.empty() || count_changes(keys, map) + 1 == keys.size()) return keys.size();
   const auto class_of = [&](Key key) { return map.folds_classes ? map.to_ordered(key) : key; };
   return static_cast<std::size_t>(std::ranges::adjacent_find(keys, {}, class_of) - keys.begin());
+}
+
+// The keys among sorted ones that may have other bits than keys that equal them, from first to
+// last: zeros and NaN. Empty if `map` folds no classes. class_of(key) is the key's class as a
+// number.
+template <class Key, class ClassOf>
+[[nodiscard]] std::array<std::span<Key>, 2> floats_of_several_bits(
+    std::span<Key> keys, const KeyMap<std::remove_const_t<Key>>& map, const ClassOf& class_of) {
+  std::array<std::span<Key>, 2> found;
+  found.fill(keys.last(0));
+  if (!map.folds_classes) return found;
+  std::array classes{map.to_ordered(0),
+                     map.class_of_ordered(static_cast<std::remove_const_t<Key>>(~map.flip))};
+  std::ranges::sort(classes);
+  for (std::size_t i = 0; i < classes.size(); ++i) {
+    const auto begin = std::ranges::lower_bound(keys, classes[i], {}, class_of);
+    found[i] = {begin, std::ranges::upper_bound(begin, keys.end(), classes[i], {}, class_of)};
+  }
+  return found;
 }
 
 // Copies the keys that differ from the key in front of them to `kept`, all others to `repeats`,

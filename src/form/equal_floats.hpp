@@ -19,6 +19,10 @@ namespace gsort {
 void make_equal_floats_alike(std::span<std::byte> elements, std::size_t element_bytes,
                              std::span<const KeyField> floats);
 
+// The same, and checks by a sum over all keys that no value has changed. Throws: Error(kCorrupt).
+void make_alike_and_check(std::span<std::byte> elements, std::size_t element_bytes,
+                          std::span<const KeyField> floats);
+
 // Copies keys for an argsort in NumPy's order. The copies have the machine's byte order, and equal
 // floats have the same bits, so that their total order (key.hpp) is that of numpy.argsort.
 //

@@ -1,5 +1,6 @@
 #include "options/caller_options.hpp"
 
+#include <algorithm>
 #include <cstdint>
 
 #include <fmt/format.h>
@@ -46,6 +47,15 @@ void require_bounded(const Options& options, std::string_view call) {
     throw Error(ErrorKind::kUsage, std::string(call), "records has a size or keys out of bounds")
         .hint(fmt::format("a record has 1 to {} bytes, and 1 to {} keys in it that do not overlap",
                           RecordFormat::kMostBytes, RecordFormat::kMostKeys));
+  }
+  const auto is_by_bits = [](FloatOrder order) {
+    return order != FloatOrder::kNumeric && order != FloatOrder::kTotal;
+  };
+  if (is_by_bits(options.key.float_order) ||
+      (options.records &&
+       std::ranges::any_of(options.records->keys, is_by_bits, &KeyField::float_order))) {
+    throw Error(ErrorKind::kUsage, std::string(call), "float_order is not an order of files")
+        .hint("give kNumeric or kTotal");
   }
   if (options.buffer_size) static_cast<void>(checked_size(*options.buffer_size, "buffer_size"));
   if (options.gpu_memory) static_cast<void>(checked_size(*options.gpu_memory, "gpu_memory"));

@@ -58,12 +58,7 @@ struct Job {
   Handling handling;
 
   [[nodiscard]] const ElementFormat& input_element() const {
-    return numbered ? *numbered : element;
-  }
-
-  // Whether the result does not distinguish equal floats: the reader then gives them the same bits.
-  [[nodiscard]] bool makes_equal_alike() const {
-    return numbered || counts || set_operation != SetOperation::kNone;
+    return numbered ? *numbered : shown ? *shown : element;
   }
 
   // Requires: `numbered` is set.

@@ -116,6 +116,7 @@ struct Options : FileNames, Resources, Handling, Reporting {
   KeyFormat key;
   TypeSource type_source = TypeSource::kCaller;
   bool byte_order_is_asked = false;
+  bool float_order_is_asked = false;
   // Elements are records with keys of their own; made of what was typed, when all is known.
   std::optional<RecordFormat> records;
   std::optional<std::uint32_t> record_bytes;

@@ -76,8 +76,11 @@ constexpr auto kRows = std::to_array<OptionSpec>({
          "754 has it, -NaN, ..., -0, +0, ..., +NaN.",
      .rules = "Equal floats keep their order in records and positions; keys alone come by their "
               "bits. --check and --merge accept them in any order.",
-     .apply = [](Options& o,
-                 Text v) { o.key.float_order = parse_choice(v, kFloatOrders, "--float-order"); }},
+     .apply =
+         [](Options& o, Text v) {
+           o.key.float_order = parse_choice(v, kFloatOrders, "--float-order");
+           o.float_order_is_asked = true;
+         }},
     {.name = "record",
      .value_kind = kRequired,
      .value_name = "SIZE",

@@ -2,7 +2,6 @@
 
 #include <fmt/format.h>
 
-#include "form/equal_floats.hpp"
 #include "form/npy.hpp"
 #include "options/exclusive_options.hpp"
 
@@ -46,20 +45,13 @@ std::string_view positions_text(const Job& job) {
   return job.element.records ? " with positions" : " with positions, as numbers";
 }
 
-// Runs that hold other bits than the inputs.
-std::string_view alike_text(const Job& job) {
-  const bool is_alike = !job.numbered && job.makes_equal_alike() &&
-                        !floats_in_numeric_order(job.input_element()).empty();
-  return is_alike ? ", equal floats alike" : "";
-}
-
 }  // namespace
 
 std::string resumable_job(const Job& job, const InputForm& form) {
-  return fmt::format("{}{}; input as {}, {}; skip {}; {}{}", element_text(job.input_element()),
+  return fmt::format("{}{}; input as {}, {}; skip {}; {}", element_text(job.input_element()),
                      positions_text(job), form.format ? name_of(*form.format) : "its name says",
                      form.codec ? name_of(*form.codec) : "its bytes say", form.skip_bytes,
-                     job.handling.verify ? "verified" : "not verified", alike_text(job));
+                     job.handling.verify ? "verified" : "not verified");
 }
 
 void refuse_beside_resume(const Options& options, const StoredArray& stored) {

@@ -84,7 +84,7 @@ void refuse_order_beside(const Options& options, std::string_view name) {
   if (options.type_source == TypeSource::kOption) refuse("--type");
   if (options.byte_order_is_asked) refuse("--endian");
   if (options.key.descending) refuse("--reverse");
-  if (options.key.float_order == FloatOrder::kTotal) refuse("--float-order");
+  if (options.float_order_is_asked) refuse("--float-order");
   if (options.record_bytes) refuse("--record");
   if (!options.record_keys.empty()) refuse("--key");
   if (!options.verify) refuse("--no-verify");

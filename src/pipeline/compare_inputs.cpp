@@ -30,6 +30,7 @@ class Comparison {
       : plan_(context.plan),
         sizes_(plan_.as<SetPlan>()),
         map_(KeyMap<Key>::of(plan_.job.element.key)),
+        map_of_classes_(KeyMap<Key>::classes_of(plan_.job.element.key)),
         order_(plan_.job.element),
         stay_(plan_.job.set_operation == SetOperation::kIntersect ? Stay::kMembers : Stay::kRest),
         proof_(*context.proof),
@@ -86,11 +87,15 @@ class Comparison {
   // Cuts all windows at the bound; keys become ordered numbers.
   void take_slices() {
     const WindowBound bound = bound_of(windows_, order_);
+    const auto class_of = [&](Key key) { return map_of_classes_.to_ordered(key); };
     slices_.clear();
     for (SortedWindow& window : windows_) {
       const ByteSpan taken = window.take_up_to(bound.element, true);
       slices_.emplace_back(reinterpret_cast<Key*>(taken.data()), taken.size() / sizeof(Key));
       elements_ += slices_.back().size();
+      for (const Keys equal : floats_of_several_bits(slices_.back(), map_of_classes_, class_of)) {
+        if (!equal.empty()) proof_.make_alike(std::as_writable_bytes(equal));
+      }
     }
     if (map_.is_identity()) return;
     for_each_block(0, [&](Keys keys) {
@@ -174,6 +179,7 @@ class Comparison {
   const Plan& plan_;
   const SetPlan& sizes_;
   const KeyMap<Key> map_;
+  const KeyMap<Key> map_of_classes_;
   const ElementOrder order_;
   const Stay stay_;
   Proof& proof_;

@@ -39,7 +39,7 @@ class GroupMerge {
         lanes_(context.engine->make_merge_lanes(sizes_.lanes, sizes_.part_elements)) {
     windows_.reserve(last - first);
     for (std::size_t input = first; input < last; ++input) {
-      const SortedInput sorted(*context.reader, input, context.plan.job.element, order_,
+      const SortedInput sorted(*context.reader, input, context.plan.job.input_element(), order_,
                                *context.proof, context.meter);
       windows_.emplace_back(sorted, order_, take(sizes_.window_elements * order_.element_bytes()));
     }
@@ -110,9 +110,7 @@ class GroupMerge {
       // What is equal to the bound may still come from the bound's input, and stands in front of
       // what later inputs have of it. Among keys that cannot be seen.
       const bool equal_included = i <= bound.window || !order_.records();
-      const bool takes_all = i == bound.window;  // its last element is the bound
-      const ConstByteSpan slice =
-          windows_[i].take_up_to(takes_all ? nullptr : bound.element, equal_included);
+      const ConstByteSpan slice = windows_[i].take_up_to(bound.element, equal_included);
       order_.copy_ordered(slice, to);
       order_.put_equal_in_order({to, slice.size()});
       to += slice.size();

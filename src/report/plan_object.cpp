@@ -42,6 +42,9 @@ nlohmann::ordered_json plan_object(const Plan& plan, const Machine& machine) {
   if (const auto records = element.shown_records()) json["record_keys"] = describe_keys(*records);
   json["big_endian"] = element.key.big_endian;
   json["descending"] = element.key.descending;
+  const std::string floats = order_of_floats(element);
+  json["order_of_floats"] =
+      floats.empty() ? nlohmann::ordered_json(nullptr) : nlohmann::ordered_json(floats);
   json["positions"] = plan.job.numbered.has_value();
   json["unique"] = plan.job.unique;
   json["counts"] = plan.job.counts;

@@ -39,15 +39,20 @@ std::string element_words(const ElementFormat& element) {
 }
 
 std::string key_words(const Job& job) {
-  const KeyFormat& key = job.input_element().key;
-  const auto records = job.input_element().shown_records();
+  const ElementFormat& element = job.input_element();
+  const KeyFormat& key = element.key;
+  const auto records = element.shown_records();
   const char* const endian = key.big_endian ? "big" : "little";
+  std::string floats = order_of_floats(element);
   if (records) {
-    return fmt::format("{}, {} endian: {}", element_words(job.input_element()), endian,
-                       describe_keys(*records));
+    if (!floats.empty()) floats = "; order of floats: " + floats;
+    return fmt::format("{}, {} endian: {}{}", element_words(element), endian,
+                       describe_keys(*records), floats);
   }
-  return fmt::format("{}, {} endian, {} (type from {})", name_of(key.type), endian,
-                     key.descending ? "descending" : "ascending", describe(job.type_source));
+  if (!floats.empty()) floats = ": " + floats;
+  return fmt::format("{}, {} endian, {}{} (type from {})", name_of(key.type), endian,
+                     key.descending ? "descending" : "ascending", floats,
+                     describe(job.type_source));
 }
 
 std::string result_words(const Plan& plan) {

@@ -134,16 +134,26 @@ SortRequest with_positions(SortRequest request) {
   return request;
 }
 
-// Of an array in memory, with zeros and NaNs of both signs.
-SortRequest of_array(SortRequest request) {
-  request = with_positions(std::move(request));
-  request.from_array = true;
-  for (std::size_t at = 0; at < request.input.size(); at += 4) {
-    std::byte* const key = &request.input[at];
+// Some of these f32 become zeros and NaNs of both signs.
+Bytes with_equal_floats(Bytes input) {
+  for (std::size_t at = 0; at < input.size(); at += 4) {
+    std::byte* const key = &input[at];
     if (at % 12 == 0) key[0] = key[1] = key[2] = key[3] = std::byte{0};
     if (at % 20 == 0) key[2] = key[3] = std::byte{0x7f} | (key[3] & std::byte{0x80});
     if (at % 8 == 0) key[3] |= std::byte{0x80};
   }
+  return input;
+}
+
+SortRequest of_floats(SortRequest request) {
+  request.input = with_equal_floats(std::move(request.input));
+  return request;
+}
+
+// Of an array in memory.
+SortRequest of_array(SortRequest request) {
+  request = of_floats(with_positions(std::move(request)));
+  request.from_array = true;
   return request;
 }
 
@@ -199,6 +209,14 @@ SortRequest comparing(SortRequest request, SetOperation operation) {
       input[at + 2] = input[at + 3] = std::byte{0};
     }
     request.merged.push_back(sorted_copy(input, kU32));
+  }
+  return request;
+}
+
+SortRequest comparing_floats(SortRequest request, SetOperation operation) {
+  request = comparing(std::move(request), operation);
+  for (Bytes& input : request.merged) {
+    input = sorted_copy(with_equal_floats(std::move(input)), request.format);
   }
   return request;
 }
@@ -294,6 +312,11 @@ std::vector<LieCase> make_cases() {
   add("positions_of_records", with_positions(request_of_records(use_runs)), spilled | indexes);
   const SortRequest floats = request_of({KeyType::kF32}, Distribution::kUniform, use_one_chunk);
   add("positions_of_array", of_array(floats), {Seam::kArray, Seam::kBlock, Seam::kIndexes});
+  const auto spilled_floats = request_of({KeyType::kF32}, Distribution::kUniform, use_runs);
+  const std::set<Seam> alike = {Seam::kAlike};
+  add("positions_of_floats", of_floats(with_positions(floats)), kOfChunks | indexes | alike);
+  add("counts_of_floats", of_floats(with_counts(floats, 1)), kOfChunks | counts | alike);
+  add("frequent_floats", of_floats(with_counts(spilled_floats, 3)), spilled | counts | alike);
   add("positions_to_pipe", through_pipes(with_positions(keys(use_runs)), true, true),
       spilled | std::set{Seam::kIndexes})
       .request.budget = "24M";
@@ -313,6 +336,10 @@ std::vector<LieCase> make_cases() {
   const auto subtract = comparing(keys(use_small_pieces), SetOperation::kSubtract);
   add("intersected", intersect, compared | placed);
   add("subtracted", subtract, compared | placed);
+  add("intersected_floats",
+      comparing_floats(request_of({KeyType::kF32}, Distribution::kUniform, use_small_pieces),
+                       SetOperation::kIntersect),
+      compared | alike);
   add("intersected_to_pipe", through_pipes(intersect, false, true), compared);
   add("subtracted_from_pipe", through_pipes(subtract, true, false), compared);
   add("subtracted_top", with_top(subtract, 100), compared);

@@ -1,5 +1,5 @@
-// The seams within what becomes of keys: copies in NumPy's order; and of sorted keys: repeats,
-// counts, positions, keys that another input has.
+// The seams within what becomes of keys: copies in NumPy's order, equal floats; and of sorted keys:
+// repeats, counts, positions, keys that another input has.
 #include <algorithm>
 #include <cstdint>
 #include <span>
@@ -29,6 +29,27 @@ void lying_copy_for_numpy(ConstByteSpan keys, const KeyFormat& format, std::byte
   real_copy_for_numpy(keys, format, to);
   const ByteSpan copies(to, keys.size());
   if (auto telling = the_liar().event(Seam::kArray, copies)) telling->garble(copies);
+}
+
+// ---- Equal floats that get the same bits ----
+
+#define GSORT_MAKE_ALIKE                                                       \
+  "_ZN5gsort23make_equal_floats_alikeESt4spanISt4byteLm18446744073709551615EE" \
+  "mS0_IKNS_8KeyFieldELm18446744073709551615EE"
+void real_make_alike(ByteSpan elements, std::size_t bytes, std::span<const KeyField> floats)
+    GSORT_REAL(GSORT_MAKE_ALIKE);
+void lying_make_alike(ByteSpan elements, std::size_t bytes, std::span<const KeyField> floats)
+    GSORT_WRAP(GSORT_MAKE_ALIKE);
+
+void lying_make_alike(ByteSpan elements, std::size_t bytes, std::span<const KeyField> floats) {
+  real_make_alike(elements, bytes, floats);
+  if (elements.empty() || floats.empty()) return;
+  auto telling = the_liar().event(Seam::kAlike);
+  if (!telling) return;
+  // A key becomes another one, or gets other bits.
+  const KeyField& field = floats[telling->below(floats.size())];
+  std::byte* const key = &elements[telling->below(elements.size() / bytes) * bytes + field.offset];
+  key[telling->below(field.bytes)] ^= std::byte{1} << telling->below(8);
 }
 
 // ---- Repeats that are dropped ----

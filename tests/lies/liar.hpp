@@ -28,6 +28,7 @@ inline constexpr bool kMayRace = true;
 enum class Seam : std::uint8_t {
   kReader,        // blocks that the reader gives: their number and size
   kArray,         // keys that are copied from an array in memory
+  kAlike,         // equal floats that get the same bits
   kBlock,         // blocks of the input, right after the proof has seen them
   kChunkLane,     // blocks that a chunk takes
   kChunkPiece,    // pieces that a chunk puts, into the output or a run

@@ -56,6 +56,7 @@ PLACES = [
     ("src/pipeline/output/unique_record_sink.cpp", ["void UniqueRecordSink::put(",
                                                     "void UniqueRecordSink::put_some("]),
     ("src/pipeline/output/index_sink.cpp", ["void IndexSink::put("]),
+    ("src/form/equal_floats_check.cpp", ["void make_alike_and_check("]),
     ("src/element/numbered_elements.cpp", ["std::size_t first_other_index("]),
     ("src/pipeline/compare_inputs.cpp", ["  void compare(Piece& piece"]),
     ("src/pipeline/select_top.cpp", ["  void drop_repeats() {"]),
@@ -73,6 +74,7 @@ LOST_LANES = [("unit_pipeline", "FillAgain*:ReadPieces*:SharedFill*:FormRuns*:*L
 TESTS = {
     "src/base/": [("unit_base", "Tiling.*")],
     "src/element/": [("unit_element", "Fingerprint.*:*Numbered*")],
+    "src/form/": [("unit_form", "EqualFloats.*")],
     "io/runs/": RUNS,
     "io/system/": OUTPUTS,
     "io/output/": OUTPUTS,

@@ -9,8 +9,8 @@
 #include <unistd.h>
 
 #include "base/units.hpp"
-#include "form/equal_floats.hpp"
 #include "engine/cpu/cpu_engine.hpp"
+#include "form/equal_floats.hpp"
 #include "gpu/engine/gpu.hpp"
 #include "io/input/numpy_order.hpp"
 #include "io/input/reader.hpp"
@@ -125,8 +125,10 @@ Plan plan_for(const SortRequest& request, io::Reader& reader, const std::vector<
   options.subtract = request.set_operation == SetOperation::kSubtract;
   const auto input_bytes = reader.known_size();
   const Job job = make_job(options, {}, input_bytes);
-  if (job.makes_equal_alike()) reader.make_alike(floats_in_numeric_order(job.input_element()));
-  if (options.argsort) reader.number_elements(job.numbering());
+  if (options.argsort) {
+    reader.make_alike(floats_in_numeric_order(job.input_element()));
+    reader.number_elements(job.numbering());
+  }
   Machine machine = invented_machine(reader.known_size(), request.threads, kTiB);
   if (request.gpu_memory) {
     options.engine = EngineChoice::kCuda;

@@ -30,7 +30,7 @@ ByteSpan SortedWindow::take_up_to(const std::byte* bound, bool equal_included) {
   if (bound == nullptr) low = high;
   while (low < high) {
     const std::size_t middle = low + (high - low) / 2;
-    const int compared = order_.compare_by_bits(elements().data() + middle * element_bytes_, bound);
+    const int compared = order_.compare(elements().data() + middle * element_bytes_, bound);
     if (compared < 0 || (compared == 0 && equal_included)) {
       low = middle + 1;
     } else {
@@ -47,7 +47,7 @@ WindowBound bound_of(std::span<const SortedWindow> windows, const ElementOrder& 
   for (std::size_t i = 0; i < windows.size(); ++i) {
     if (windows[i].ended()) continue;
     const std::byte* const last = windows[i].last();
-    if (least.element == nullptr || order.compare_by_bits(last, least.element) < 0) least = {last, i};
+    if (least.element == nullptr || order.compare(last, least.element) < 0) least = {last, i};
   }
   return least;
 }

@@ -26,8 +26,7 @@ class SortedWindow {
   [[nodiscard]] const std::byte* last() const { return room_.data() + end_ - element_bytes_; }
 
   // Takes the elements before `bound`, and with `equal_included` those that are equal to it; all of
-  // them if `bound` is null. Equal keys with different bits may be in any order: then some of them
-  // are taken, and all elements before them.
+  // them if `bound` is null.
   ByteSpan take_up_to(const std::byte* bound, bool equal_included);
 
  private:

@@ -119,8 +119,37 @@ void CountSink::put(std::uint64_t position, ConstByteSpan keys) {
   if (keys.empty()) return;
   with_key_of_width(key_bytes_, [&](auto width) {
     using Key = decltype(width);
-    put_keys<Key>(position, {reinterpret_cast<const Key*>(keys.data()), keys.size() / sizeof(Key)});
+    const std::span all(reinterpret_cast<const Key*>(keys.data()), keys.size() / sizeof(Key));
+    const auto map = KeyMap<Key>::classes_of(key_);
+    std::size_t done = 0;
+    const auto put_up_to = [&](std::size_t end) {
+      if (done < end) put_keys(position + done, all.subspan(done, end - done));
+      done = end;
+    };
+    for (const std::span<const Key> equal :
+         floats_of_several_bits(all, map, [&](Key key) { return map.to_ordered(key); })) {
+      if (equal.empty()) continue;
+      put_up_to(static_cast<std::size_t>(equal.data() - all.data()));
+      put_alike(position + done, equal);
+      done += equal.size();
+    }
+    put_up_to(all.size());
   });
+}
+
+// Keys that are equal.
+template <class Key>
+void CountSink::put_alike(std::uint64_t position, std::span<const Key> keys) {
+  std::vector<Key> alike;
+  while (!keys.empty()) {
+    const auto some = keys.first(std::min(keys.size(), kBatchKeys));
+    alike.assign(some.begin(), some.end());
+    const Fingerprint difference = proof_.make_alike(std::as_writable_bytes(std::span(alike)));
+    if (proof_of_all_) proof_of_all_->add_difference(difference);
+    put_keys<Key>(position, alike);
+    position += some.size();
+    keys = keys.subspan(some.size());
+  }
 }
 
 template <class Key>

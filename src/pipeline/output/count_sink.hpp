@@ -1,5 +1,5 @@
 // CountSink: puts one of each key with how often it occurs. For -u --count; see unique_sink.hpp for
-// how pieces find their places.
+// how pieces find their places. Equal floats come out with the same bits (form/equal_floats.hpp).
 //
 // The last key of a piece may go on in the next one. So its count is held back until a turn brings
 // another key, whose piece then puts both; end() puts the last one of all.
@@ -62,6 +62,8 @@ class CountSink final : public PieceSink {
   };
   class Batch;
 
+  template <class Key>
+  void put_alike(std::uint64_t position, std::span<const Key> keys);
   template <class Key>
   void put_keys(std::uint64_t position, std::span<const Key> keys);
   template <class Key>

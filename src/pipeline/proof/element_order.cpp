@@ -58,19 +58,6 @@ int ElementOrder::compare(const std::byte* a, const std::byte* b) const {
   return left < right ? -1 : left > right ? 1 : 0;
 }
 
-int ElementOrder::compare_by_bits(const std::byte* a, const std::byte* b) const {
-  if (records_) return records_->compare(a, b);
-  return with_key_of_width(element_bytes_, [&](auto left) {
-    auto right = left;
-    std::memcpy(&left, a, sizeof(left));
-    std::memcpy(&right, b, sizeof(right));
-    const auto map = KeyMap<decltype(left)>::of(key_);
-    left = map.to_ordered(left);
-    right = map.to_ordered(right);
-    return left < right ? -1 : left > right ? 1 : 0;
-  });
-}
-
 std::size_t ElementOrder::first_disorder(ConstByteSpan elements, bool strict) const {
   if (records_) return records_->first_disorder(elements, strict);
   return with_key_of_width(element_bytes_, [&](auto width) {
@@ -135,16 +122,10 @@ void ElementOrder::put_equal_in_order(ByteSpan ordered) const {
   with_key_of_width(element_bytes_, [&](auto width) {
     using Key = decltype(width);
     const auto map = KeyMap<Key>::classes_of(key_);
-    if (!map.folds_classes) return;
     const std::span<Key> keys(reinterpret_cast<Key*>(ordered.data()), ordered.size() / sizeof(Key));
     const auto class_of = [&](Key key) { return map.class_of_ordered(key); };
-    // The classes of more than one number: those of 0 and of NaN.
-    const auto zero = map.to_ordered(Key{0});
-    const auto nan = class_of(static_cast<Key>(~map.flip));
-    for (const Key of_class : {zero, nan}) {
-      const auto begin = std::ranges::lower_bound(keys, of_class, {}, class_of);
-      const auto end = std::ranges::upper_bound(keys, of_class, {}, class_of);
-      if (!std::is_sorted(begin, end)) std::sort(begin, end);
+    for (const std::span<Key> equal : floats_of_several_bits(keys, map, class_of)) {
+      if (!std::ranges::is_sorted(equal)) std::ranges::sort(equal);
     }
   });
 }

@@ -37,9 +37,6 @@ class ElementOrder {
   // Whether a comes before b (< 0), behind it (> 0), or neither (0).
   [[nodiscard]] int compare(const std::byte* a, const std::byte* b) const;
 
-  // The same, but equal keys with different bits are ordered by these, as engines sort them.
-  [[nodiscard]] int compare_by_bits(const std::byte* a, const std::byte* b) const;
-
   // The index of the first element that comes before the one in front of it, or is equal to it
   // where the order is to be `strict`, less one; the count of elements if they are in order.
   [[nodiscard]] std::size_t first_disorder(ConstByteSpan elements, bool strict = false) const;

@@ -8,6 +8,7 @@
 #include "base/error.hpp"
 #include "base/units.hpp"
 #include "element/key.hpp"
+#include "form/equal_floats.hpp"
 #include "pipeline/proof/damage_hint.hpp"
 
 namespace gsort {
@@ -56,6 +57,7 @@ ArraysFingerprint look_at_short_arrays(ConstByteSpan raw_keys, std::size_t key_b
 Proof::Proof(const ElementFormat& format, bool enabled, Meter* meter, OrderKind order,
              std::optional<std::uint64_t> top)
     : order_(format),
+      floats_(floats_in_numeric_order(format)),
       element_bytes_(format.bytes()),
       enabled_(enabled),
       meter_(meter),
@@ -120,6 +122,21 @@ void Proof::add_dropped(ConstByteSpan raw_keys) {
   const Fingerprint seen = look(raw_keys);
   const std::scoped_lock lock(mutex_);
   repeats_ += seen;
+}
+
+Fingerprint Proof::make_alike(ByteSpan elements) {
+  Span span(meter_, Stage::kProve);
+  span.add_bytes(elements.size());
+  Fingerprint difference = look(elements);
+  make_alike_and_check(elements, element_bytes_, floats_);
+  difference -= look(elements);
+  add_difference(difference);
+  return difference;
+}
+
+void Proof::add_difference(const Fingerprint& difference) {
+  const std::scoped_lock lock(mutex_);
+  repeats_ += difference;
 }
 
 void Proof::add_counted_output(std::uint64_t position, const CountedKeys& keys,

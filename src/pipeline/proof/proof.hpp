@@ -19,6 +19,7 @@
 #include <mutex>
 #include <optional>
 #include <string>
+#include <vector>
 
 #include "base/meter.hpp"
 #include "base/tiling.hpp"
@@ -81,6 +82,12 @@ class Proof {
   // Keys that were dropped because they repeat others.
   void add_dropped(ConstByteSpan raw_keys);
 
+  // Gives equal floats among elements on their way to the output the same bits, and adds the
+  // difference to what was dropped; returns it. Throws: Error(kCorrupt) if more than that changed.
+  Fingerprint make_alike(ByteSpan elements);
+  // Such a difference, of another proof.
+  void add_difference(const Fingerprint& difference);
+
   // Keys that come out with their counts (-u --count), each of which stands for as many keys that
   // were read, none less than `min_count`. Throws: as add_output; Error(kCorrupt) for a count that
   // is not wanted, also of those that do not come out.
@@ -125,6 +132,7 @@ class Proof {
   std::uint64_t note_borders(std::uint64_t position, ConstByteSpan elements);
 
   const ElementOrder order_;
+  const std::vector<KeyField> floats_;  // in numeric order
   std::size_t element_bytes_;
   bool enabled_;
   Meter* meter_;

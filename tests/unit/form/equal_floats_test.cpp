@@ -15,7 +15,7 @@ using Bytes = std::vector<std::byte>;
 
 Bytes alike(const Bytes& elements, const ElementFormat& format) {
   Bytes copy = elements;
-  make_equal_floats_alike(copy, format.bytes(), floats_in_numeric_order(format));
+  make_alike_and_check(copy, format.bytes(), floats_in_numeric_order(format));
   return copy;
 }
 
@@ -45,6 +45,28 @@ TEST(EqualFloats, HaveTheirByteOrderAndWidth) {
             big({0, 0x7e00, 0x7c00, 0xfc00, 0x8001}));
   EXPECT_EQ(alike(big({0x8000, 0xff81, 0x7f80, 0xff80, 0x7c01}), {{KeyType::kBF16, true}, {}}),
             big({0, 0x7fc0, 0x7f80, 0xff80, 0x7c01}));
+}
+
+TEST(EqualFloats, AreFoundAmongAllNumbersOf16Bits) {
+  struct Case {
+    KeyType type;
+    std::uint16_t infinity;
+    std::uint16_t nan;
+  };
+  for (const auto& [type, infinity, nan] :
+       {Case{KeyType::kF16, 0x7c00, 0x7e00}, Case{KeyType::kBF16, 0x7f80, 0x7fc0}}) {
+    for (const bool big_endian : {false, true}) {
+      std::vector<std::uint16_t> given(1 << 16);
+      std::vector<std::uint16_t> wanted(given.size());
+      for (std::size_t i = 0; i < given.size(); ++i) {
+        const auto key = static_cast<std::uint16_t>(i);
+        const std::uint16_t same = (key & 0x7fff) > infinity ? nan : key == 0x8000 ? 0 : key;
+        given[i] = big_endian ? swap_bytes(key) : key;
+        wanted[i] = big_endian ? swap_bytes(same) : same;
+      }
+      EXPECT_EQ(alike(bytes_of_all(given), {{type, big_endian}, {}}), bytes_of_all(wanted));
+    }
+  }
 }
 
 TEST(EqualFloats, AreThoseOfTheKeysOfRecordsAlone) {
