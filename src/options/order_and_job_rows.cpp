@@ -72,10 +72,11 @@ constexpr auto kRows = std::to_array<OptionSpec>({
      .group = kOrder,
      .help = "order of floats (numeric)",
      .more =
-         "numeric: -0 equals +0, and NaN, all equal, come last, or with -r first. total: as IEEE "
-         "754 has it, -NaN, ..., -0, +0, ..., +NaN.",
-     .rules = "Equal floats keep their order in records and positions; keys alone come by their "
-              "bits. --check and --merge accept them in any order.",
+         "numeric: -0 equals +0; all NaN are equal and come last, with -r first. total: IEEE 754 "
+         "total order, -NaN, ..., -0, +0, ..., +NaN.",
+     .rules =
+         "Equal floats keep their order in records and positions. Keys alone are ordered by "
+         "their bits, except by --merge. --check and --merge accept equal floats in any order.",
      .apply =
          [](Options& o, Text v) {
            o.key.float_order = parse_choice(v, kFloatOrders, "--float-order");

@@ -24,7 +24,6 @@ using AllKeys = ::testing::Types<std::uint32_t, std::int32_t, std::uint64_t, std
                                  double, Time64, std::uint8_t, std::int8_t, std::uint16_t,
                                  std::int16_t, Float16, BFloat16>;
 
-constexpr Order kOrders[] = {Order::kAscending, Order::kDescending};
 constexpr std::size_t kScratchShift = 256 - DeviceArray<std::byte>::kGuard;
 
 // Of `distinct` bit patterns; the least and the greatest number, and NaNs, are among them.
@@ -127,7 +126,7 @@ void sort_pairs_in_place_and_apart(const std::vector<Key>& keys, Order order) {
 }
 
 TYPED_TEST(DeviceLibrary, SortsPairsStably) {
-  for (const Order order : kOrders) {
+  for (const Order order : gpu::orders_of<TypeParam>()) {
     for (const std::size_t count : {0U, 1U, 700U, 20'000U}) {
       const auto keys = keys_of_few<TypeParam>(count, 97);
       sort_pairs_in_place_and_apart<TypeParam, std::uint32_t>(keys, order);
@@ -189,7 +188,7 @@ void merge_two(std::uint64_t a_count, std::uint64_t b_count, Order order) {
 }
 
 TYPED_TEST(DeviceLibrary, MergesTwoArraysStably) {
-  for (const Order order : kOrders) {
+  for (const Order order : gpu::orders_of<TypeParam>()) {
     merge_two<TypeParam>(0, 5, order);
     merge_two<TypeParam>(700, 1, order);
     merge_two<TypeParam>(9'000, 5'003, order);
@@ -227,7 +226,7 @@ void merge_slices_of(std::vector<std::uint64_t> counts, Order order) {
 }
 
 TYPED_TEST(DeviceLibrary, MergesAnyNumberOfSlicesStably) {
-  for (const Order order : kOrders) {
+  for (const Order order : gpu::orders_of<TypeParam>()) {
     merge_slices_of<TypeParam>({900}, order);
     merge_slices_of<TypeParam>({9'000, 5'003}, order);
     merge_slices_of<TypeParam>({0, 4'000, 1, 9'001}, order);
@@ -239,7 +238,7 @@ TYPED_TEST(DeviceLibrary, MergesAnyNumberOfSlicesStably) {
 
 // Every way to cut every sorted sequence of a few keys in two.
 TYPED_TEST(DeviceLibrary, MergesEverySmallInput) {
-  for (const Order order : kOrders) {
+  for (const Order order : gpu::orders_of<TypeParam>()) {
     for (std::uint64_t a_count = 0; a_count <= 4; ++a_count) {
       for (std::uint64_t b_count = 0; a_count + b_count <= 7; ++b_count) {
         merge_two<TypeParam>(a_count, b_count, order);
@@ -263,7 +262,7 @@ void argsort_all(const std::vector<Key>& keys, Order order) {
 }
 
 TYPED_TEST(DeviceLibrary, GivesNumbersOfEveryType) {
-  for (const Order order : kOrders) {
+  for (const Order order : gpu::orders_of<TypeParam>()) {
     const auto keys = keys_of_few<TypeParam>(9'001, 300);
     argsort_all<TypeParam, std::uint32_t>(keys, order);
     argsort_all<TypeParam, std::int32_t>(keys, order);
@@ -275,7 +274,7 @@ TYPED_TEST(DeviceLibrary, GivesNumbersOfEveryType) {
 TYPED_TEST(DeviceLibrary, SortsSegments) {
   const std::vector<std::uint64_t> lengths{0, 3, 9'000, 1, 0, 0, 500, 2};
   const auto keys = keys_of_few<TypeParam>(9'506, 300);
-  for (const Order order : kOrders) {
+  for (const Order order : gpu::orders_of<TypeParam>()) {
     const auto arrays = this->arrays_of(keys, lengths, order);
     const DeviceArray<TypeParam> input(keys);
     const DeviceArray<std::uint64_t> offsets(arrays.offsets);
@@ -311,7 +310,7 @@ TYPED_TEST(DeviceLibrary, SortsPairsOfSegmentsAndGivesTheirNumbers) {
   for (std::size_t i = 0; i < values.size(); ++i) values[i] = value_of<float>(i);
   const DeviceArray<TypeParam> keys_in(keys);
   const DeviceArray<float> values_in(values);
-  for (const Order order : kOrders) {
+  for (const Order order : gpu::orders_of<TypeParam>()) {
     const auto arrays = this->arrays_of(keys, lengths, order);
     const DeviceArray<std::uint64_t> offsets(arrays.offsets);
     const DeviceSegments segments{.array_count = lengths.size(),

@@ -7,6 +7,7 @@
 #include <cstdint>
 #include <cstdlib>
 #include <functional>
+#include <span>
 #include <string>
 #include <vector>
 
@@ -14,9 +15,19 @@
 #include <gtest/gtest.h>
 
 #include "gpu/cuda/cuda_check.hpp"
+#include "library/device_bits.hpp"
 #include "support/gpu_expected.hpp"
 
 namespace gsort::gpu {
+
+// The orders in which keys of a type can be sorted: floats also in total order.
+template <class Key>
+[[nodiscard]] std::span<const Order> orders_of() {
+  static constexpr Order kOrders[] = {Order::kAscending, Order::kDescending, Order::kAscendingTotal,
+                                      Order::kDescendingTotal};
+  const bool has_total = is_float(library::device_format_of<Key>(Order::kAscending).type);
+  return std::span(kOrders).first(has_total ? 4 : 2);
+}
 
 // "" if there is a GPU, else why there is none.
 inline std::string reason_without_gpu() {

@@ -29,7 +29,6 @@ using AllKeys = ::testing::Types<std::uint8_t, std::int8_t, std::uint16_t, std::
                                  BFloat16, Time64, UInt128, Int128, Uuid, std::uint32_t,
                                  std::int32_t, float, std::uint64_t, std::int64_t, double>;
 
-constexpr Order kOrders[] = {Order::kAscending, Order::kDescending};
 constexpr std::size_t kScratchShift = 256 - DeviceArray<std::byte>::kGuard;
 
 // The least and the greatest number, -1 or a NaN, NaT or -0, infinities, 0 and 1.
@@ -260,7 +259,7 @@ class DeviceWidths : public gpu::GpuTest {
 TYPED_TEST_SUITE(DeviceWidths, AllKeys);
 
 TYPED_TEST(DeviceWidths, ReplaysSortsAndMerges) {
-  for (const Order order : kOrders) {
+  for (const Order order : gpu::orders_of<TypeParam>()) {
     for (const std::uint64_t count : {1U, 9U, 700U, 20'011U}) {
       this->replay_all(calls_of_whole<TypeParam>(count, order), order);
       this->replay_all(calls_of_merges<TypeParam>(count, order), order);
@@ -273,7 +272,7 @@ TYPED_TEST(DeviceWidths, ReplaysSegments) {
   const DeviceArray<std::uint64_t> on_device(offsets);
   const DeviceSegments segments{
       .array_count = offsets.size() - 1, .offsets = on_device.get(), .count = offsets.back()};
-  for (const Order order : kOrders) {
+  for (const Order order : gpu::orders_of<TypeParam>()) {
     this->replay_all(calls_of_segments<TypeParam>(offsets, segments, order), order);
   }
 }
@@ -291,7 +290,7 @@ TYPED_TEST(DeviceWidths, SortsEveryShortSequenceOfSpecialKeys) {
     offsets.push_back(keys.size());
   }
   const DeviceSegments segments{.array_count = offsets.size() - 1, .array_keys = kLength};
-  for (const Order order : kOrders) {
+  for (const Order order : gpu::orders_of<TypeParam>()) {
     for (const auto& call : calls_of_segments<TypeParam>(offsets, segments, order)) {
       replay(call, {keys}, order);
     }
@@ -310,7 +309,7 @@ TYPED_TEST(DeviceNarrowKeys, AreSortedEachOfThem) {
   for (std::size_t i = 0; i < kPatterns; ++i) {
     keys.push_back(std::bit_cast<TypeParam>(static_cast<Bits<TypeParam>>(i * 40'503U)));
   }
-  for (const Order order : kOrders) {
+  for (const Order order : gpu::orders_of<TypeParam>()) {
     for (const auto& call : calls_of_whole<TypeParam>(keys.size(), order)) {
       replay(call, {keys}, order);
     }
