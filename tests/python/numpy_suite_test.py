@@ -149,11 +149,9 @@ def runs_of(function):
 def run(module, group, name, step):
     space = namespace_of(module)
     function = getattr(space[group](), name) if group else space[name]
-    before = sum(calls.values())
     runs = runs_of(function)
     for words in runs[::step] if len(runs) > 100 else runs:
         function(**words)
-    return sum(calls.values()) - before
 
 
 @pytest.mark.parametrize("test", [*names_of_tests()], ids=lambda test: test[2])
@@ -171,10 +169,8 @@ def test_of_numpy_in_all_sizes(test):
 
 @pytest.mark.skipif(not namespace_of("_core.tests.test_multiarray"), reason="NumPy is older than 2.0, or was installed without its tests")
 def test_gsort_is_called():
-    called = {name: 0 for name in NAMES}
-    for module, group, name in names_of_tests():
-        before = Counter(calls)
-        run(module, group, name, 64)
-        for one in NAMES:
-            called[one] += calls[one] - before[one]
-    assert all(called.values()), called
+    before = Counter(calls)
+    for test in names_of_tests():
+        if test[2] in ("test_sort_float", "test_argsort_float", "test_unique_1d", "test_intersect1d", "test_setdiff1d"):
+            run(*test, 64)
+    assert not NAMES - (calls - before).keys(), calls - before

@@ -254,6 +254,12 @@ TEST(SortFile, RefusesNumbersOutOfBounds) {
       },
       [](Options& o) { o.buffer_size = "much"; },
       [](Options& o) { o.gpu_memory = ""; },
+      [](Options& o) { o.key.float_order = FloatOrder::kNumericByBits; },
+      [](Options& o) { o.key.float_order = static_cast<FloatOrder>(3); },
+      [](Options& o) {
+        o.records = RecordFormat{4, {{.bytes = 4, .type = KeyType::kF32}}};
+        o.records->keys[0].float_order = FloatOrder::kNumericByBits;
+      },
       [](Options& o) { o.records = RecordFormat{}; },
       [](Options& o) {
         o.records = RecordFormat{4, {}};
