@@ -2,7 +2,6 @@
 // them for that instruction set.
 #include "element/repeated_keys.hpp"
 
-#include <functional>
 #include <tuple>
 
 #include "base/made_once.hpp"
@@ -12,7 +11,7 @@
 namespace gsort {
 
 template <class Key>
-using ChangeCounter = std::size_t (*)(const Key*, std::size_t, KeyMap<Key>);
+using ChangeCounter = std::size_t (*)(const Key*, std::size_t);
 
 using AllChangeCounters =
     std::tuple<ChangeCounter<std::uint8_t>, ChangeCounter<std::uint16_t>,
@@ -26,49 +25,29 @@ using AllChangeCounters =
 #include <hwy/foreach_target.h>  // IWYU pragma: keep
 #include <hwy/highway.h>
 
-#include "element/fixed_map-inl.hpp"
-
 HWY_BEFORE_NAMESPACE();
 namespace gsort::HWY_NAMESPACE {
 
-// For keys that are equal where their bits are.
-template <class Key>
-struct NoMap {
-  HWY_INLINE Key to_ordered(Key key) const { return key; }
-};
-
 // In stretches so short that a counter as wide as a key holds their changes: the lanes of a vector
 // then are as many as its keys.
-template <class Key, class Map>
-HWY_ATTR std::size_t count_loop(const Key* keys, std::size_t count, Map map) {
+template <class Key>
+HWY_ATTR std::size_t count_loop(const Key* keys, std::size_t count) {
   constexpr std::size_t kStretch = sizeof(Key) == 1 ? 255 : 1024;
   std::size_t changes = 0;
   for (std::size_t begin = 1; begin < count; begin += kStretch) {
     const std::size_t end = begin + kStretch < count ? begin + kStretch : count;
     Key here = 0;
     for (std::size_t i = begin; i < end; ++i) {
-      const bool differs = map.to_ordered(keys[i]) != map.to_ordered(keys[i - 1]);
-      here = static_cast<Key>(here + (differs ? 1 : 0));
+      here = static_cast<Key>(here + (keys[i] != keys[i - 1] ? 1 : 0));
     }
     changes += static_cast<std::size_t>(here);
   }
   return changes;
 }
 
-template <class Key>
-std::size_t count_any(const Key* keys, std::size_t count, KeyMap<Key> map) {
-  if constexpr (sizeof(Key) > 1 && sizeof(Key) <= sizeof(std::uint64_t)) {  // floats
-    if (map.folds_classes) {
-      return with_fold<KeyFold::kFloat>(map,
-                                        [&](auto fixed) { return count_loop(keys, count, fixed); });
-    }
-  }
-  return count_loop(keys, count, NoMap<Key>());
-}
-
 AllChangeCounters all_change_counters() {
-  return {&count_any<std::uint8_t>, &count_any<std::uint16_t>, &count_any<std::uint32_t>,
-          &count_any<std::uint64_t>, &count_any<UInt128>};
+  return {&count_loop<std::uint8_t>, &count_loop<std::uint16_t>, &count_loop<std::uint32_t>,
+          &count_loop<std::uint64_t>, &count_loop<UInt128>};
 }
 
 }  // namespace gsort::HWY_NAMESPACE
@@ -80,21 +59,29 @@ namespace gsort {
 HWY_EXPORT(all_change_counters);
 
 template <class Key>
-std::size_t count_changes(std::span<const Key> keys, KeyMap<Key> map) {
+std::size_t count_changes(std::span<const Key> keys) {
   const auto choose = [] { return HWY_DYNAMIC_DISPATCH(all_change_counters)(); };
-  return std::get<ChangeCounter<Key>>(made_once(choose))(keys.data(), keys.size(), map);
+  return std::get<ChangeCounter<Key>>(made_once(choose))(keys.data(), keys.size());
 }
 
 template <class Key>
 std::size_t split_repeats(Key before, std::span<const Key> keys, Key* kept, Key* repeats) {
-  return split_repeats(before, keys, kept, repeats, std::identity());
+  std::size_t kept_keys = 0;
+  for (std::size_t i = 0; i < keys.size(); ++i) {
+    const Key key = keys[i];
+    kept[kept_keys] = key;
+    repeats[i - kept_keys] = key;
+    kept_keys += key != before ? 1 : 0;
+    before = key;
+  }
+  return kept_keys;
 }
 
-template std::size_t count_changes(std::span<const std::uint8_t>, KeyMap<std::uint8_t>);
-template std::size_t count_changes(std::span<const std::uint16_t>, KeyMap<std::uint16_t>);
-template std::size_t count_changes(std::span<const std::uint32_t>, KeyMap<std::uint32_t>);
-template std::size_t count_changes(std::span<const std::uint64_t>, KeyMap<std::uint64_t>);
-template std::size_t count_changes(std::span<const UInt128>, KeyMap<UInt128>);
+template std::size_t count_changes(std::span<const std::uint8_t>);
+template std::size_t count_changes(std::span<const std::uint16_t>);
+template std::size_t count_changes(std::span<const std::uint32_t>);
+template std::size_t count_changes(std::span<const std::uint64_t>);
+template std::size_t count_changes(std::span<const UInt128>);
 template std::size_t split_repeats(std::uint8_t, std::span<const std::uint8_t>, std::uint8_t*,
                                    std::uint8_t*);
 template std::size_t split_repeats(std::uint16_t, std::span<const std::uint16_t>, std::uint16_t*,

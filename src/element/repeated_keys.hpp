@@ -15,15 +15,7 @@ namespace gsort {
 
 // How many keys differ from the key in front of them; the first one has none in front of it.
 template <class Key>
-[[nodiscard]] std::size_t count_changes(std::span<const Key> keys, KeyMap<Key> map = {});
-
-// The least i for which keys[i + 1] equals keys[i]; keys.size() if there is none.
-template <class Key>
-[[nodiscard]] std::size_t first_repeat(std::span<const Key> keys, KeyMap<Key> map = {}) {
-  if (keys.empty() || count_changes(keys, map) + 1 == keys.size()) return keys.size();
-  const auto class_of = [&](Key key) { return map.folds_classes ? map.to_ordered(key) : key; };
-  return static_cast<std::size_t>(std::ranges::adjacent_find(keys, {}, class_of) - keys.begin());
-}
+[[nodiscard]] std::size_t count_changes(std::span<const Key> keys);
 
 // The keys among sorted ones that may have other bits than keys that equal them, from first to
 // last: zeros and NaN. Empty if `map` folds no classes. class_of(key) is the key's class as a
@@ -39,9 +31,30 @@ template <class Key, class ClassOf>
   std::ranges::sort(classes);
   for (std::size_t i = 0; i < classes.size(); ++i) {
     const auto begin = std::ranges::lower_bound(keys, classes[i], {}, class_of);
-    found[i] = {begin, std::ranges::upper_bound(begin, keys.end(), classes[i], {}, class_of)};
+    const auto end = std::ranges::upper_bound(begin, keys.end(), classes[i], {}, class_of);
+    found[i] = {begin, end};
+    keys = {end, keys.end()};
   }
   return found;
+}
+
+// How many keys have another class than the key in front of them.
+template <class Key, class ClassOf>
+[[nodiscard]] std::size_t count_changes(std::span<const Key> keys, const KeyMap<Key>& map,
+                                        const ClassOf& class_of) {
+  std::size_t changes = count_changes(keys);
+  for (const std::span<const Key> equal : floats_of_several_bits(keys, map, class_of)) {
+    changes -= count_changes(equal);
+  }
+  return changes;
+}
+
+// The least i for which keys[i + 1] has the class of keys[i]; keys.size() if there is none.
+template <class Key>
+[[nodiscard]] std::size_t first_repeat(std::span<const Key> keys, KeyMap<Key> map = {}) {
+  const auto class_of = [&](Key key) { return map.folds_classes ? map.to_ordered(key) : key; };
+  if (keys.empty() || count_changes(keys, map, class_of) + 1 == keys.size()) return keys.size();
+  return static_cast<std::size_t>(std::ranges::adjacent_find(keys, {}, class_of) - keys.begin());
 }
 
 // Copies the keys that differ from the key in front of them to `kept`, all others to `repeats`,

@@ -19,7 +19,7 @@ namespace gsort {
 void make_equal_floats_alike(std::span<std::byte> elements, std::size_t element_bytes,
                              std::span<const KeyField> floats);
 
-// The same, and checks by a sum over all keys that no value has changed. Throws: Error(kCorrupt).
+// The same, and checks that no value has changed. Throws: Error(kCorrupt).
 void make_alike_and_check(std::span<std::byte> elements, std::size_t element_bytes,
                           std::span<const KeyField> floats);
 

@@ -101,21 +101,12 @@ class Candidates {
     return taken;
   }
 
-  // In another way than split_repeats().
-  [[nodiscard]] std::size_t count_classes(std::span<const Key> keys) const {
-    std::size_t classes = 1 + count_changes<Key>(keys);
-    for (std::size_t i = 1; all_.map_of_classes.folds_classes && i < keys.size(); ++i) {
-      const bool repeats = keys[i] <= all_.map_of_classes.last_of_class(keys[i - 1]);
-      classes -= repeats && keys[i] != keys[i - 1] ? 1U : 0U;
-    }
-    return classes;
-  }
-
   void drop_repeats() {
     if (count_ == 0) return;
     const std::span<Key> rest = room_.subspan(1, count_ - 1);
     const auto class_of = [&](Key key) { return all_.map_of_classes.class_of_ordered(key); };
-    const std::size_t distinct = count_classes(room_.first(count_));
+    const std::size_t distinct =
+        1 + count_changes<Key>(room_.first(count_), all_.map_of_classes, class_of);
     const std::size_t stay =
         split_repeats<Key>(room_.front(), rest, rest.data(), scratch_.data(), class_of);
     const std::span<Key> repeats = scratch_.first(rest.size() - stay);
@@ -187,7 +178,7 @@ std::uint64_t select(const SortContext& context, const OutputMaker& output) {
   const Plan& plan = context.plan;
   const auto& sizes = plan.as<SelectPlan>();
   Selection<Key> selection{plan, sizes, KeyMap<Key>::of(plan.job.element.key),
-                            KeyMap<Key>::classes_of(plan.job.element.key), *context.proof};
+                           KeyMap<Key>::classes_of(plan.job.element.key), *context.proof};
   if (*plan.job.top == 0) selection.lower_bound_to(0);
   std::vector<Candidates<Key>> candidates;
   const std::uint64_t blocks_bytes = sizes.workers * plan.chunk.block_bytes;

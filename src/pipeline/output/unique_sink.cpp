@@ -44,7 +44,8 @@ void UniqueSink::put(std::uint64_t position, ConstByteSpan keys) {
 template <class Key>
 void UniqueSink::put_keys(std::uint64_t position, std::span<const Key> keys) {
   const auto map = KeyMap<Key>::classes_of(key_);
-  const std::uint64_t distinct = count_changes(keys, map) + 1;
+  const std::uint64_t distinct =
+      count_changes(keys, map, [&](Key key) { return map.to_ordered(key); }) + 1;
   const Turns::Place place = turns_.take(position, keys.size(), distinct,
                                          class_of(map, keys.front()), class_of(map, keys.back()));
   if (distinct == keys.size() && !place.repeats_last) {
@@ -68,10 +69,11 @@ void UniqueSink::put_some(Turns::Place place, std::span<const Key> keys) {
   Key before = place.repeats_last ? keys.front() : other;
   while (!keys.empty()) {
     const auto some = keys.first(std::min(keys.size(), kScratchBytes / sizeof(Key)));
-    const std::size_t stay = map.folds_classes
-                                 ? split_repeats(before, some, kept, repeats,
-                                                 [&](Key key) { return map.to_ordered(key); })
-                                 : split_repeats(before, some, kept, repeats);
+    const auto class_of = [&](Key key) { return map.to_ordered(key); };
+    const bool has_several = std::ranges::any_of(floats_of_several_bits(some, map, class_of),
+                                                 [](auto equal) { return !equal.empty(); });
+    const std::size_t stay = has_several ? split_repeats(before, some, kept, repeats, class_of)
+                                         : split_repeats(before, some, kept, repeats);
     proof_.add_dropped(std::as_bytes(std::span<const Key>(repeats, some.size() - stay)));
     next_.put(place.position, std::as_bytes(std::span<const Key>(kept, stay)));
     place.position += stay;

@@ -69,7 +69,10 @@ std::size_t ElementOrder::first_disorder(ConstByteSpan elements, bool strict) co
     if (map.folds_classes && disorder != keys.size()) {
       disorder = gsort::first_disorder<Key>(keys, map);
     }
-    return strict ? std::min(disorder, first_repeat(keys, map)) : disorder;
+    if (!strict) return disorder;
+    const auto in_order = keys.first(std::min(disorder + 1, keys.size()));
+    const std::size_t repeat = first_repeat(in_order, map);
+    return repeat == in_order.size() ? disorder : repeat;
   });
 }
 
@@ -77,7 +80,9 @@ std::uint64_t ElementOrder::count_changes(ConstByteSpan elements) const {
   if (!records_) {
     return with_key_of_width(element_bytes_, [&](auto width) -> std::uint64_t {
       using Key = decltype(width);
-      return gsort::count_changes(as_keys<Key>(elements), KeyMap<Key>::classes_of(key_));
+      const auto map = KeyMap<Key>::classes_of(key_);
+      return gsort::count_changes(as_keys<Key>(elements), map,
+                                  [&](Key key) { return map.to_ordered(key); });
     });
   }
   std::uint64_t changes = 0;
