@@ -100,7 +100,7 @@ Job job_of_part(const Options& options, const FormedShares& shares) {
 // In one file for all parts, the position of each must be known before the others are written.
 void refuse_output_form(const Options& options, const Job& job) {
   const OutputForm& form = job.output_form;
-  if (!options.split_output && (!form.is_plain() || job.unique)) {
+  if (!options.split_output && job.needs_order()) {
     throw Error(ErrorKind::kUsage, "--take with this output",
                 fmt::format("the positions of {} in one file are not known in advance",
                             job.unique ? "distinct keys" : "text and compressed data"))

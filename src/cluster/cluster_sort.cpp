@@ -21,9 +21,9 @@
 #include "cluster/lone_sort.hpp"
 #include "cluster/output/counted_result.hpp"
 #include "cluster/output/deferred_parts.hpp"
+#include "cluster/output/element_before.hpp"
 #include "cluster/output/left_out.hpp"
 #include "cluster/output/rank_output.hpp"
-#include "cluster/output/result_sink.hpp"
 #include "cluster/output/shared_output.hpp"
 #include "cluster/output/spilled_run.hpp"
 #include "cluster/proof_message.hpp"
@@ -40,6 +40,7 @@
 #include "io/system/memory.hpp"
 #include "io/system/space.hpp"
 #include "pipeline/count_keys.hpp"
+#include "pipeline/output/result.hpp"
 #include "pipeline/share/take_part.hpp"
 #include "pipeline/sort_context.hpp"
 #include "pipeline/survey.hpp"
@@ -168,11 +169,9 @@ class ClusterSort {
   [[nodiscard]] std::uint64_t most_distinct() const {
     return counts_distinct() ? outcome_.elements / team_.count() + 1 : 0;
   }
-  // The place of a part in the output is known only when all parts before it have been put.
-  [[nodiscard]] bool puts_in_order() const { return job_.unique || !job_.output_form.is_plain(); }
   [[nodiscard]] std::uint64_t most_deferred() const {
     // With --resume, what is deleted from a folder keeps its place there.
-    const bool defers = puts_in_order() && team_.count() > kNeverRotate && !options_.resume;
+    const bool defers = job_.needs_order() && team_.count() > kNeverRotate && !options_.resume;
     return defers ? (counts_distinct() ? outcome_.elements : result_) / team_.count() + 1 : 0;
   }
   // The most elements in additional runs, which hold distinct elements or deferred parts.
@@ -226,9 +225,10 @@ class ClusterSort {
     std::optional<SpilledRun> distinct;
     team_.work([&] { distinct.emplace(own_.store(plan_), most, job_.element, meter_); });
     const std::vector<std::byte> before = element_before();
-    DistinctSink sink(job_, *proof_, *distinct, {parts_->begin_of(team_.rank()), before});
+    Result result(job_, *proof_, *distinct,
+                  {.begin = own_output().begin, .before = before, .is_proven_later = true});
     begin_phase(Phase::kMerge, most);
-    merge_into(sink);
+    merge_into(result.sink());
     own_.clear();
     team_.work([&] { own_.put(distinct->finish()); });
   }
@@ -303,7 +303,7 @@ class ClusterSort {
     const auto counted = now();
     outcome_.own.form_seconds = counted - begin;
     const Job job = job_;  // put_distinct_out() changes it
-    std::vector<std::uint64_t> starts;
+    Starts starts;
     if (counts_distinct()) {
       starts = starts_of_distinct(counts, job.element.key);
       put_distinct_out(starts.size() - 1);
@@ -313,13 +313,8 @@ class ClusterSort {
     begin_phase(Phase::kWrite, own_output().elements());
     team_.work([&] {
       const CountedResult result(plan_, counts, *proof_, *output_, arena->bytes());
-      if (starts.empty()) {
-        result.put(job, own_output());
-        result.leave_out(result_, team_.rank(), team_.count());
-      } else {
-        result.put_distinct(job, starts, own_output());
-        result.leave_out_distinct(job, starts, result_, team_.rank(), team_.count());
-      }
+      result.put(job, starts, own_output());
+      result.leave_out(job, starts, result_, team_.rank(), team_.count());
     });
     outcome_.own.exchange_seconds = now() - counted;
   }
@@ -360,9 +355,10 @@ class ClusterSort {
   void exchange_and_merge() {
     if (!options_.parts) assign_shares(team_, *parts_, cuts_);
     const auto before = job_.unique ? element_before() : std::vector<std::byte>();
-    ResultSink sink(job_, *proof_, *output_, {parts_->begin_of(team_.rank()), before});
+    const std::uint64_t begin = own_output().begin;
+    Result result(job_, *proof_, *output_, {begin, job_.unique ? 0 : begin, before});
     begin_phase(Phase::kMerge, own_output().elements());
-    merge_into(sink);
+    merge_into(result.sink());
   }
 
   std::vector<std::byte> element_before() {
@@ -399,7 +395,7 @@ class ClusterSort {
         .lanes = lanes,
         .scratch = {},
         .backlog = sizes_.backlog,
-        .in_order = puts_in_order() && !deferred,
+        .in_order = job_.needs_order() && !deferred,
         .order = order_.runs,
         .meter = &meter_};
     for (unsigned worker = 0; worker < sizes_.workers; ++worker) {

@@ -74,6 +74,10 @@ struct Job {
                                : shown.value_or(element);
   }
 
+  // Whether the place of a piece in the output depends on the pieces in front of it. If so, pieces
+  // are put in the order of their positions, whatever the output is, and merges stage their parts.
+  [[nodiscard]] bool needs_order() const { return unique || !output_form.is_plain(); }
+
   // The bytes of an element of the output in raw form; of a position, the most it may have.
   [[nodiscard]] std::size_t result_bytes() const {
     if (numbered) return index_bytes;
@@ -82,7 +86,7 @@ struct Job {
 
   // The keys of the output; of positions the widest.
   [[nodiscard]] KeyFormat result_key() const {
-    if (!numbered) return element.key;
+    if (!numbered) return shown.value_or(element).key;
     return {index_bytes == 4 ? KeyType::kU32 : KeyType::kU64, numbered->key.big_endian, false};
   }
 };

@@ -76,8 +76,7 @@ class GroupMerge {
     return taken;
   }
   ByteSpan staging_of(std::size_t lane) {
-    const std::uint64_t bytes = form_ == KeyForm::kRaw ? sizes_.staging_bytes : 0;
-    return staging_.subspan(lane * bytes, bytes);
+    return staging_.subspan(lane * staging_bytes_, staging_bytes_);
   }
 
   // False where the system allows no further thread: those that are there merge in its place.
@@ -153,8 +152,8 @@ class GroupMerge {
   const ElementOrder order_;
   std::vector<std::unique_ptr<MergeLane>> lanes_;
   ByteSpan rest_ = context_.memory;
-  ByteSpan staging_ =
-      form_ == KeyForm::kRaw ? take(sizes_.lanes * sizes_.staging_bytes) : ByteSpan();
+  const std::uint64_t staging_bytes_ = is_staged(context_.plan, form_) ? sizes_.staging_bytes : 0;
+  ByteSpan staging_ = take(sizes_.lanes * staging_bytes_);
   std::vector<SortedWindow> windows_;
   std::uint64_t position_ = 0;
   BlockingQueue<std::size_t> free_;

@@ -88,7 +88,7 @@ void merge_range(const SortContext& context, const MergeShare& share, PieceSink&
   const auto lanes = context.engine->make_merge_lanes(sizes.lanes, sizes.part_elements);
   const LaneBuffers buffers = lay_out(context.memory, sizes);
   const PartMerge merge{share.runs, plan.element_bytes, share.form, context.meter};
-  const bool staged = share.form == KeyForm::kRaw && plan.output.is_stream;
+  const bool staged = is_staged(plan, share.form);
   const unsigned stagers = staging_threads(plan, sizes.lanes);
   PartQueue parts({share.runs, plan.element_bytes, plan.run.block_elements * plan.element_bytes,
                    context.store().scratch_bytes(), plan.job.element.cut_by_prefix()},

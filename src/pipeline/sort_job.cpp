@@ -151,13 +151,13 @@ class Sort {
       Proof proof(plan_.job.element, plan_.job.handling.verify, &meter_);
       if (all) left_ = *all - std::min(*all, outcome_.elements);
       std::optional<OffsetSink> place;
-      std::optional<ProvingSink> proving;
+      std::optional<Result> result;
       const OutputMaker output = [&](std::optional<std::uint64_t> found) -> PieceSink& {
         if (whole_output == nullptr) {
           whole_output = &output_.begin_unproven(found == 0 ? found : all, reader_.header());
         }
         place.emplace(outcome_.elements, *whole_output);
-        return proving.emplace(proof, *place);
+        return result.emplace(plan_.job, proof, *place).sink();
       };
       elements = sort_all(memory, proof, output);
       proof.finish();

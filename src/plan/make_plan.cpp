@@ -323,7 +323,7 @@ std::optional<Plan> plan_within_budgets(const Job& job, const Machine& machine) 
   plan.threads = job.resources.parallel.value_or(machine.cores);
   plan.host_budget_bytes = host_budget(job.resources, machine);
   const bool takes_any_order = machine.output || machine.output_is_null;
-  plan.output.is_stream = !takes_any_order || !job.output_form.is_plain() || job.unique;
+  plan.output.needs_order = !takes_any_order || job.needs_order();
   plan.decoding = plan_decoding(job.merged_inputs > 0, machine, plan.host_budget_bytes);
   plan.names_bytes = machine.names_bytes;
   plan.resumed = machine.resumed;

@@ -66,7 +66,7 @@ struct InputMergePlan {
   std::uint64_t window_elements = 0;  // of each input in memory
   unsigned lanes = 0;
   std::uint64_t part_elements = 0;  // what the windows of fan_in inputs give to a lane at most
-  std::uint64_t staging_bytes = 0;  // of each lane, where the output is a stream
+  std::uint64_t staging_bytes = 0;  // of each lane, if the output needs order
   std::uint64_t arena_bytes = 0;    // all of this
 };
 
@@ -134,13 +134,13 @@ struct MergePlan {
   unsigned lanes = 1;
   unsigned loaders = 1;             // threads that load the slices of a lane's part
   std::uint64_t scratch_bytes = 0;  // read buffer of each loader
-  std::uint64_t staging_bytes = 0;  // output buffer of each lane; 0 unless the output is a stream
+  std::uint64_t staging_bytes = 0;  // output buffer of each lane; 0 unless the output needs order
   std::uint64_t arena_bytes = 0;    // host memory of all lanes, these buffers included
 };
 
 // How the output is written.
 struct OutputPlan {
-  bool is_stream = false;         // in order: a pipe, text, compressed, or unique
+  bool needs_order = false;       // pieces are put in order: a pipe, or as Job::needs_order()
   std::uint64_t least_bytes = 0;  // 0 where nobody can know
   bool makes_room_early = false;  // while input is read (io/output/early_room.hpp)
   EncodePlan encode;

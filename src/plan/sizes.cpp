@@ -197,7 +197,7 @@ SizeQuestion question_of(const Plan& plan) {
   q.element = element_size_of(plan);
   q.threads = plan.threads;
   q.devices = std::max(static_cast<unsigned>(plan.devices.size()), 1U);
-  q.staged_output = plan.output.is_stream;
+  q.staged_output = plan.output.needs_order;
   // Not only what the whole buffers take: sizes do not grow steadily with the memory, and a merge
   // must find what it was chosen for.
   q.host_bytes = sorting_budget(plan, plan.host_budget_bytes) - plan.run.tier_bytes;

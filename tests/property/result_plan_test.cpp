@@ -103,7 +103,7 @@ void expect_sound_input_merge(const Plan& plan, const Options& options) {
   EXPECT_GE(merge.lanes, 1U);
   EXPECT_GE(merge.window_elements, 1U);
   EXPECT_LE(merge.fan_in * merge.window_elements, merge.part_elements);
-  EXPECT_EQ(merge.staging_bytes > 0, plan.output.is_stream);
+  EXPECT_EQ(merge.staging_bytes > 0, plan.output.needs_order);
   expect_within(
       merge.fan_in * merge.window_elements * plan.element_bytes +
           merge.lanes * (merge_lane_bytes(plan, merge.part_elements) + merge.staging_bytes),

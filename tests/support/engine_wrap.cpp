@@ -4,6 +4,8 @@
 #include <numeric>
 #include <utility>
 
+#include "engine/passing_sink.hpp"
+
 namespace gsort::test {
 namespace {
 
@@ -13,10 +15,10 @@ struct SharedHooks {
   std::mutex mutex;
 };
 
-class HookedSink final : public PieceSink, public BlockSink {
+class HookedSink final : public PassingSink, public BlockSink {
  public:
   HookedSink(SharedHooks& shared, bool merging, PieceSink& next)
-      : shared_(shared), merging_(merging), next_(next) {}
+      : PassingSink(next), shared_(shared), merging_(merging) {}
   void put(std::uint64_t position, ConstByteSpan keys) override {
     std::vector<PutPiece> pieces = {{position, Bytes(keys.begin(), keys.end())}};
     if (shared_.hooks.on_piece || shared_.hooks.on_put) {
@@ -43,14 +45,10 @@ class HookedSink final : public PieceSink, public BlockSink {
     }
     next_.block_sink()->put_blocks(position, {blocks.count, blocks.block_bytes, payloads});
   }
-  void abandon() noexcept override { next_.abandon(); }
-  void enter() noexcept override { next_.enter(); }
-  void leave() noexcept override { next_.leave(); }
 
  private:
   SharedHooks& shared_;
   bool merging_;
-  PieceSink& next_;
 };
 
 class HookedChunkLane final : public ForwardingChunkLane {

@@ -92,8 +92,8 @@ inline void expect_sound_merge(const Plan& plan, std::uint32_t runs, std::uint64
   EXPECT_LE(merge.least_part_elements, merge.part_elements);
   EXPECT_GE(merge.scratch_bytes, plan.run.block_elements * plan.element_bytes + 64);
   EXPECT_EQ(merge.scratch_bytes % 4096, 0U);
-  EXPECT_EQ(merge.staging_bytes > 0, plan.output.is_stream);
-  if (plan.output.is_stream) {
+  EXPECT_EQ(merge.staging_bytes > 0, plan.output.needs_order);
+  if (plan.output.needs_order) {
     EXPECT_GE(merge.staging_bytes, merge.part_elements * plan.element_bytes);
   }
   EXPECT_LE(merge.arena_bytes, plan.arena_bytes);

@@ -1,12 +1,10 @@
 #include "cluster/output/counted_result.hpp"
 
 #include <algorithm>
+#include <numeric>
 #include <optional>
 
-#include "cluster/output/counted_sinks.hpp"
-#include "cluster/output/result_sink.hpp"
-#include "pipeline/output/sinks.hpp"
-#include "pipeline/output/unique_sink.hpp"
+#include "pipeline/output/result.hpp"
 
 namespace gsort::cluster {
 namespace {
@@ -16,11 +14,28 @@ OutputRange share_behind(std::uint64_t begin, std::uint64_t end, unsigned rank, 
   return {begin + share_begin(left, rank, ranks), begin + share_begin(left, rank + 1, ranks)};
 }
 
+// Where these elements of the output are in the order of all.
+OutputRange elements_of(const Starts& starts, OutputRange range) {
+  return starts.empty() ? range : OutputRange{starts[range.begin], starts[range.end]};
+}
+
+// Keeps the one element that is put.
+class LastSink final : public PieceSink {
+ public:
+  void put(std::uint64_t /*position*/, ConstByteSpan element) override {
+    element_.assign(element.begin(), element.end());
+  }
+  [[nodiscard]] ConstByteSpan element() const { return element_; }
+
+ private:
+  std::vector<std::byte> element_;
+};
+
 }  // namespace
 
-std::vector<std::uint64_t> starts_of_distinct(const KeyCounts& counts, const KeyFormat& key) {
+Starts starts_of_distinct(const KeyCounts& counts, const KeyFormat& key) {
   const auto map = KeyMap<std::uint16_t>::classes_of(key);  // no others have classes
-  std::vector<std::uint64_t> starts;
+  Starts starts;
   std::uint64_t elements = 0;
   std::optional<std::size_t> last;
   for (std::size_t i = 0; i < counts.size(); ++i) {
@@ -38,35 +53,27 @@ void CountedResult::put_range(OutputRange range, PieceSink& sink) const {
   put_counted(plan_, counts_, range, nullptr, memory_, sink);
 }
 
-void CountedResult::put(const Job& job, OutputRange own) const {
+void CountedResult::put(const Job& job, const Starts& starts, OutputRange own) const {
+  const OutputRange elements = elements_of(starts, own);
   LastSink last;
-  if (own.begin > 0) put_range({own.begin - 1, own.begin}, last);
-  ResultSink sink(job, proof_, output_, {own.begin, last.element()});
-  put_range(own, sink);
+  if (elements.begin > 0) put_range({elements.begin - 1, elements.begin}, last);
+  const bool is_own_file = job.unique && starts.empty();
+  Result result(job, proof_, output_,
+                {elements.begin, is_own_file ? 0 : own.begin, last.element()});
+  put_range(elements, result.sink());
 }
 
-void CountedResult::leave_out(std::uint64_t result, unsigned rank, unsigned ranks) const {
-  const OutputRange share = share_behind(
-      result, std::max(result, starts_of_distinct(counts_, plan_.job.element.key).back()), rank,
-      ranks);
-  if (!proof_.enabled()) return proof_.add_left_out({share.elements()}, 0);
-  BeyondSink sink(proof_);
-  put_range(share, sink);
-}
-
-void CountedResult::put_distinct(const Job& job, const std::vector<std::uint64_t>& starts,
-                                 OutputRange own) const {
-  ResultSink sink(job, proof_, output_, {starts[own.begin], {}, own.begin});
-  put_range({starts[own.begin], starts[own.end]}, sink);
-}
-
-void CountedResult::leave_out_distinct(const Job& job, const std::vector<std::uint64_t>& starts,
-                                       std::uint64_t result, unsigned rank, unsigned ranks) const {
-  const OutputRange share = share_behind(result, starts.size() - 1, rank, ranks);
-  BeyondSink beyond(proof_);
-  OffsetSink placed(share.begin, beyond);
-  UniqueSink sink(job.element.key, proof_, placed, starts[share.begin]);
-  put_range({starts[share.begin], starts[share.end]}, sink);
+void CountedResult::leave_out(Job job, const Starts& starts, std::uint64_t result, unsigned rank,
+                              unsigned ranks) const {
+  const std::uint64_t all = starts.empty()
+                                ? std::accumulate(counts_.begin(), counts_.end(), std::uint64_t{0})
+                                : starts.size() - 1;
+  const OutputRange share = share_behind(result, std::max(result, all), rank, ranks);
+  if (starts.empty() && !proof_.enabled()) return proof_.add_left_out({share.elements()}, 0);
+  const OutputRange elements = elements_of(starts, share);
+  job.top = result;
+  Result beyond(job, proof_, output_, {elements.begin, share.begin});
+  put_range(elements, beyond.sink());
 }
 
 }  // namespace gsort::cluster

@@ -17,8 +17,8 @@ namespace gsort::cluster {
 
 // Where the first element of each distinct key is in the order of all, and behind the last key
 // their number.
-[[nodiscard]] std::vector<std::uint64_t> starts_of_distinct(const KeyCounts& counts,
-                                                            const KeyFormat& key);
+using Starts = std::vector<std::uint64_t>;
+[[nodiscard]] Starts starts_of_distinct(const KeyCounts& counts, const KeyFormat& key);
 
 class CountedResult {
  public:
@@ -27,17 +27,13 @@ class CountedResult {
                 ByteSpan memory)
       : plan_(plan), counts_(counts), proof_(proof), output_(output), memory_(memory) {}
 
-  // The range of this process. With job.unique, elements that repeat are dropped, and positions
-  // are those of its own elements.
-  void put(const Job& job, OutputRange own) const;
-  // The share of this process, for the proof, of what comes behind the first `result` elements.
-  void leave_out(std::uint64_t result, unsigned rank, unsigned ranks) const;
-
-  // The same of distinct keys: `own` and `result` count these.
-  void put_distinct(const Job& job, const std::vector<std::uint64_t>& starts,
-                    OutputRange own) const;
-  void leave_out_distinct(const Job& job, const std::vector<std::uint64_t>& starts,
-                          std::uint64_t result, unsigned rank, unsigned ranks) const;
+  // Puts the range of this process. It counts elements of the result: distinct keys or, without
+  // `starts`, all. With job.unique and no starts, elements that repeat are dropped, and positions
+  // are those of its own file. Requires: job.top is not set.
+  void put(const Job& job, const Starts& starts, OutputRange own) const;
+  // Proves this process's share of what comes behind the first `result` elements.
+  void leave_out(Job job, const Starts& starts, std::uint64_t result, unsigned rank,
+                 unsigned ranks) const;
 
  private:
   void put_range(OutputRange range, PieceSink& sink) const;

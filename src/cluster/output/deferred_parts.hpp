@@ -13,22 +13,22 @@
 #include "base/meter.hpp"
 #include "cluster/output/spilled_run.hpp"
 #include "element/element.hpp"
-#include "engine/engine.hpp"
+#include "engine/passing_sink.hpp"
 #include "io/runs/run_store.hpp"
 #include "pipeline/part_queue.hpp"
 
 namespace gsort::cluster {
 
 // Thread-safe, but for put_rest(). Everything that is passed outlives it.
-class DeferredParts final : public PieceSink {
+class DeferredParts final : public PassingSink {
  public:
   // Elements in the range `deferred` of the output are kept, those in front of it go to `next`.
   DeferredParts(io::RunStore& store, OutputRange deferred, const ElementFormat& format,
                 Meter& meter, PieceSink& next)
-      : deferred_(deferred),
+      : PassingSink(next),
+        deferred_(deferred),
         format_(format),
         meter_(meter),
-        next_(next),
         run_(store, deferred.elements(), format, meter) {}
 
   // Requires: either all of `elements` are in the range `deferred`, or none are.
@@ -36,7 +36,6 @@ class DeferredParts final : public PieceSink {
     if (position < deferred_.begin) return next_.put(position, elements);
     run_.put(position - deferred_.begin, elements);
   }
-  void abandon() noexcept override { next_.abandon(); }
 
   // After the last put(): puts the kept elements to `next`. Uses one thread for each buffer in
   // `scratch`. Requires: each has exchange_scratch_bytes(). Throws: Error from reading and writing
@@ -47,7 +46,6 @@ class DeferredParts final : public PieceSink {
   const OutputRange deferred_;
   const ElementFormat& format_;
   Meter& meter_;
-  PieceSink& next_;
   SpilledRun run_;
 };
 

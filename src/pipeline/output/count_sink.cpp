@@ -107,11 +107,11 @@ class CountSink::Batch {
 
 CountSink::CountSink(const ElementFormat& format, std::uint64_t min_count, Proof& proof,
                      PieceSink& next)
-    : key_(format.key),
+    : PassingSink(next),
+      key_(format.key),
       key_bytes_(format.bytes()),
       min_count_(min_count),
-      proof_(proof),
-      next_(next) {
+      proof_(proof) {
   if (min_count > 1) proof_of_all_.emplace(format, proof.enabled(), nullptr, OrderKind::kStrict);
 }
 
@@ -215,7 +215,7 @@ void CountSink::count_groups(std::uint64_t groups, std::uint64_t often) {
 
 void CountSink::abandon() noexcept {
   turns_.abandon();
-  next_.abandon();
+  PassingSink::abandon();
 }
 
 void CountSink::end() {

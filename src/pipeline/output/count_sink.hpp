@@ -18,7 +18,7 @@
 
 #include "element/counted_keys.hpp"
 #include "element/element.hpp"
-#include "engine/engine.hpp"
+#include "engine/passing_sink.hpp"
 #include "pipeline/output/unique_turns.hpp"
 #include "pipeline/proof/proof.hpp"
 
@@ -26,7 +26,7 @@ namespace gsort {
 
 // Thread-safe, but for end(). Calls are held back until all earlier pieces have been counted.
 // `proof` and `next` outlive it. It proves what it puts.
-class CountSink final : public PieceSink {
+class CountSink final : public PassingSink {
  public:
   // Elements are keys, `next` takes keys with their counts.
   CountSink(const ElementFormat& format, std::uint64_t min_count, Proof& proof, PieceSink& next);
@@ -77,7 +77,6 @@ class CountSink final : public PieceSink {
   const std::uint64_t min_count_;
   Proof& proof_;
   std::optional<Proof> proof_of_all_;  // of keys that do not come out, too
-  PieceSink& next_;
 
   PieceTurns turns_;
   // Of who has the turn:

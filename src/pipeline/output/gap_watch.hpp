@@ -20,16 +20,16 @@
 
 #include "base/error.hpp"
 #include "base/tiling.hpp"
-#include "engine/engine.hpp"
+#include "engine/passing_sink.hpp"
 #include "pipeline/proof/damage_hint.hpp"
 
 namespace gsort {
 
 // Thread-safe. `next` outlives it. For one sequence of pieces, from element 0 on.
-class GapWatch final : public PieceSink {
+class GapWatch final : public PassingSink {
  public:
   GapWatch(std::uint64_t element_bytes, PieceSink& next)
-      : element_bytes_(element_bytes), next_(next) {}
+      : PassingSink(next), element_bytes_(element_bytes) {}
 
   // Throws: what `next` throws; Error(kCorrupt) where a piece in front of this one will not come.
   void put(std::uint64_t position, ConstByteSpan elements) override {
@@ -42,8 +42,6 @@ class GapWatch final : public PieceSink {
     }
     end(position);
   }
-
-  void abandon() noexcept override { next_.abandon(); }
 
   void enter() noexcept override {
     const std::scoped_lock lock(mutex_);
@@ -93,7 +91,6 @@ class GapWatch final : public PieceSink {
   }
 
   const std::uint64_t element_bytes_;
-  PieceSink& next_;
   std::atomic<bool> has_gap_{false};  // then for good
   std::mutex mutex_;                  // guards what follows
   std::uint64_t threads_ = 0;

@@ -9,25 +9,23 @@
 #include <cstdint>
 
 #include "element/numbered_elements.hpp"
-#include "engine/engine.hpp"
+#include "engine/passing_sink.hpp"
 
 namespace gsort {
 
 // Thread-safe. `next` outlives it.
-class IndexSink final : public PieceSink {
+class IndexSink final : public PassingSink {
  public:
   // `next` takes numbers of `result_bytes` bytes, 4 or 8.
   IndexSink(const Numbering& numbering, std::size_t result_bytes, PieceSink& next)
-      : numbering_(numbering), result_bytes_(result_bytes), next_(next) {}
+      : PassingSink(next), numbering_(numbering), result_bytes_(result_bytes) {}
 
   // Throws: Error(kCorrupt); what `next` throws.
   void put(std::uint64_t position, ConstByteSpan records) override;
-  void abandon() noexcept override { next_.abandon(); }
 
  private:
   const Numbering numbering_;
   const std::size_t result_bytes_;
-  PieceSink& next_;
 };
 
 }  // namespace gsort

@@ -5,16 +5,16 @@
 #include <algorithm>
 #include <cstdint>
 
-#include "engine/engine.hpp"
+#include "engine/passing_sink.hpp"
 #include "pipeline/proof/proof.hpp"
 
 namespace gsort {
 
 // Thread-safe. `proof` and `next` outlive it.
-class LimitSink final : public PieceSink {
+class LimitSink final : public PassingSink {
  public:
   LimitSink(std::uint64_t limit, std::uint64_t element_bytes, Proof& proof, PieceSink& next)
-      : limit_(limit), element_bytes_(element_bytes), proof_(proof), next_(next) {}
+      : PassingSink(next), limit_(limit), element_bytes_(element_bytes), proof_(proof) {}
 
   void put(std::uint64_t position, ConstByteSpan keys) override {
     const std::uint64_t elements = keys.size() / element_bytes_;
@@ -22,13 +22,11 @@ class LimitSink final : public PieceSink {
     if (stay > 0) next_.put(position, keys.first(stay * element_bytes_));
     proof_.add_beyond(position + stay, keys.subspan(stay * element_bytes_));
   }
-  void abandon() noexcept override { next_.abandon(); }
 
  private:
   const std::uint64_t limit_;
   const std::uint64_t element_bytes_;
   Proof& proof_;
-  PieceSink& next_;
 };
 
 }  // namespace gsort

@@ -4,22 +4,19 @@
 #include <cstdint>
 
 #include "base/meter.hpp"
-#include "engine/engine.hpp"
+#include "engine/passing_sink.hpp"
 #include "io/runs/run_store.hpp"
 
 namespace gsort {
 
 // Adds `begin` to all positions. The sum wraps, so `begin` may stand for a negative number.
-class OffsetSink final : public PieceSink, public BlockSink, public ProofSink {
+class OffsetSink final : public PassingSink, public BlockSink, public ProofSink {
  public:
   OffsetSink(std::uint64_t begin, PieceSink& next)
-      : begin_(begin), next_(next), blocks_(next.block_sink()), proof_(next.proof_sink()) {}
+      : PassingSink(next), begin_(begin), blocks_(next.block_sink()), proof_(next.proof_sink()) {}
   void put(std::uint64_t position, ConstByteSpan keys) override {
     next_.put(begin_ + position, keys);
   }
-  void abandon() noexcept override { next_.abandon(); }
-  void enter() noexcept override { next_.enter(); }
-  void leave() noexcept override { next_.leave(); }
 
   [[nodiscard]] BlockSink* block_sink() override { return blocks_ != nullptr ? this : nullptr; }
   [[nodiscard]] std::uint64_t block_elements() const override { return blocks_->block_elements(); }
@@ -38,7 +35,6 @@ class OffsetSink final : public PieceSink, public BlockSink, public ProofSink {
 
  private:
   std::uint64_t begin_;
-  PieceSink& next_;
   BlockSink* blocks_;  // null if the next sink has none
   ProofSink* proof_;
 };

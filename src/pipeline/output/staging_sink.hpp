@@ -1,4 +1,4 @@
-// A buffer in which a part waits for its turn, where the output is a stream.
+// A buffer in which a part waits for its turn, if the output takes parts in order.
 #pragma once
 
 #include <algorithm>
@@ -10,9 +10,9 @@
 
 namespace gsort {
 
-// Collects one part and passes it on when it is its turn. For streams: while one lane waits to
-// write its part, the others go on merging. Elements outside the part are an error, and so is a
-// part that is not whole: threads that wait for what comes after it would wait forever.
+// Collects one part and passes it on when it is its turn: while one lane waits to write its part,
+// the others go on merging. Elements outside the part are an error, and so is a part that is not
+// whole: threads that wait for what comes after it would wait forever.
 //
 // If the next sink can prove elements ahead of their turn, the thread that puts them proves them as
 // soon as they are in the buffer, and still in the processor's cache. When the turn comes, they are
@@ -48,6 +48,12 @@ class StagingSink final : public PieceSink {
   ByteSpan part_;
   std::atomic<std::size_t> filled_{0};
 };
+
+// Whether the parts of a merge wait for their turn in a buffer: those of the output, if they must
+// come in order.
+[[nodiscard]] inline bool is_staged(const Plan& plan, KeyForm form) {
+  return form == KeyForm::kRaw && plan.output.needs_order;
+}
 
 // How many threads a StagingSink uses. If there are lanes enough to keep all threads busy, each
 // lane passes on its own parts. So it does where elements become text or are compressed: the writer

@@ -63,7 +63,7 @@ void UniqueRecordSink::put_some(Turns::Place place, ConstByteSpan records) {
 
 void UniqueRecordSink::abandon() noexcept {
   turns_.abandon();
-  next_.abandon();
+  PassingSink::abandon();
 }
 
 }  // namespace gsort

@@ -9,7 +9,7 @@
 #include <utility>
 
 #include "element/record.hpp"
-#include "engine/engine.hpp"
+#include "engine/passing_sink.hpp"
 #include "pipeline/output/unique_turns.hpp"
 #include "pipeline/proof/proof.hpp"
 
@@ -17,12 +17,16 @@ namespace gsort {
 
 // Thread-safe. Calls are held back until all earlier pieces have been counted. `proof` and `next`
 // outlive it.
-class UniqueRecordSink final : public PieceSink {
+class UniqueRecordSink final : public PassingSink {
  public:
-  // Records come from position `begin` on; `before` is the normalised key in front of them.
+  // Records come from position `begin` on, and are put from there on; `before` is the normalised
+  // key in front of them.
   UniqueRecordSink(const RecordFormat& format, Proof& proof, PieceSink& next,
                    std::uint64_t begin = 0, std::optional<std::string> before = {})
-      : order_(in_classes(format)), proof_(proof), next_(next), turns_(begin, std::move(before)) {}
+      : PassingSink(next),
+        order_(in_classes(format)),
+        proof_(proof),
+        turns_(begin, std::move(before)) {}
 
   // Throws: Error(kOutput) after abandon(); what `next` throws.
   void put(std::uint64_t position, ConstByteSpan records) override;
@@ -36,7 +40,6 @@ class UniqueRecordSink final : public PieceSink {
 
   const RecordOrder order_;
   Proof& proof_;
-  PieceSink& next_;
   Turns turns_;
 };
 

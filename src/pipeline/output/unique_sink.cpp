@@ -20,9 +20,9 @@ UInt128 class_of(const KeyMap<Key>& map, Key key) {
 
 UniqueSink::UniqueSink(const KeyFormat& key, Proof& proof, PieceSink& next, std::uint64_t begin,
                        std::optional<UInt128> before)
-    : key_(key),
+    : PassingSink(next),
+      key_(key),
       proof_(proof),
-      next_(next),
       turns_(begin, before ? std::optional(with_key_of_width(bytes_of(key.type),
                                                              [&](auto width) {
                                                                using Key = decltype(width);
@@ -86,7 +86,7 @@ void UniqueSink::put_some(Turns::Place place, std::span<const Key> keys) {
 
 void UniqueSink::abandon() noexcept {
   turns_.abandon();
-  next_.abandon();
+  PassingSink::abandon();
 }
 
 std::unique_ptr<UniqueSink::Scratch> UniqueSink::take_scratch() {

@@ -23,7 +23,7 @@
 #include <optional>
 #include <vector>
 
-#include "engine/engine.hpp"
+#include "engine/passing_sink.hpp"
 #include "pipeline/output/unique_turns.hpp"
 #include "pipeline/proof/proof.hpp"
 
@@ -31,9 +31,9 @@ namespace gsort {
 
 // Thread-safe. Calls are held back until all earlier pieces have been counted. `proof` and `next`
 // outlive it.
-class UniqueSink final : public PieceSink {
+class UniqueSink final : public PassingSink {
  public:
-  // Keys come from position `begin` on; `before` is what has been put in front of them.
+  // Keys come from position `begin` on, and are put from there on; `before` is the key in front.
   UniqueSink(const KeyFormat& key, Proof& proof, PieceSink& next, std::uint64_t begin = 0,
              std::optional<UInt128> before = {});
 
@@ -57,7 +57,6 @@ class UniqueSink final : public PieceSink {
 
   const KeyFormat key_;
   Proof& proof_;
-  PieceSink& next_;
 
   Turns turns_;
   std::mutex mutex_;  // guards what follows

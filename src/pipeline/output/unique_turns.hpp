@@ -77,9 +77,9 @@ class UniqueTurns {
     bool repeats_last = false;   // whether the first element has been put already
   };
 
-  // The first piece is at `begin`, and `last`, if there is one, is in front of it.
+  // Pieces, and what is left of them, begin at `begin`; `last`, if there is one, is in front of it.
   explicit UniqueTurns(std::uint64_t begin = 0, std::optional<Value> last = {})
-      : turns_(begin), last_(std::move(last)) {}
+      : turns_(begin), next_place_(begin), last_(std::move(last)) {}
 
   // `distinct` of the piece's elements differ from the one in front of them, the first one
   // included. Throws: as PieceTurns.
@@ -98,8 +98,8 @@ class UniqueTurns {
  private:
   PieceTurns turns_;
   // Of who has the turn:
-  std::uint64_t next_place_ = 0;  // in the output
-  std::optional<Value> last_;     // of the piece before, if there was one
+  std::uint64_t next_place_;   // in the output
+  std::optional<Value> last_;  // of the piece before, if there was one
 };
 
 }  // namespace gsort

@@ -26,7 +26,7 @@
 #include "element/counted_keys.hpp"
 #include "element/element.hpp"
 #include "element/fingerprint.hpp"
-#include "engine/engine.hpp"
+#include "engine/passing_sink.hpp"
 #include "pipeline/proof/element_order.hpp"
 #include "pipeline/proof/order_ledger.hpp"
 
@@ -149,9 +149,9 @@ class Proof {
 };
 
 // A sink that proves what passes through it.
-class ProvingSink final : public PieceSink, public ProofSink {
+class ProvingSink final : public PassingSink, public ProofSink {
  public:
-  ProvingSink(Proof& proof, PieceSink& next) : proof_(proof), next_(next) {}
+  ProvingSink(Proof& proof, PieceSink& next) : PassingSink(next), proof_(proof) {}
   void put(std::uint64_t position, ConstByteSpan keys) override {
     prove(position, keys);
     put_proven(position, keys);
@@ -163,11 +163,9 @@ class ProvingSink final : public PieceSink, public ProofSink {
   void put_proven(std::uint64_t position, ConstByteSpan keys) override {
     next_.put(position, keys);
   }
-  void abandon() noexcept override { next_.abandon(); }
 
  private:
   Proof& proof_;
-  PieceSink& next_;
 };
 
 }  // namespace gsort

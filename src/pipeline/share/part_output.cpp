@@ -5,10 +5,11 @@
 #include <string>
 #include <vector>
 
+#include "engine/passing_sink.hpp"
 #include "io/system/sys.hpp"
 #include "io/system/temporary_file.hpp"
 #include "pipeline/output/output_chain.hpp"
-#include "pipeline/output/sinks.hpp"
+#include "pipeline/output/result.hpp"
 #include "pipeline/share/part_file.hpp"
 
 namespace gsort {
@@ -29,6 +30,7 @@ class SharedPart final : public PartOutput, public PieceSink {
              ConstByteSpan header, Meter& meter)
       : place_(place),
         header_(header.begin(), header.end()),
+        job_(plan.job),
         element_bytes_(plan.element_bytes),
         meter_(meter) {
     PartRecord marked = record;
@@ -40,7 +42,7 @@ class SharedPart final : public PartOutput, public PieceSink {
 
   PieceSink& begin(const PartRecord& record, Proof& proof) override {
     if (record.part == 0 && !header_.empty()) write_at(0, header_);
-    return proving_.emplace(proof, *this);
+    return result_.emplace(job_, proof, *this).sink();
   }
 
   void put(std::uint64_t position, ConstByteSpan elements) override {
@@ -71,25 +73,24 @@ class SharedPart final : public PartOutput, public PieceSink {
   std::uint64_t mark_ = 0;
   io::ContentCounter content_;
   const std::vector<std::byte> header_;
+  const Job& job_;
   const std::uint64_t element_bytes_;
   Meter& meter_;
-  std::optional<ProvingSink> proving_;
+  std::optional<Result> result_;
 };
 
 // Tells the proof what the part holds. If some keys are not written at all (--min-count), a second
 // proof compares these (count_sink.hpp).
-class InputSink final : public PieceSink {
+class InputSink final : public PassingSink {
  public:
-  InputSink(Proof& proof, PieceSink& next) : proof_(proof), next_(next) {}
+  InputSink(Proof& proof, PieceSink& next) : PassingSink(next), proof_(proof) {}
   void put(std::uint64_t position, ConstByteSpan elements) override {
     proof_.add_input(elements);
     next_.put(position, elements);
   }
-  void abandon() noexcept override { next_.abandon(); }
 
  private:
   Proof& proof_;
-  PieceSink& next_;
 };
 
 std::string path_of(const io::OutputPlace& place, PartRecord record, std::uint64_t mark) {
@@ -114,7 +115,6 @@ class OwnPart final : public PartOutput {
         plan_(plan),
         meter_(meter),
         output_(path_of(place, record, mark_), options_of_part(plan, content_)) {
-    plan_.job.element = plan.job.proven_element();
     for (const std::string& name : io::names_with(place, file_prefix(place.name, record))) {
       if (io::is_on_its_way(name)) io::remove_beside(place, name);  // left by killed processes
     }
@@ -122,9 +122,8 @@ class OwnPart final : public PartOutput {
 
   PieceSink& begin(const PartRecord& record, Proof& proof) override {
     chain_.emplace(plan_, std::span(&output_, 1), proof, &meter_);
-    PieceSink* first = &chain_->begin(record.end - record.begin, {});
-    if (plan_.job.min_count > 1) first = &input_.emplace(proof, *first);
-    return from_zero_.emplace(-record.begin, *first);
+    PieceSink& first = chain_->begin(record.end - record.begin, {}, record.begin);
+    return plan_.job.min_count > 1 ? input_.emplace(proof, first) : first;
   }
 
   void end() override { chain_->end(); }
@@ -143,12 +142,11 @@ class OwnPart final : public PartOutput {
   const io::OutputPlace place_;
   const std::uint64_t mark_;
   io::ContentCounter content_;
-  Plan plan_;
+  const Plan& plan_;
   Meter& meter_;
   io::Output output_;
   std::optional<OutputChain> chain_;
   std::optional<InputSink> input_;
-  std::optional<OffsetSink> from_zero_;
 };
 
 }  // namespace

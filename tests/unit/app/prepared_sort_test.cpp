@@ -140,7 +140,7 @@ TEST(PreparedSort, PlansAndDoesNotWaitForTurnsAtTheNullDevice) {
       options.explain = explain;
       io::Reader reader(options.inputs, {4, io::DirectIo::kAuto, {}});
       PreparedSort sort(options, make_job(options), reader);
-      EXPECT_EQ(sort.plan().output.is_stream, output != "/dev/null");
+      EXPECT_EQ(sort.plan().output.needs_order, output != "/dev/null");
       if (explain != ExplainMode::kNone) continue;
       Meter meter;
       const Outcome outcome = sort.run(&meter);

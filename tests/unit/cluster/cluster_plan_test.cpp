@@ -333,7 +333,7 @@ TEST(Room, IsThatOfTheOutputAndNotOfTheInput) {
   EXPECT_EQ(plan_with_output(job, machine, 8000).temporary_bytes,
             plan_with_output(job, machine, 0).temporary_bytes);
   EXPECT_THROW((void)plan_with_output(job, machine, 8001), Error);
-  EXPECT_FALSE(plan_with_output(job, machine, 8000).output.is_stream);
+  EXPECT_FALSE(plan_with_output(job, machine, 8000).output.needs_order);
   machine.temporary.front().free_bytes = 8000;
   EXPECT_THROW((void)plan_with_output(job, machine, 0), Error);
 }

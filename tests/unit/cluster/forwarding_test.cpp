@@ -1,11 +1,10 @@
-// Tests which calls the sinks of a process pass on; see support/forwarding.hpp.
+// Tests which calls the Result of a process passes on; see support/forwarding.hpp.
 #include "support/forwarding.hpp"
 
 #include <gtest/gtest.h>
 
-#include "cluster/output/counted_sinks.hpp"
-#include "cluster/output/result_sink.hpp"
 #include "options/job.hpp"
+#include "pipeline/output/result.hpp"
 #include "pipeline/proof/proof.hpp"
 
 namespace gsort::cluster {
@@ -18,8 +17,9 @@ TEST(ForwardingOnCluster, OfEachSink) {
   for (const bool unique : {false, true}) {
     job.unique = unique;
     gsort::test::OfferingSink end;
-    ResultSink sink(job, proof, end, {});
-    EXPECT_EQ(gsort::test::forwarded_by(sink, end), "abandon ") << unique;
+    Result result(job, proof, end, {7, unique ? 0U : 7U});
+    EXPECT_EQ(gsort::test::forwarded_by(result.sink(), end),
+              unique ? "enter leave abandon " : "proof enter leave abandon ");
   }
 }
 

@@ -1,27 +1,11 @@
-#include "cluster/output/result_sink.hpp"
-
-#include <algorithm>
-#include <cstring>
-#include <string>
+#include "cluster/output/element_before.hpp"
 
 #include "cluster/message.hpp"
 #include "cluster/output/raw_elements.hpp"
+#include "pipeline/proof/element_order.hpp"
 
 namespace gsort::cluster {
 namespace {
-
-std::optional<UInt128> number_of(ConstByteSpan key) {
-  if (key.empty()) return std::nullopt;
-  return with_key_of_width(key.size(), [&](auto width) {
-    std::memcpy(&width, key.data(), sizeof(width));
-    return static_cast<UInt128>(width);
-  });
-}
-
-std::optional<std::string> normalised(const RecordFormat& format, ConstByteSpan record) {
-  if (record.empty()) return std::nullopt;
-  return RecordOrder(format).normalised_key(record.data());
-}
 
 // The last elements in front of the range of each process; empty where there is none.
 class LastElements {
@@ -67,17 +51,6 @@ class LastElements {
 };
 
 }  // namespace
-
-DistinctSink::DistinctSink(const Job& job, Proof& proof, PieceSink& next, const ResultPlace& place)
-    : placed_(place.place, next) {
-  if (const auto& records = job.element.records) {
-    first_ = &unique_records_.emplace(*records, proof, placed_, place.begin,
-                                      normalised(*records, place.before));
-  } else {
-    first_ =
-        &unique_.emplace(job.element.key, proof, placed_, place.begin, number_of(place.before));
-  }
-}
 
 std::vector<std::byte> element_before(Team& team, RunViewSpan runs, const PartTable& parts,
                                       std::span<const Cuts> cuts, const ElementFormat& format,

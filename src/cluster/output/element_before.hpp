@@ -1,0 +1,23 @@
+// The element in front of the range of a process, which with -u may repeat there.
+#pragma once
+
+#include <span>
+#include <vector>
+
+#include "cluster/cuts/cuts.hpp"
+#include "cluster/part_table.hpp"
+#include "cluster/team.hpp"
+#include "element/element.hpp"
+#include "pipeline/run_view.hpp"
+
+namespace gsort::cluster {
+
+// Together: the element in front of the first one of this process, in the order of all runs; empty
+// where there is none. The cuts are those of this process's runs at all borders of `parts`; scratch
+// is as of exchange_scratch_bytes(). Throws: Error from reading; as Team.
+[[nodiscard]] std::vector<std::byte> element_before(Team& team, RunViewSpan runs,
+                                                    const PartTable& parts,
+                                                    std::span<const Cuts> cuts,
+                                                    const ElementFormat& format, ByteSpan scratch);
+
+}  // namespace gsort::cluster

@@ -1,0 +1,47 @@
+#include "pipeline/output/result.hpp"
+
+#include <cstring>
+#include <string>
+
+namespace gsort {
+namespace {
+
+std::optional<UInt128> number_of(ConstByteSpan key) {
+  if (key.empty()) return std::nullopt;
+  return with_key_of_width(key.size(), [&](auto width) {
+    std::memcpy(&width, key.data(), sizeof(width));
+    return static_cast<UInt128>(width);
+  });
+}
+
+std::optional<std::string> normalised(const RecordFormat& format, ConstByteSpan record) {
+  if (record.empty()) return std::nullopt;
+  return RecordOrder(format).normalised_key(record.data());
+}
+
+}  // namespace
+
+// From the last sink to the first. A set operation puts one of each key.
+Result::Result(const Job& job, Proof& proof, PieceSink& target, const ResultRange& range)
+    : first_(&target) {
+  const ElementFormat element = job.shown.value_or(job.element);
+  if (job.counts) {
+    first_ = &counted_.emplace(element, job.min_count, proof, *first_);
+  } else {
+    if (job.numbered) first_ = &positions_.emplace(job.numbering(), range.index_bytes, *first_);
+    if (!range.is_proven_later) first_ = &proven_.emplace(proof, *first_);
+    if (job.top) first_ = &limited_.emplace(*job.top, element.bytes(), proof, *first_);
+    if (job.unique && job.set_operation == SetOperation::kNone) {
+      if (const auto& records = element.records) {
+        first_ = &unique_records_.emplace(*records, proof, *first_, range.place,
+                                          normalised(*records, range.before));
+      } else {
+        first_ =
+            &unique_.emplace(element.key, proof, *first_, range.place, number_of(range.before));
+      }
+    }
+  }
+  if (range.begin != range.place) first_ = &placed_.emplace(range.place - range.begin, *first_);
+}
+
+}  // namespace gsort
