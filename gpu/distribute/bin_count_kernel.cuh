@@ -19,39 +19,38 @@ template <unsigned kKeys>
 __device__ void thread_count_bins(unsigned* counts, const unsigned (&bins)[kKeys]) {
   if (!warp_shares_bin(bins[0])) {  // then few of the others are shared
 #pragma unroll
-    for (const unsigned bin : bins) atomicAdd(&counts[bin], 1U);
+    for (const unsigned bin : bins) atomicAdd(&counts[spread_place(bin)], 1U);
     return;
   }
 #pragma unroll
   for (const unsigned bin : bins) {
     if (!warp_shares_bin(bin)) {
-      atomicAdd(&counts[bin], 1U);
+      atomicAdd(&counts[spread_place(bin)], 1U);
     } else if (threadIdx.x % 32 == 0) {
-      atomicAdd(&counts[bin], 32U);
+      atomicAdd(&counts[spread_place(bin)], 32U);
     }
   }
 }
 
 // Counts consecutive keys in the bins of a bucket.
-template <unsigned kThreads, unsigned kKeys, class Key>
-__device__ void thread_count_keys(const DistributionPass<Key>& pass, std::uint64_t begin,
-                                  unsigned count, const BinHead<Key>& head,
-                                  const BinTable<Key>& table, unsigned* counts) {
-  Key keys[kKeys];
+template <unsigned kThreads, unsigned kKeys, class Word, class Key, class Table>
+__device__ void thread_count_keys(const DistributionPass<Word, Key>& pass, std::uint64_t begin,
+                                  unsigned count, const BinHead<Word>& head, const Table& table,
+                                  unsigned* counts) {
+  Word keys[kKeys];
   unsigned bins[kKeys];
-  thread_load_keys<Key, kThreads>(pass, begin, count, keys);
+  thread_load_keys<kThreads>(pass, begin, count, keys);
   thread_find_bins<kThreads>(head, table, keys, count, bins);
   thread_count_bins(counts, bins);
 }
 
 // Adds the block's counts to those of the bucket's bins, and clears them.
-template <class Key>
-__device__ void block_add_counts(const DistributionPass<Key>& pass, unsigned bucket,
-                                 unsigned* counts) {
+template <class Pass>
+__device__ void block_add_counts(const Pass& pass, unsigned bucket, unsigned* counts) {
   __syncthreads();  // all keys are counted
   for (unsigned bin = threadIdx.x; bin < pass.tables.bins(); bin += blockDim.x) {
-    const unsigned count = counts[bin];
-    counts[bin] = 0;
+    const unsigned count = counts[spread_place(bin)];
+    counts[spread_place(bin)] = 0;
     if (count != 0) {
       thread_add(&pass.rooms[std::uint64_t{bucket} * pass.tables.bins() + bin], count);
     }
@@ -59,25 +58,27 @@ __device__ void block_add_counts(const DistributionPass<Key>& pass, unsigned buc
   __syncthreads();  // the counts are clear
 }
 
-template <class Key, DistributionStep kStep>
-__global__ void __launch_bounds__(kDistribution<Key, kStep>.threads)
-    bin_count_kernel(const __grid_constant__ DistributionPass<Key> pass) {
-  constexpr unsigned kThreads = kDistribution<Key, kStep>.threads;
-  constexpr unsigned kTileKeys = kDistribution<Key, kStep>.tile_keys();
+template <class Word, class Key, DistributionStep kStep>
+__global__ void __launch_bounds__(kDistribution<Word, kStep>.threads)
+    bin_count_kernel(const __grid_constant__ DistributionPass<Word, Key> pass) {
+  constexpr unsigned kThreads = kDistribution<Word, kStep>.threads;
+  constexpr unsigned kTileKeys = kDistribution<Word, kStep>.tile_keys();
   constexpr unsigned kKeys = 8;
   static_assert(kTileKeys % (kThreads * kKeys) == 0);
-  __shared__ SharedBins<Key> shared_bins;
-  __shared__ unsigned counts[kMostBins + 1];
+  __shared__ SharedBins<Word> shared_bins;
+  __shared__ unsigned counts[spread_place(kMostBins) + 1];
   __shared__ BucketTile found;
   grid_begin();
-  for (unsigned bin = threadIdx.x; bin < kMostBins; bin += kThreads) counts[bin] = 0;
+  for (unsigned bin = threadIdx.x; bin < kMostBins; bin += kThreads) {
+    counts[spread_place(bin)] = 0;
+  }
   block_for_pieces<kTileKeys>(
       pass, found,
       [&](BucketTile place, std::uint64_t tiles, std::uint64_t /*piece*/, const auto& take_next) {
-        const BinHead<Key> head = pass.tables.heads[place.bucket];
+        const BinHead<Word> head = pass.tables.heads[place.bucket];
         if (!head.is_single()) {
           std::uint64_t from = thread_find_keys<kStep>(pass, place.bucket, place.position);
-          const BinTable<Key> table = block_load_bins(pass.tables, place.bucket, head, shared_bins);
+          const auto table = block_load_table<kStep>(pass.tables, place.bucket, head, shared_bins);
           __syncthreads();  // the table is loaded
 #pragma unroll 1
           for (; tiles > 0; --tiles) {

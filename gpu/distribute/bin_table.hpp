@@ -16,7 +16,8 @@
 // outliers in one. A cell with more splitters has a node: equal cells again, of the range from its
 // first to its last splitter. A key takes one more look-up, and two comparisons. A cell
 // of a node can have a node, too, so keys of varying width take a look-up for every few widths. If
-// there is no room for a node, its splitters are bisected.
+// there is no room for a node, its splitters are bisected. The only distribution has a tree of all
+// splitters instead of nodes (tree_node_of).
 //
 // Example: cells of 8 keys with slots of 2, from 0; splitters 0 5 20 22. Splitter 5 is alone in
 // cell 0 and becomes 4, where slot 2 begins; the entry has bin 0 and slot 1. Key 3 is in slot 1:
@@ -52,6 +53,26 @@ inline constexpr unsigned kMostNodeLevels = 8;
 // A node with more splitters has at most one cell for each. This leaves room for nodes inside it,
 // because its splitters may be unevenly spaced, too.
 inline constexpr unsigned kFewSplitters = 64;
+
+// Where the number of a bin, or the entry of a cell, lies among the others in shared memory: with a
+// gap behind every 32, since keys in bit-reversed order, say, have bins far apart, whose numbers
+// would lie in one bank.
+[[nodiscard]] GSORT_HOST_DEVICE constexpr unsigned spread_place(unsigned number) {
+  return number + number / 32;
+}
+
+// Where number `number` > 0 of 2^bits ascending ones lies in a tree: node n has the children 2n and
+// 2n + 1, node 1 the middle number. A search descends `bits` times, to the right if the node is not
+// above the key. No step branches, so the steps of several keys overlap; the nodes of a level lie
+// side by side, so lanes seldom meet in a bank, as they do where the steps are powers of two.
+[[nodiscard]] GSORT_HOST_DEVICE constexpr unsigned tree_node_of(unsigned number, unsigned bits) {
+  unsigned level = bits - 1;
+  while (number % 2 == 0) {
+    number /= 2;
+    --level;
+  }
+  return (1U << level) + number / 2;
+}
 
 // An entry of the table of cells. From the lowest bit: 10 bits for a bin, and one bit that is set
 // if the bin is searched for among others. The rest is the slot of the cell's splitter, less one;
@@ -131,8 +152,8 @@ struct BinHead {
 // One table, wherever it lies.
 template <class Key>
 struct BinTable {
-  const Key* splitters = nullptr;  // ascending; splitter 0 is head.least
-  const std::uint32_t* cells = nullptr;
+  const Key* splitters = nullptr;        // ascending; splitter 0 is head.least
+  const std::uint32_t* cells = nullptr;  // at their spread_place
   unsigned cell_bits = 0;
   const CellNode<Key>* nodes = nullptr;
   const std::uint16_t* node_cells = nullptr;
@@ -141,14 +162,14 @@ struct BinTable {
   [[nodiscard]] GSORT_HOST_DEVICE constexpr std::uint32_t find(const BinHead<Key>& head,
                                                                Key key) const {
     const std::uint32_t position = head.position_of(key);
-    const std::uint32_t entry = cells[position >> (32 - cell_bits)];
+    const std::uint32_t entry = cells[spread_place(position >> (32 - cell_bits))];
     const std::uint32_t slot = position << cell_bits & ~((1U << kEntrySlotShift) - 1);
     return (entry & (kSearched | kEntryBin)) + (slot > entry ? 1U : 0U);
   }
   // The bin of a key for which find() sets kSearched.
   [[nodiscard]] GSORT_HOST_DEVICE constexpr unsigned search(const BinHead<Key>& head,
                                                             Key key) const {
-    const std::uint32_t entry = cells[head.position_of(key) >> (32 - cell_bits)];
+    const std::uint32_t entry = cells[spread_place(head.position_of(key) >> (32 - cell_bits))];
     unsigned bin = entry & kEntryBin;
     unsigned steps = entry >> kEntrySlotShift;
     if (steps >= kFirstNode) {

@@ -1,5 +1,5 @@
-// sample_keys_kernel: takes keys at random places of the input. bin_table_kernel: makes the tables
-// of both distributions from the sorted sample.
+// sample_keys_kernel: takes keys at random places of the input, and clears counts.
+// bin_table_kernel: makes the tables of both distributions from the sorted sample.
 //
 // Threads: a thread takes one key of the sample. Block 0 makes the table of the first distribution.
 // Block b + 1 makes the same splitters again, then the table of bucket b for the second
@@ -10,8 +10,8 @@
 #include <cstdint>
 
 #include "gpu/cuda/programmatic_launch.cuh"
-#include "gpu/distribute/block_sum.cuh"
 #include "gpu/distribute/launch.hpp"
+#include "gpu/merge/block_sum.cuh"
 #include "gpu/merge/find_last.hpp"
 
 namespace gsort::gpu {
@@ -27,18 +27,23 @@ __device__ inline std::uint64_t random_bits(std::uint64_t x) {
 }
 
 // The input is cut into as many strata as the sample has keys, and each gives one.
-template <class Key>
+template <class Word, class Key>
 __global__ void __launch_bounds__(kSampleThreads)
-    sample_keys_kernel(const __grid_constant__ SamplePass<Key> pass) {
+    sample_keys_kernel(const __grid_constant__ SamplePass<Word, Key> pass) {
   grid_begin();
   const std::uint64_t i = std::uint64_t{blockIdx.x} * kSampleThreads + threadIdx.x;
+  for (std::uint64_t j = i; j < pass.cleared_count;
+       j += std::uint64_t{gridDim.x} * kSampleThreads) {
+    pass.cleared[j] = 0;
+  }
   if (i < std::uint64_t{1} << pass.sample_bits) {
     const std::uint64_t begin = i * pass.count >> pass.sample_bits;
     const std::uint64_t length = ((i + 1) * pass.count >> pass.sample_bits) - begin;
     const std::uint64_t random = random_bits(pass.seed + i) >> 32;
-    Key key = pass.input[begin + (random * length >> 32)];
+    const std::uint64_t place = begin + (random * length >> 32);
+    Key key = pass.input[place];
     if (pass.maps.loads_mapped) key = pass.maps.load_map.to_ordered(key);
-    pass.sample[i] = key;
+    pass.sample[i] = word_of<Word>(key, place, pass.place_shift);
   }
 }
 

@@ -1,13 +1,17 @@
 // bucket_sort_kernel: sorts the buckets of one distribution, each as a tile by its cells
-// (cell_sort_kernel.cuh).
+// (cell_sort_kernel.cuh). bucket_merge_kernel: merges those that are longer than a tile.
 //
-// If a bucket has too many keys in one cell, it is sorted by merging. A bucket that is
-// longer than a tile is copied and listed as a long array (long_arrays.hpp), or only copied if its
-// keys are equal.
+// If a bucket has too many words in one cell, it is sorted by merging. The tiles of a long bucket
+// are sorted where they lie and listed, or only stored if all its keys are equal. A word of such a
+// tile goes behind those of the other tiles that are less; it finds their number by bisection. So
+// no second array is needed, and it takes little time, as few buckets have more than two tiles.
 //
-// Threads: a block sorts or copies the tiles that it takes (taken_jobs.cuh). Shared memory: the
-// tile, and one number per cell; or rows of E words and a pad, and one co-rank a thread. Device
-// memory: each key is read and written once.
+// Example. Tiles 2 5 | 3 9: word 5 has one word before it in its tile, and 3 in the other one, so
+// its place is 2.
+//
+// Threads: a block sorts, stores or merges the tiles that it takes (taken_jobs.cuh). Shared memory:
+// the tile, and one number per cell; or rows of E words and a pad, and one co-rank a thread. Device
+// memory: each word is read and written once; values of pairs are read at any places.
 #pragma once
 
 #include <cstdint>
@@ -18,47 +22,85 @@
 
 namespace gsort::gpu {
 
-// Sorts `count` keys, at most one tile, as one list. Not inlined, because it would take registers
+// Where the sorted words of a tile go as pairs.
+template <class Key, class Value>
+struct PairTarget {
+  using Word = std::uint64_t;
+
+  const ElementOutput<Key, Value>& output;
+  std::uint64_t begin;
+
+  __device__ void put(unsigned place, Word word) const {
+    const Key key = key_of_word(word);
+    const std::uint64_t to = begin + place;
+    output.keys[to] = output.maps.stores_mapped ? output.maps.store_map.to_raw(key) : key;
+    output.values[to] = output.values_in[place_of_word(word, output.place_shift)];
+  }
+  // As that of KeyTarget.
+  template <unsigned kThreads, unsigned kWords>
+  __device__ void put_row(const Word (&words)[kWords], unsigned place, unsigned count) const {
+    Key keys[kWords];
+    Value values[kWords];  // all read before one is written, so that none waits for another
+#pragma unroll
+    for (unsigned i = 0; i < kWords; ++i) {
+      keys[i] = key_of_word(words[i]);
+      if (place + i * kThreads >= count) continue;
+      values[i] = output.values_in[place_of_word(words[i], output.place_shift)];
+    }
+    thread_store_keys<kThreads>(keys, output.keys + begin + place, static_cast<int>(count - place),
+                                output.maps);
+#pragma unroll
+    for (unsigned i = 0; i < kWords; ++i) {
+      if (place + i * kThreads < count) output.values[begin + place + i * kThreads] = values[i];
+    }
+  }
+  [[nodiscard]] static __device__ bool holds(const Word* /*from*/) {
+    return false;
+  }
+};
+
+// For the tile that begins at `begin`.
+template <class Key, class Value>
+__device__ auto target_of(const ElementOutput<Key, Value>& output, std::uint64_t begin) {
+  if constexpr (kHasValues<Value>) {
+    return PairTarget<Key, Value>{output, begin};
+  } else {
+    return KeyTarget<Key>{output.keys + begin, output.maps};
+  }
+}
+
+// Sorts `count` words, at most one tile, as one list. Not inlined, because it would take registers
 // from the sort by cells.
-template <unsigned kThreads, unsigned kRowWords, class Key>
-__device__ __noinline__ void block_sort_list(const Key* from, Key* to, unsigned count,
-                                             const EndMaps<Key>& maps, unsigned* co_ranks) {
+template <unsigned kThreads, unsigned kRowWords, class Word, class Target>
+__device__ __noinline__ void block_sort_list(const Word* from, Target to, unsigned count,
+                                             unsigned* co_ranks) {
   extern __shared__ __align__(16) unsigned char shared_bytes[];
-  const TileWords<Key, kRowWords> tile{reinterpret_cast<Key*>(shared_bytes)};
-  Key keys[kRowWords];
+  const TileWords<Word, kRowWords> tile{reinterpret_cast<Word*>(shared_bytes)};
+  Word words[kRowWords];
 #pragma unroll
   for (unsigned i = 0; i < kRowWords; ++i) {
     const unsigned place = i * kThreads + threadIdx.x;
-    keys[i] = place < count ? from[place] : static_cast<Key>(~Key{0});
+    words[i] = place < count ? from[place] : static_cast<Word>(~Word{0});
   }
-  block_sort_rows<kThreads>(tile, co_ranks, keys);
+  block_sort_rows<kThreads>(tile, co_ranks, words);
   __syncthreads();  // all rows are written
   for (unsigned place = threadIdx.x; place < count; place += kThreads) {
-    const Key key = tile.words[tile.place_of(place)];
-    to[place] = maps.stores_mapped ? maps.store_map.to_raw(key) : key;
+    to.put(place, tile.words[tile.place_of(place)]);
   }
 }
 
-// Lists a long bucket.
-template <class Key>
-__device__ void thread_list_bucket(const BucketSortPass<Key>& pass, const BucketTile& place) {
-  const std::uint64_t tiles = (place.bucket_keys + pass.sort_tile_keys - 1) / pass.sort_tile_keys;
-  const std::uint64_t ticket =
-      thread_add(&pass.counts->lists.long_ticket, LongTicket::of_array(tiles));
-  pass.long_arrays[LongTicket::arrays(ticket)] = {place.bucket_begin, place.bucket_keys,
-                                                  LongTicket::tiles(ticket)};
-}
-
-template <class Key>
-__global__ void __launch_bounds__(kBucketSort<Key>.threads, 1)
-    bucket_sort_kernel(const __grid_constant__ BucketSortPass<Key> pass) {
-  constexpr CellSortTuning kTuning = kBucketSort<Key>;
+template <class Key, class Value, bool kAreLarge>
+__global__ void __launch_bounds__(
+    kBucketSort<typename Elements<Key, Value>::Word, kAreLarge>.threads, 1)
+    bucket_sort_kernel(const __grid_constant__ BucketSortPass<Key, Value> pass) {
+  using Word = typename Elements<Key, Value>::Word;
+  constexpr CellSortTuning kTuning = kBucketSort<Word, kAreLarge>;
   constexpr unsigned kTileKeys = kTuning.tile_keys();
-  __shared__ KeyCellScratch<Key, kTuning.threads, kTuning.cells()> scratch;
+  __shared__ KeyCellScratch<Word, kTuning.threads, kTuning.cells()> scratch;
   __shared__ BucketTile found;
   __shared__ unsigned co_ranks[kTuning.threads + 1];
-  static_assert(TileWords<Key, kTuning.keys_per_thread>::bytes(kTuning.threads) <=
-                kBucketSortBytes<Key>);
+  static_assert(TileWords<Word, kTuning.keys_per_thread>::bytes(kTuning.threads) <=
+                kBucketSortBytes<Word, kAreLarge>);
   grid_begin();
   const std::uint64_t tiles = pass.buckets[pass.bucket_count].first_tile;
   block_take_jobs(tiles, pass.taken, [&](std::uint64_t tile) {
@@ -66,22 +108,70 @@ __global__ void __launch_bounds__(kBucketSort<Key>.threads, 1)
     const BucketTile place = found;
     const std::uint64_t begin = place.bucket_begin + place.position;
     const unsigned count = place.count<kTileKeys>();
-    const Key* const from = pass.input + begin;
-    Key* const to = pass.output + begin;
+    Word* const words = pass.words + begin;
+    const auto to = target_of(pass.output, begin);
     if (place.bucket_keys <= kTileKeys) {
       if (!block_sort_by_cells<kTuning.threads, kTuning.keys_per_thread, kTuning.cells()>(
-              from, to, count, pass.maps, pass.most_of_cell, scratch)) {
-        block_sort_list<kTuning.threads, kTuning.keys_per_thread>(from, to, count, pass.maps,
-                                                                  co_ranks);
+              words, to, count, pass.most_of_cell, scratch)) {
+        block_sort_list<kTuning.threads, kTuning.keys_per_thread>(words, to, count, co_ranks);
       }
       return;
     }
-    const BinTable<Key> table{pass.tables.splitters};
-    const bool is_final = table.is_single_bin(pass.tables.heads[0], place.bucket);
-    for (unsigned i = threadIdx.x; i < count; i += kTuning.threads) {
-      to[i] = is_final && pass.maps.stores_mapped ? pass.maps.store_map.to_raw(from[i]) : from[i];
+    const BinTable<Word> table{pass.tables.splitters};
+    if (table.is_single_bin(pass.tables.heads[0], place.bucket)) {
+      for (unsigned i = threadIdx.x; i < count; i += kTuning.threads) to.put(i, words[i]);
+      return;
     }
-    if (threadIdx.x == 0 && !is_final && place.position == 0) thread_list_bucket(pass, place);
+    const EndMaps<Word> as_they_are;
+    block_sort_list<kTuning.threads, kTuning.keys_per_thread>(
+        words, KeyTarget<Word>{words, as_they_are}, count, co_ranks);
+    if (threadIdx.x == 0) pass.long_tiles[thread_add(&pass.counts->long_tiles, 1)] = place;
+  });
+}
+
+// The number of words of a sorted tile that are less, or not greater.
+template <class Word>
+__device__ unsigned thread_count_less(const Word* tile, unsigned count, Word word,
+                                      bool with_equal) {
+  unsigned begin = 0;
+  while (begin < count) {
+    const unsigned middle = (begin + count) / 2;
+    if (tile[middle] < word || (with_equal && tile[middle] == word)) {
+      begin = middle + 1;
+    } else {
+      count = middle;
+    }
+  }
+  return begin;
+}
+
+template <class Key, class Value, bool kAreLarge>
+__global__ void __launch_bounds__(
+    kBucketSort<typename Elements<Key, Value>::Word, kAreLarge>.threads)
+    bucket_merge_kernel(const __grid_constant__ BucketSortPass<Key, Value> pass) {
+  using Word = typename Elements<Key, Value>::Word;
+  constexpr CellSortTuning kTuning = kBucketSort<Word, kAreLarge>;
+  constexpr unsigned kTileKeys = kTuning.tile_keys();
+  grid_begin();
+  block_take_jobs(pass.counts->long_tiles, pass.taken_long, [&](std::uint64_t number) {
+    const BucketTile own = pass.long_tiles[number];
+    const Word* const words = pass.words + own.bucket_begin;
+    const auto to = target_of(pass.output, own.bucket_begin);
+    const unsigned count = own.count<kTileKeys>();
+#pragma unroll 1
+    for (unsigned i = threadIdx.x; i < count; i += kTuning.threads) {
+      const Word word = words[own.position + i];
+      std::uint64_t place = i;
+      BucketTile other = own;
+#pragma unroll 1
+      for (other.position = 0; other.position < own.bucket_keys; other.position += kTileKeys) {
+        if (other.position == own.position) continue;
+        // Of equal keys, those of earlier tiles come first.
+        place += thread_count_less(words + other.position, other.count<kTileKeys>(), word,
+                                   other.position < own.position);
+      }
+      to.put(static_cast<unsigned>(place), word);
+    }
   });
 }
 

@@ -16,30 +16,13 @@ template <class Key>
 struct SharedBins {
   CellNode<Key> nodes[kMostNodes];
   Key splitters[kMostBins];
-  std::uint32_t cells[kMostCells];
+  std::uint32_t cells[spread_place(kMostCells)];
   std::uint16_t node_cells[kMostNodeCells];
 };
 
-// A tile of a bucket, as its block sees it. It has no initial values because it lies in shared
-// memory.
-struct BucketTile {
-  std::uint64_t bucket_begin;  // of the bucket's keys in the sorted array
-  std::uint64_t bucket_keys;
-  std::uint64_t tiles_end;  // of its bucket
-  std::uint64_t position;   // of its first key in the bucket
-  unsigned bucket;
-
-  // The keys of the tile at `position`.
-  template <unsigned kTileKeys>
-  [[nodiscard]] __device__ unsigned count() const {
-    const std::uint64_t left = bucket_keys - position;
-    return left < kTileKeys ? static_cast<unsigned>(left) : kTileKeys;
-  }
-};
-
 // Where the bucket's keys from `position` on begin in the input. Valid for one tile.
-template <DistributionStep kStep, class Key>
-__device__ std::uint64_t thread_find_keys(const DistributionPass<Key>& pass, unsigned bucket,
+template <DistributionStep kStep, class Pass>
+__device__ std::uint64_t thread_find_keys(const Pass& pass, unsigned bucket,
                                           std::uint64_t position) {
   if constexpr (kStep != DistributionStep::kSecond) return position;
   return pass.chunks.place_of(bucket, position);
@@ -59,8 +42,8 @@ __device__ void block_find_tile(const Pass& pass, std::uint64_t tile, BucketTile
 }
 
 // The jobs of the distribution. Requires: the buckets are known.
-template <class Key>
-__device__ TileJobs jobs_of(const DistributionPass<Key>& pass) {
+template <class Pass>
+__device__ TileJobs jobs_of(const Pass& pass) {
   return TileJobs::of(pass.buckets[pass.bucket_count].first_tile, pass.even_blocks);
 }
 
@@ -69,9 +52,8 @@ __device__ TileJobs jobs_of(const DistributionPass<Key>& pass) {
 // work() calls take_next() in its last tile: not earlier, so that blocks end together, and not at
 // its end, so that it does not wait for the counter. All threads of the block call this.
 // work() ends with a barrier after the last read of `found`.
-template <unsigned kTileKeys, class Key, class Work>
-__device__ void block_for_pieces(const DistributionPass<Key>& pass, BucketTile& found,
-                                 const Work& work) {
+template <unsigned kTileKeys, class Pass, class Work>
+__device__ void block_for_pieces(const Pass& pass, BucketTile& found, const Work& work) {
   __shared__ std::uint64_t next;
   const TileJobs jobs = jobs_of(pass);
   std::uint64_t job = blockIdx.x;
@@ -100,7 +82,7 @@ __device__ BinTable<Key> block_load_bins(const BinTables<Key>& tables, unsigned 
   for (unsigned i = threadIdx.x; i < head.bins; i += blockDim.x) shared.splitters[i] = splitters[i];
   const std::uint32_t* const cells = tables.cells + std::uint64_t{bucket} * tables.cell_count();
   for (unsigned i = threadIdx.x; i < tables.cell_count(); i += blockDim.x) {
-    shared.cells[i] = cells[i];
+    shared.cells[spread_place(i)] = cells[i];
   }
   const CellNode<Key>* const nodes = tables.nodes + std::uint64_t{bucket} * tables.node_count();
   for (unsigned i = threadIdx.x; i < head.nodes; i += blockDim.x) shared.nodes[i] = nodes[i];
@@ -112,24 +94,92 @@ __device__ BinTable<Key> block_load_bins(const BinTables<Key>& tables, unsigned 
   return {shared.splitters, shared.cells, tables.cell_bits(), shared.nodes, shared.node_cells};
 }
 
-// Sets bins[i] to the bin of keys[i], which is key i * kThreads + threadIdx.x of `count`. Keys past
-// the count get kMostBins.
-template <unsigned kThreads, class Key, unsigned kKeys>
-__device__ void thread_find_bins(const BinHead<Key>& head, const BinTable<Key>& table,
-                                 const Key (&keys)[kKeys], unsigned count,
-                                 unsigned (&bins)[kKeys]) {
+// A table whose splitters are a tree (tree_node_of), for keys whose cell has several of them.
+template <class Key>
+struct SplitterTree {
+  BinTable<Key> table;  // without splitters and nodes
+  const Key* nodes;     // from 1 on
+  unsigned bin_bits;
+
+  // Finds the bins of all keys.
+  template <unsigned kKeys>
+  __device__ void find(const BinHead<Key>& head, const Key (&keys)[kKeys],
+                       unsigned (&bins)[kKeys]) const {
+#pragma unroll
+    for (unsigned& bin : bins) bin = 1;
+#pragma unroll 1
+    for (unsigned level = 0; level < bin_bits; ++level) {
+#pragma unroll
+      for (unsigned i = 0; i < kKeys; ++i) {
+        bins[i] = 2 * bins[i] + (nodes[bins[i]] <= keys[i] ? 1U : 0U);
+      }
+    }
+    // Behind the last splitter, nodes have the greatest key.
+#pragma unroll
+    for (unsigned& bin : bins) bin = min(bin - (1U << bin_bits), head.bins - 1);
+  }
+};
+
+// The table of one distribution, as block_load_bins.
+template <class Key>
+__device__ SplitterTree<Key> block_load_tree(const BinTables<Key>& tables, const BinHead<Key>& head,
+                                             SharedBins<Key>& shared) {
+  for (unsigned bin = threadIdx.x; bin < tables.bins(); bin += blockDim.x) {
+    if (bin == 0) continue;
+    shared.splitters[tree_node_of(bin, tables.bin_bits)] =
+        bin < head.bins ? tables.splitters[bin] : static_cast<Key>(~Key{0});
+  }
+  for (unsigned i = threadIdx.x; i < tables.cell_count(); i += blockDim.x) {
+    shared.cells[spread_place(i)] = tables.cells[i];
+  }
+  return {{nullptr, shared.cells, tables.cell_bits()}, shared.splitters, tables.bin_bits};
+}
+
+// The table of a bucket of this distribution.
+template <DistributionStep kStep, class Key>
+__device__ auto block_load_table(const BinTables<Key>& tables, unsigned bucket,
+                                 const BinHead<Key>& head, SharedBins<Key>& shared) {
+  if constexpr (kStep == DistributionStep::kOnce) {
+    return block_load_tree(tables, head, shared);
+  } else {
+    return block_load_bins(tables, bucket, head, shared);
+  }
+}
+
+// The first look-up of all keys; returns whether some have to be searched for.
+template <class Key, unsigned kKeys>
+__device__ bool thread_look_up(const BinHead<Key>& head, const BinTable<Key>& table,
+                               const Key (&keys)[kKeys], unsigned (&bins)[kKeys]) {
   unsigned all = 0;
 #pragma unroll
   for (unsigned i = 0; i < kKeys; ++i) {
     bins[i] = table.find(head, keys[i]);
     all |= bins[i];
   }
-  if ((all & kSearched) != 0) {
+  return (all & kSearched) != 0;
+}
+template <class Key, unsigned kKeys>
+__device__ void thread_find_all(const BinHead<Key>& head, const BinTable<Key>& table,
+                                const Key (&keys)[kKeys], unsigned (&bins)[kKeys]) {
+  if (!thread_look_up(head, table, keys, bins)) return;
 #pragma unroll
-    for (unsigned i = 0; i < kKeys; ++i) {
-      if ((bins[i] & kSearched) != 0) bins[i] = table.search(head, keys[i]);
-    }
+  for (unsigned i = 0; i < kKeys; ++i) {
+    if ((bins[i] & kSearched) != 0) bins[i] = table.search(head, keys[i]);
   }
+}
+template <class Key, unsigned kKeys>
+__device__ void thread_find_all(const BinHead<Key>& head, const SplitterTree<Key>& tree,
+                                const Key (&keys)[kKeys], unsigned (&bins)[kKeys]) {
+  if (thread_look_up(head, tree.table, keys, bins)) tree.find(head, keys, bins);
+}
+
+// Sets bins[i] to the bin of keys[i], which is key i * kThreads + threadIdx.x of `count`. Keys past
+// the count get kMostBins. Table: BinTable or SplitterTree.
+template <unsigned kThreads, class Key, class Table, unsigned kKeys>
+__device__ void thread_find_bins(const BinHead<Key>& head, const Table& table,
+                                 const Key (&keys)[kKeys], unsigned count,
+                                 unsigned (&bins)[kKeys]) {
+  thread_find_all(head, table, keys, bins);
   if (count >= kThreads * kKeys) return;
 #pragma unroll
   for (unsigned i = 0; i < kKeys; ++i) {
@@ -137,11 +187,12 @@ __device__ void thread_find_bins(const BinHead<Key>& head, const BinTable<Key>& 
   }
 }
 
-// Loads the thread's keys of a tile, ordered; a key past the count is 0.
-template <class Key, unsigned kThreads, unsigned kKeys>
-__device__ void thread_load_keys(const DistributionPass<Key>& pass, std::uint64_t begin,
-                                 unsigned count, Key (&keys)[kKeys]) {
+// Loads the thread's keys of a tile, ordered, as words; a word past the count is any.
+template <unsigned kThreads, class Word, class Key, unsigned kKeys>
+__device__ void thread_load_keys(const DistributionPass<Word, Key>& pass, std::uint64_t begin,
+                                 unsigned count, Word (&words)[kKeys]) {
   const Key* const from = pass.input + begin + threadIdx.x;
+  Key keys[kKeys];
   if (count >= kThreads * kKeys) {
 #pragma unroll
     for (unsigned i = 0; i < kKeys; ++i) keys[i] = from[i * kThreads];
@@ -154,6 +205,10 @@ __device__ void thread_load_keys(const DistributionPass<Key>& pass, std::uint64_
   if (pass.maps.loads_mapped) {
 #pragma unroll
     for (Key& key : keys) key = pass.maps.load_map.to_ordered(key);
+  }
+#pragma unroll
+  for (unsigned i = 0; i < kKeys; ++i) {
+    words[i] = word_of<Word>(keys[i], begin + i * kThreads + threadIdx.x, pass.place_shift);
   }
 }
 

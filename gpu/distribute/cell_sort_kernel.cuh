@@ -31,12 +31,12 @@
 
 #include "gpu/cuda/programmatic_launch.cuh"
 #include "gpu/cuda/taken_jobs.cuh"
-#include "gpu/distribute/block_sum.cuh"
 #include "gpu/distribute/key_cells.hpp"
 #include "gpu/distribute/launch.hpp"
 #include "gpu/distribute/sampled_cells.hpp"
 #include "gpu/distribute/sort_windows.cuh"
 #include "gpu/merge/block_store.cuh"
+#include "gpu/merge/block_sum.cuh"
 #include "gpu/records/pair_code.hpp"
 #include "gpu/records/warp_extremes.cuh"
 
@@ -105,16 +105,18 @@ struct ThreadKeys {
     return threadIdx.x < span.singles;
   }
 
-  // Calls visit(keys, place) for the keys of each vector, and for the single key; `place` is that
-  // of the first of them in the tile.
+  // Calls visit(keys, place, number) for the keys of each vector, and for the single key; `place`
+  // is that of the first of them in the tile, `number` its number among the thread's kKeys + 1
+  // keys.
   template <class Visit>
   __device__ void visit(const Visit& visit) const {
 #pragma unroll
     for (unsigned i = 0; i < kVectors; ++i) {
       if (!has_vector(i)) continue;
-      visit(vectors[i].keys, span.before + (i * kThreads + threadIdx.x) * Vector::kKeys);
+      visit(vectors[i].keys, span.before + (i * kThreads + threadIdx.x) * Vector::kKeys,
+            i * Vector::kKeys);
     }
-    if (has_single()) visit(single, span.place_of_single(threadIdx.x));
+    if (has_single()) visit(single, span.place_of_single(threadIdx.x), kKeys);
   }
 };
 
@@ -131,7 +133,7 @@ template <class Part, unsigned kShift, unsigned kThreads, class Key, class Keys>
 __device__ KeyRange<Part> block_find_range_of(const Keys& keys,
                                               CellScratch<Key, kThreads>& scratch) {
   KeyRange<Part> range;
-  keys.visit([&](const auto& some, unsigned /*place*/) {
+  keys.visit([&](const auto& some, unsigned /*place*/, unsigned /*number*/) {
 #pragma unroll
     for (const Key key : some) {
       const auto part = static_cast<Part>(key >> kShift);
@@ -164,11 +166,37 @@ __device__ KeyRange<Key> block_find_cell_range(const Keys& keys,
   return block_find_range_of<Key, 0>(keys, scratch);
 }
 
+// The cells of a thread's keys, found once, where that takes long; by the keys' numbers.
+template <unsigned kKeys>
+struct KnownCells {
+  std::uint32_t halves[kKeys / 2 + 1] = {};
+
+  template <class Keys, class Cells>
+  __device__ void find(const Keys& keys, const Cells& cells) {
+    keys.visit([&](const auto& some, unsigned /*place*/, unsigned number) {
+#pragma unroll
+      for (const auto key : some) {
+        halves[number / 2] |= cells.of_key(key) << 16 * (number % 2);
+        ++number;
+      }
+    });
+  }
+};
+
+template <class Cells, class Key>
+__device__ unsigned cell_of(const Cells& cells, Key key, unsigned /*number*/) {
+  return cells.of_key(key);
+}
+template <unsigned kKeys, class Key>
+__device__ unsigned cell_of(const KnownCells<kKeys>& known, Key /*key*/, unsigned number) {
+  return known.halves[number / 2] >> 16 * (number % 2) & 0xffffU;
+}
+
 template <class Keys, class Cells>
 __device__ void thread_count_cells(const Keys& keys, const Cells& cells, unsigned* counts) {
-  keys.visit([&](const auto& some, unsigned /*place*/) {
+  keys.visit([&](const auto& some, unsigned /*place*/, unsigned number) {
 #pragma unroll
-    for (const auto key : some) atomicAdd(&counts[cells.of_key(key)], 1U);
+    for (const auto key : some) atomicAdd(&counts[cell_of(cells, key, number++)], 1U);
   });
 }
 
@@ -177,11 +205,13 @@ __device__ void thread_count_cells(const Keys& keys, const Cells& cells, unsigne
 template <class Keys, class Cells, class Put>
 __device__ void thread_fill_cells(const Keys& keys, const Cells& cells, unsigned* next,
                                   const Put& put) {
-  keys.visit([&](const auto& some, unsigned source) {
+  keys.visit([&](const auto& some, unsigned source, unsigned number) {
     constexpr unsigned kSome = sizeof(some) / sizeof(some[0]);
     unsigned places[kSome];  // all are taken before any is used, to wait less
 #pragma unroll
-    for (unsigned i = 0; i < kSome; ++i) places[i] = atomicAdd(&next[cells.of_key(some[i])], 1U);
+    for (unsigned i = 0; i < kSome; ++i) {
+      places[i] = atomicAdd(&next[cell_of(cells, some[i], number + i)], 1U);
+    }
 #pragma unroll
     for (unsigned i = 0; i < kSome; ++i) put(places[i], some[i], source + i);
   });
@@ -264,6 +294,26 @@ __device__ void thread_store_keys(Key (&keys)[kKeys], Key* to, int left, const E
   }
 }
 
+// Where the sorted keys of a tile go.
+template <class Key>
+struct KeyTarget {
+  Key* keys;
+  const EndMaps<Key>& maps;
+
+  __device__ void put(unsigned place, Key key) const {
+    keys[place] = maps.stores_mapped ? maps.store_map.to_raw(key) : key;
+  }
+  // Puts some keys, kThreads apart, as far as there are any in the `count` of the tile.
+  template <unsigned kThreads, unsigned kKeys>
+  __device__ void put_row(Key (&some)[kKeys], unsigned place, unsigned count) const {
+    thread_store_keys<kThreads>(some, keys + place, static_cast<int>(count - place), maps);
+  }
+  // Whether keys that lie there are where they belong.
+  [[nodiscard]] __device__ bool holds(const Key* from) const {
+    return keys == from && !maps.stores_mapped;
+  }
+};
+
 // Stores a tile that is arranged cell by cell, by ranks in cells of more than one key value.
 template <unsigned kThreads, class Key, class Cells, class Store>
 __device__ void thread_store_ranked(const Key* tile, unsigned count, const Cells& cells,
@@ -293,12 +343,12 @@ __device__ void block_sample_cells(const Key* from, unsigned count, const KeyRan
   // A place in each stretch of the tile; not the same one, as keys may come in periods.
   const unsigned place = (i << 8) + (i * 0x9e3779b9U >> 24);
   const Key own = from[place * count / (kSegments << 8)];
-  if (is_first) cells.begins[i] = own;
+  if (is_first) cells.nodes[i] = own;
   __syncthreads();  // the sample is known
   unsigned rank = 0;
 #pragma unroll
   for (unsigned j = threadIdx.x % kRankers; j < kSegments; j += kRankers) {
-    const Key other = cells.begins[j];
+    const Key other = cells.nodes[j];
     if (other < own || (other == own && j < i)) ++rank;
   }
 #pragma unroll
@@ -332,55 +382,55 @@ __device__ CellOrder block_order_cells(const Cells& cells, unsigned most_of_cell
   return __syncthreads_or(is_crowded ? 1 : 0) == 0 ? CellOrder::kByRanks : CellOrder::kCrowded;
 }
 
-// Arranges the tile cell by cell, sorts it in this order and stores it.
-template <unsigned kThreads, unsigned kKeys, class Key, class Cells>
+// Arranges the tile cell by cell, sorts it in this order and stores it. `known` has the cells of
+// the keys: `cells`, or KnownCells.
+template <unsigned kThreads, unsigned kKeys, class Key, class KeyCell, class Cells, class Target>
 __device__ void block_store_cells(const ThreadKeys<Key, kThreads, kKeys>& keys, unsigned count,
-                                  const Cells& cells, CellOrder order, Key* tile, unsigned* counts,
-                                  Key* to, const EndMaps<Key>& maps) {
-  thread_fill_cells(keys, cells, counts,
+                                  const KeyCell& known, const Cells& cells, CellOrder order,
+                                  Key* tile, unsigned* counts, const Target& to) {
+  thread_fill_cells(keys, known, counts,
                     [&](unsigned place, Key key, unsigned /*source*/) { tile[place] = key; });
   thread_fill_window<kThreads>(tile, count);
   __syncthreads();  // the tile lies cell by cell; the cells have their ends
   if (order == CellOrder::kByRanks) {
-    thread_store_ranked<kThreads>(tile, count, cells, counts, [&](unsigned place, Key key) {
-      to[place] = maps.stores_mapped ? maps.store_map.to_raw(key) : key;
-    });
+    thread_store_ranked<kThreads>(tile, count, cells, counts,
+                                  [&](unsigned place, Key key) { to.put(place, key); });
     return;
   }
   block_sort_windows<kThreads>(tile, count);
-  const auto left = static_cast<int>(count - threadIdx.x);
-  Key* const own = to + threadIdx.x;
   thread_store_sorted<kThreads, kKeys>(tile, [&](unsigned first, auto& words) {
-    thread_store_keys<kThreads>(words, own + first, left - static_cast<int>(first), maps);
+    to.template put_row<kThreads>(words, first + threadIdx.x, count);
   });
 }
 
 // Sorts a tile that has equal cells with too many keys to rank; loads the keys again. Returns
 // false, with nothing written, if a cell of the sample has too many keys, too. Not inlined, because
 // it would take registers from the sort of other tiles.
-template <unsigned kThreads, unsigned kKeys, unsigned kCells, class Key>
+template <unsigned kThreads, unsigned kKeys, unsigned kCells, class Key, class Target>
 __device__ __noinline__ bool block_sort_crowded_tile(
-    const Key* from, Key* to, unsigned count, const KeyRange<Key>& range, const EndMaps<Key>& maps,
-    unsigned most_of_cell, Key* tile, KeyCellScratch<Key, kThreads, kCells>& scratch) {
+    const Key* from, Target to, unsigned count, const KeyRange<Key>& range, unsigned most_of_cell,
+    Key* tile, KeyCellScratch<Key, kThreads, kCells>& scratch) {
   auto* const counts = reinterpret_cast<unsigned*>(tile + kThreads * kKeys);
   thread_clear_cells<kThreads, kCells>(counts);
   block_sample_cells<kThreads>(from, count, range, scratch.cells);
   ThreadKeys<Key, kThreads, kKeys> keys;
   keys.load(from, count);
   __syncthreads();  // the cells are known, the counts are clear
-  thread_count_cells(keys, scratch.cells, counts);
+  KnownCells<kKeys> known;
+  known.find(keys, scratch.cells);
+  thread_count_cells(keys, known, counts);
   const CellOrder order =
       block_order_cells<kThreads, kCells>(scratch.cells, most_of_cell, counts, scratch.warp_sums);
   if (order == CellOrder::kCrowded) return false;
-  block_store_cells<kThreads, kKeys>(keys, count, scratch.cells, order, tile, counts, to, maps);
+  block_store_cells<kThreads, kKeys>(keys, count, known, scratch.cells, order, tile, counts, to);
   return true;
 }
 
 // Sorts `count` keys, at most one tile, from `from` to `to`, which may be the same. Returns false
 // and writes nothing if a cell has too many keys.
-template <unsigned kThreads, unsigned kKeys, unsigned kCells, class Key>
-__device__ bool block_sort_by_cells(const Key* from, Key* to, unsigned count,
-                                    const EndMaps<Key>& maps, unsigned most_of_cell,
+template <unsigned kThreads, unsigned kKeys, unsigned kCells, class Key, class Target>
+__device__ bool block_sort_by_cells(const Key* from, const Target& to, unsigned count,
+                                    unsigned most_of_cell,
                                     KeyCellScratch<Key, kThreads, kCells>& scratch) {
   extern __shared__ __align__(16) unsigned char shared_bytes[];
   auto* const tile = reinterpret_cast<Key*>(shared_bytes);
@@ -390,9 +440,8 @@ __device__ bool block_sort_by_cells(const Key* from, Key* to, unsigned count,
   thread_clear_cells<kThreads, kCells>(counts);
   const KeyRange<Key> range = block_find_cell_range(keys, scratch);
   if (range.least == range.greatest) {
-    if (from == to && !maps.stores_mapped) return true;
-    const Key key = maps.stores_mapped ? maps.store_map.to_raw(range.least) : range.least;
-    for (unsigned i = threadIdx.x; i < count; i += kThreads) to[i] = key;
+    if (to.holds(from)) return true;
+    for (unsigned i = threadIdx.x; i < count; i += kThreads) to.put(i, range.least);
     return true;
   }
   const auto cells = KeyCells<Key, kCells>::of(range.least, range.greatest);
@@ -400,10 +449,10 @@ __device__ bool block_sort_by_cells(const Key* from, Key* to, unsigned count,
   const CellOrder order =
       block_order_cells<kThreads, kCells>(cells, kMostRanked, counts, scratch.warp_sums);
   if (order == CellOrder::kCrowded) {
-    return block_sort_crowded_tile<kThreads, kKeys>(from, to, count, range, maps, most_of_cell,
-                                                    tile, scratch);
+    return block_sort_crowded_tile<kThreads, kKeys>(from, to, count, range, most_of_cell, tile,
+                                                    scratch);
   }
-  block_store_cells<kThreads, kKeys>(keys, count, cells, order, tile, counts, to, maps);
+  block_store_cells<kThreads, kKeys>(keys, count, cells, cells, order, tile, counts, to);
   return true;
 }
 
@@ -428,8 +477,9 @@ __global__ void __launch_bounds__(kCellSort<Key>.threads,
   grid_begin();
   block_sort_packed_tiles(pass, [&](const LongArray& array) {
     return block_sort_by_cells<kTuning.threads, kTuning.keys_per_thread, kTuning.cells()>(
-        pass.buckets.input + array.begin, pass.buckets.after_even_passes + array.begin,
-        static_cast<unsigned>(array.length), pass.buckets.maps, pass.most_of_cell, scratch);
+        pass.buckets.input + array.begin,
+        KeyTarget<Key>{pass.buckets.after_even_passes + array.begin, pass.buckets.maps},
+        static_cast<unsigned>(array.length), pass.most_of_cell, scratch);
   });
 }
 

@@ -21,10 +21,8 @@
 //   block sort     of tiles with too many keys in a cell
 //   merge          only bins longer than a tile, by the passes of long arrays, in one launch
 //                  (long_merges_kernel.cuh)
-// Fewer keys take one distribution: count, distribute to a buffer, and sort buckets of half a tile
-// to the output (bucket_sort_kernel.cuh). All keys then lie in the L2 cache, and launches take most
-// of the time. More keys than kMostDistributedKeys are sorted in pieces, which are merged
-// (sort_pieces).
+// Fewer keys take one distribution (distribute_once.cpp). More keys than kMostDistributedKeys are
+// sorted in pieces, which are merged (sort_pieces).
 //
 // Skew. Splitters are keys of the sample, so bins have about equally many keys in any distribution;
 // a frequent key has a bin of its own, which is not sorted, only moved. If the sample is not
@@ -59,6 +57,7 @@
 
 #include "gpu/cuda/architecture.hpp"
 #include "gpu/cuda/cuda_check.hpp"
+#include "gpu/distribute/distribute_once.hpp"
 #include "gpu/distribute/distribute_shape.hpp"
 #include "gpu/distribute/distribution_tables.hpp"
 #include "gpu/distribute/launch.hpp"
@@ -76,8 +75,12 @@ std::uint64_t most_distributed(const DistributionChoice& choice) {
   return choice.least_keys ? ~std::uint64_t{0} : kMostDistributedKeys;
 }
 
+// Keys whose buckets may be too large for a block are distributed once or twice.
 template <class Key>
-bool are_distributed(std::uint64_t count, const DistributionChoice& choice) {
+bool are_distributed_twice(std::uint64_t count, const DistributionChoice& choice) {
+  if (count <= kOnceBinKeys << kMostBinBits && are_distributed_once<Key>(count, choice)) {
+    return false;
+  }
   const std::uint64_t least = choice.least_keys.value_or(kLeastDistributedKeys<Key>);
   return count <= most_distributed<Key>(choice) &&
          DistributionShape::of(count, choice).suits(count, least);
@@ -98,10 +101,9 @@ struct EarlyScratch {
       : cutter(memory),
         sample_or_chunks(cutter.take<std::byte>(
             std::max(shape.sample_keys() * sizeof(Key), chunk_bytes(shape)))),
-        second_rooms(cutter.take<std::uint64_t>(shape.once ? 0 : shape.last_bins())),
+        second_rooms(cutter.take<std::uint64_t>(shape.last_bins())),
         first(take_tables<Key>(cutter, 1, shape.first_bits)),
-        second(shape.once ? BinTables<Key>{}
-                          : take_tables<Key>(cutter, shape.first_bins(), shape.second_bits)),
+        second(take_tables<Key>(cutter, shape.first_bins(), shape.second_bits)),
         packed_tiles(cutter.take<LongArray>(tiles)) {}
 
   [[nodiscard]] Key* sample() const { return reinterpret_cast<Key*>(sample_or_chunks); }
@@ -109,7 +111,7 @@ struct EarlyScratch {
     return reinterpret_cast<std::uint16_t*>(sample_or_chunks);
   }
   [[nodiscard]] static std::uint64_t chunk_bytes(const DistributionShape& shape) {
-    return shape.once ? 0 : shape.first_bins() * shape.chunks_of_bin * sizeof(std::uint16_t);
+    return shape.first_bins() * shape.chunks_of_bin * sizeof(std::uint16_t);
   }
 };
 
@@ -158,29 +160,19 @@ struct DistributionScratch {
         tile_arrays(cutter.take<LongArray>(sort.bounds.tile_arrays)),
         before_merges(cutter.used_bytes()),
         merges(cutter, sort.needs(count), sort.tuning),
-        early(scratch == nullptr ? nullptr : merges.buffer + early_keys(sort.shape, count),
-              sort.shape, sort.bounds.tile_arrays) {}
+        early(scratch == nullptr ? nullptr : merges.buffer + sort.shape.chunked_keys(), sort.shape,
+              sort.bounds.tile_arrays) {}
 
-  [[nodiscard]] static std::uint64_t early_keys(const DistributionShape& shape,
-                                                std::uint64_t count) {
-    return shape.once ? round_up(count, kScratchAlignment) : shape.chunked_keys();
-  }
   [[nodiscard]] std::size_t cleared_bytes() const {
     return static_cast<std::size_t>(reinterpret_cast<std::byte*>(whole) -
                                     reinterpret_cast<std::byte*>(counts));
   }
 
-  [[nodiscard]] std::size_t bytes(const DistributionShape& shape, std::uint64_t count) const {
-    const std::size_t keys = early_keys(shape, count) * sizeof(Key);
+  [[nodiscard]] std::size_t bytes(const DistributionShape& shape) const {
+    const std::size_t keys = shape.chunked_keys() * sizeof(Key);
     return std::max(cutter.used_bytes(), before_merges + keys + early.cutter.used_bytes());
   }
 };
-
-template <class Key>
-unsigned first_tile_keys(const DistributionShape& shape) {
-  return shape.once ? kDistribution<Key, DistributionStep::kOnce>.tile_keys()
-                    : kFirstDistribution<Key>.tile_keys();
-}
 
 template <class Key>
 DistributionTables<Key> tables_of(const DistributionScratch<Key>& places) {
@@ -188,10 +180,8 @@ DistributionTables<Key> tables_of(const DistributionScratch<Key>& places) {
   return {early.sample(), early.first, early.second, places.whole};
 }
 
-// The first distribution, or the only one.
 template <class Key>
-DistributionPass<Key> first_pass(const KeySort<Key>& sort, const DistributionSort<Key>& plan,
-                                 const DistributionScratch<Key>& places) {
+DistributionPass<Key> first_pass(const KeySort<Key>& sort, const DistributionScratch<Key>& places) {
   DistributionPass<Key> pass;
   pass.input = sort.input;
   pass.output = places.merges.buffer;
@@ -199,7 +189,7 @@ DistributionPass<Key> first_pass(const KeySort<Key>& sort, const DistributionSor
   pass.tables = places.early.first;
   pass.buckets = places.whole;
   pass.bucket_count = 1;
-  pass.tile_count = div_up(sort.count, first_tile_keys<Key>(plan.shape));
+  pass.tile_count = div_up(sort.count, kFirstDistribution<Key>.tile_keys());
   pass.even_blocks = multiprocessors();
   pass.taken = &places.counts->taken_jobs[0];
   pass.rooms = places.first_rooms;
@@ -208,37 +198,10 @@ DistributionPass<Key> first_pass(const KeySort<Key>& sort, const DistributionSor
 }
 
 template <class Key>
-void queue_once(const KeySort<Key>& sort, const DistributionSort<Key>& plan,
-                const DistributionScratch<Key>& places, unsigned architecture) {
-  constexpr unsigned kTileKeys = kBucketSort<Key>.tile_keys();
-  static_assert(kTileKeys == kOnceTileKeys);
-  DistributionPass<Key> pass = first_pass(sort, plan, places);
-  launch_once_counts(pass, architecture, sort.stream);
-  launch_bucket_places<Key>({pass.rooms, true, plan.shape.first_bins(), places.buckets, kTileKeys},
-                            architecture, sort.stream);
-  pass.taken = &places.counts->taken_jobs[1];
-  launch_once_distribution(pass, architecture, sort.stream);
-  BucketSortPass<Key> buckets;
-  buckets.input = places.merges.buffer;
-  buckets.output = sort.output;
-  buckets.maps = EndMaps<Key>::of({}, sort.store_map);
-  buckets.tables = pass.tables;
-  buckets.buckets = places.buckets;
-  buckets.bucket_count = plan.shape.first_bins();
-  buckets.tile_count = div_up(sort.count, kTileKeys) + buckets.bucket_count;
-  buckets.sort_tile_keys = plan.tuning.block_sort_keys();
-  buckets.long_arrays = places.long_arrays;
-  buckets.most_of_cell = plan.most_of_cell;
-  buckets.counts = places.counts;
-  buckets.taken = &places.counts->taken_jobs[2];
-  launch_bucket_sort(buckets, architecture, sort.stream);
-}
-
-template <class Key>
 void queue_distributions(const KeySort<Key>& sort, const DistributionSort<Key>& plan,
                          const DistributionScratch<Key>& places, unsigned architecture) {
   const EarlyScratch<Key>& early = places.early;
-  DistributionPass<Key> first = first_pass(sort, plan, places);
+  DistributionPass<Key> first = first_pass(sort, places);
   const auto cleared = static_cast<std::size_t>(
       reinterpret_cast<std::byte*>(early.second_rooms + plan.shape.last_bins()) -
       early.sample_or_chunks);
@@ -294,21 +257,21 @@ void queue_tiles_and_merges(const KeySort<Key>& sort, const DistributionSort<Key
   tiles.tile_count = plan.bounds.tile_arrays + plan.bounds.long_tiles;
   const PackedSortPass<Key> pass{tiles, places.early.packed_tiles, places.tile_arrays,
                                  plan.most_of_cell, places.counts};
-  if (!plan.shape.once) launch_cell_sort(pass, architecture, sort.stream);
+  launch_cell_sort(pass, architecture, sort.stream);
   launch_packed_sort(pass, architecture, sort.stream);
   LongMergePass<Key> merges;
   merges.arrays = tiles.arrays;
   launch_long_merges(long_merges_of(merges, tiles, places.merges), architecture, sort.stream);
 }
 
-// Of a distribution, on any architecture; 0 if there is none.
+// Of two distributions, on any architecture; 0 if there are none.
 template <class Key>
 std::size_t scratch_bytes_of(std::uint64_t count, const DistributionChoice& choice) {
-  if (!are_distributed<Key>(count, choice)) return 0;
+  if (!are_distributed_twice<Key>(count, choice)) return 0;
   std::size_t most = 0;
   for (const TuningRow& row : kTunings) {
     const DistributionSort<Key> plan(count, choice, row.architecture);
-    most = std::max(most, DistributionScratch<Key>(nullptr, count, plan).bytes(plan.shape, count));
+    most = std::max(most, DistributionScratch<Key>(nullptr, count, plan).bytes(plan.shape));
   }
   return most;
 }
@@ -407,7 +370,8 @@ std::size_t sort_keys_by_distribution_scratch_bytes(std::uint64_t count,
   const std::uint64_t two_pieces = has_three_pieces ? 2 * most : count;
   return std::max({sort_keys_scratch_bytes<Key>(count), scratch_bytes_of<Key>(count, choice),
                    scratch_bytes_of<Key>(power, choice),
-                   scratch_bytes_of<Key>(std::min(count, kMostKeysDistributedOnce), choice),
+                   sort_once_scratch_bytes<Key>(count, choice),
+                   sort_once_scratch_bytes<Key>(std::min(count, kMostDistributedOnce<Key>), choice),
                    Pieces<Key>::of(count, choice).scratch_bytes(),
                    Pieces<Key>::of(two_pieces, choice).scratch_bytes()});
 }
@@ -415,7 +379,11 @@ std::size_t sort_keys_by_distribution_scratch_bytes(std::uint64_t count,
 template <class Key>
 void sort_keys_by_distribution(const KeySort<Key>& sort, const DistributionChoice& choice) {
   const auto pieces = Pieces<Key>::of(sort.count, choice);
-  if (pieces.count == 0 && !are_distributed<Key>(sort.count, choice)) return sort_keys(sort);
+  const bool once = pieces.count == 0 && are_distributed_once<Key>(sort.count, choice) &&
+                    once_fits_block<Key>(sort.count, shared_bytes_of_block());
+  if (pieces.count == 0 && !once && !are_distributed_twice<Key>(sort.count, choice)) {
+    return sort_keys(sort);
+  }
   const std::size_t needed = sort_keys_by_distribution_scratch_bytes<Key>(sort.count, choice);
   require_sort_memory({.input = sort.input,
                        .output = sort.output,
@@ -424,27 +392,31 @@ void sort_keys_by_distribution(const KeySort<Key>& sort, const DistributionChoic
                        .scratch = sort.scratch,
                        .scratch_needed = needed},
                       kOperation);
-  const unsigned architecture = current_architecture();
-  const unsigned shared_bytes = shared_bytes_of_block();
-  if (!keys_fit_block<Key>(shared_bytes)) return sort_keys(sort);
+  if (!keys_fit_block<Key>(shared_bytes_of_block())) return sort_keys(sort);
   if (pieces.count > 0) return sort_pieces(sort, pieces);
+  if (once) {
+    return sort_once<Key>({.input = {sort.input, nullptr},
+                           .output = {sort.output, nullptr},
+                           .count = sort.count,
+                           .load_map = sort.load_map,
+                           .store_map = sort.store_map,
+                           .scratch = sort.scratch,
+                           .stream = sort.stream},
+                          choice);
+  }
+  const unsigned architecture = current_architecture();
   const DistributionSort<Key> plan(sort.count, choice, architecture);
-  if (plan.shape.once && !buckets_fit_block<Key>(shared_bytes)) return sort_keys(sort);
   const DistributionScratch<Key> places(sort.scratch.memory, sort.count, plan);
   check_cuda(cudaMemsetAsync(places.counts, 0, places.cleared_bytes(), sort.stream),
              CudaCall::kMemory, "clearing the counts of a distribution");
   // The array that is not used yet is the scratch memory of the sample's sort.
-  queue_tables<Key>({.input = sort.input,
-                     .count = sort.count,
-                     .load_map = sort.load_map,
-                     .scratch = {places.merges.buffer, sort.count * sizeof(Key)},
-                     .tile_keys = first_tile_keys<Key>(plan.shape)},
-                    plan.shape, choice, tables_of(places), architecture, sort.stream);
-  if (plan.shape.once) {
-    queue_once(sort, plan, places, architecture);
-  } else {
-    queue_distributions(sort, plan, places, architecture);
-  }
+  queue_tables<Key, Key>({.input = sort.input,
+                          .count = sort.count,
+                          .load_map = sort.load_map,
+                          .scratch = {places.merges.buffer, sort.count * sizeof(Key)},
+                          .tile_keys = kFirstDistribution<Key>.tile_keys()},
+                         plan.shape, choice, tables_of(places), architecture, sort.stream);
+  queue_distributions(sort, plan, places, architecture);
   queue_tiles_and_merges(sort, plan, places, architecture);
 }
 

@@ -7,27 +7,35 @@
 #include <cstdint>
 #include <optional>
 
+#include "gpu/records/elements.hpp"
 #include "gpu/sort/device_sort.hpp"
 
 namespace gsort::gpu {
 
 // This many keys or more are distributed; sort_keys sorts fewer. On an H200, random keys, ms, by
-// sort_keys and distributed: 2^19 keys 0.052 and 0.052 (u32), 0.062 and 0.060 (u64); 2^20 0.072 and
-// 0.056, 0.106 and 0.066; 2^22 0.167 and 0.124, 0.255 and 0.160. Of 15 shapes of 600,000 keys,
-// those that are uneven take longer: clustered times 0.063 and 0.081 (u32), 0.076 and 0.098 (u64).
+// sort_keys and distributed: 2^18 keys 0.041 and 0.046 (u32), 0.050 and 0.057 (u64); 2^19 0.050 and
+// 0.041, 0.062 and 0.055; 2^20 0.070 and 0.048, 0.107 and 0.064. Of 15 shapes of 600,000 keys, only
+// clustered times take longer: 0.062 and 0.066 (u32), 0.077 and 0.083 (u64).
 template <class Key>
-inline constexpr std::uint64_t kLeastDistributedKeys = sizeof(Key) == 8 ? std::uint64_t{1} << 20
-                                                                        : std::uint64_t{3} << 18;
+inline constexpr std::uint64_t kLeastDistributedKeys = (std::uint64_t{1} << 18) + 1;
 // At most this many keys are distributed at once: with more, many bins would be longer than a tile.
 // Up to kMostPieces times as many are distributed in pieces, which are then merged; sort_keys sorts
 // more than that. 2^31 random keys on an H200, ms, at once, in pieces, by sort_keys and by CUB's
 // radix sort: u32 56.8, 39.2, 55.9, 43.2; u64 97.5, 62.0, 118, 131.
 inline constexpr std::uint64_t kMostDistributedKeys = std::uint64_t{1} << 30;
 inline constexpr std::uint64_t kMostPieces = 8;  // one pass merges so many
-// At most this many keys are distributed once. Random keys on an H200, ms, once and twice: 2^22 u32
-// 0.124 and 0.147, u64 0.160 and 0.180; 5 * 2^20 u32 0.134 and 0.178, u64 0.176 and 0.236; 6 * 2^20
-// u32 0.242 and 0.187.
-inline constexpr std::uint64_t kMostKeysDistributedOnce = std::uint64_t{5} << 20;
+// At most this many keys, or pairs, are distributed once. Random keys on an H200, ms, once and
+// twice: 11 * 2^20 u32 0.194 and 0.271, 6 * 2^20 u64 0.203 and 0.260, pairs of u32 with u32 0.267
+// and 0.336. Of 2^23 u32, frequent and clustered keys take longer once: zipf 0.229 and 0.199,
+// clustered times 0.338 and 0.294.
+template <class Key, class Value = NoValue>
+inline constexpr std::uint64_t kMostDistributedOnce =
+    std::uint64_t{kHasValues<Value> || sizeof(Key) == 8 ? 6 : 11} << 20;
+// At least this many; of pairs, fewer are merged: 2^16 take 0.049 ms by sort_pairs and 0.059
+// distributed, 2^17 0.066 and 0.062.
+template <class Key, class Value = NoValue>
+inline constexpr std::uint64_t kLeastDistributedOnce =
+    kHasValues<Value> ? std::uint64_t{1} << 17 : kLeastDistributedKeys<Key>;
 
 // For tests and benchmarks; the defaults are for everything else.
 struct DistributionChoice {
@@ -38,8 +46,8 @@ struct DistributionChoice {
   std::optional<std::uint64_t> least_keys = std::nullopt;
   unsigned first_bits = 0;  // log2 of the bins of each distribution, 1 to 9; 0: by the count
   unsigned second_bits = 0;
-  // One distribution, then a sort of its buckets; for at most kMostKeysDistributedOnce keys, if no
-  // bits are chosen. Not for pairs.
+  // One distribution, then a sort of its buckets; for at most kMostDistributedOnce keys, if no bits
+  // are chosen. Not for pairs with keys of 64 bits.
   std::optional<bool> once = std::nullopt;
   // Tiles with more keys in a cell are merged; none: kMostOfCell (launch.hpp). Not for pairs.
   std::optional<unsigned> most_of_cell = std::nullopt;
@@ -61,8 +69,8 @@ template <class Key>
 // Does what sort_keys does, with the same arguments, requirements and errors; scratch of
 // sort_keys_by_distribution_scratch_bytes. The output is the same bytes, whatever the seed. The
 // call may be captured in a CUDA graph; replays take the sample at the same places. Keys of 8 bytes
-// are sorted by sort_keys where a block cannot have 163 KB of shared memory, and at most
-// kMostKeysDistributedOnce keys where it cannot have what bucket_sort_kernel takes.
+// are sorted by sort_keys where a block cannot have 163 KB of shared memory, and at most 2^22 keys
+// where it cannot have what bucket_sort_kernel takes.
 template <class Key>
 void sort_keys_by_distribution(const KeySort<Key>& sort, const DistributionChoice& choice = {});
 

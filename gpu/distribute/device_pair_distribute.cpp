@@ -30,6 +30,7 @@
 
 #include "gpu/cuda/architecture.hpp"
 #include "gpu/cuda/cuda_check.hpp"
+#include "gpu/distribute/distribute_once.hpp"
 #include "gpu/distribute/distribute_shape.hpp"
 #include "gpu/distribute/distribution_tables.hpp"
 #include "gpu/distribute/pair_launch.hpp"
@@ -290,13 +291,14 @@ void queue_distribution(const PairSort<Key, Value>& sort, const DistributionChoi
              CudaCall::kMemory, "clearing the bins of a distribution");
   const EarlyPairScratch<Key>& early = places.early;
   // The array that is not used yet is the scratch memory of the sample's sort.
-  queue_tables<Key>({.input = sort.input.keys,
-                     .count = sort.count,
-                     .load_map = sort.load_map,
-                     .scratch = {places.merges.buffer, sort.count * sizeof(Key)},
-                     .tile_keys = plan.kTuning.tile_keys()},
-                    plan.shape, choice, {early.sample, early.first, early.second, places.whole},
-                    architecture, sort.stream);
+  queue_tables<Key, Key>({.input = sort.input.keys,
+                          .count = sort.count,
+                          .load_map = sort.load_map,
+                          .scratch = {places.merges.buffer, sort.count * sizeof(Key)},
+                          .tile_keys = plan.kTuning.tile_keys()},
+                         plan.shape, choice,
+                         {early.sample, early.first, early.second, places.whole}, architecture,
+                         sort.stream);
   queue_first_distribution(sort, plan, places, architecture);
   queue_second_distribution(sort, plan, places, architecture);
   queue_tiles_and_merges(sort, plan, places, architecture);
@@ -309,7 +311,13 @@ std::size_t sort_pairs_by_distribution_scratch_bytes(std::uint64_t count,
                                                      const DistributionChoice& choice) {
   // Of a power of two more is needed than of one pair more, which is distributed in another shape.
   const std::uint64_t power = std::min(std::bit_floor(count), most_distributed<Key>(choice));
-  return std::max({sort_pairs_scratch_bytes<Key, Value>(count),
+  std::size_t once = 0;
+  if constexpr (kAreDistributedOnce<Key, Value>) {
+    const std::uint64_t most = std::min(count, kMostDistributedOnce<Key, Value>);
+    once = std::max(sort_once_scratch_bytes<Key, Value>(count, choice),
+                    sort_once_scratch_bytes<Key, Value>(most, choice));
+  }
+  return std::max({sort_pairs_scratch_bytes<Key, Value>(count), once,
                    scratch_bytes_of<Key, Value>(count, choice),
                    scratch_bytes_of<Key, Value>(power, choice)});
 }
@@ -317,12 +325,20 @@ std::size_t sort_pairs_by_distribution_scratch_bytes(std::uint64_t count,
 template <class Key, class Value>
 void sort_pairs_by_distribution(const PairSort<Key, Value>& sort,
                                 const DistributionChoice& choice) {
-  if (!are_distributed<Key, Value>(sort.count, choice)) return sort_pairs(sort);
+  bool once = false;
+  if constexpr (kAreDistributedOnce<Key, Value>) {
+    once = are_distributed_once<Key, Value>(sort.count, choice) &&
+           once_fits_block<Key, Value>(sort.count, shared_bytes_of_block());
+  }
+  if (!once && !are_distributed<Key, Value>(sort.count, choice)) return sort_pairs(sort);
   const std::size_t needed =
       sort_pairs_by_distribution_scratch_bytes<Key, Value>(sort.count, choice);
   require_output(sort.output, sort.count, sort.scratch, needed, kOperation);
   require_arrays_to_sort(sort.input, sort.output, sort.count, sort.scratch.memory, needed,
                          kOperation);
+  if constexpr (kAreDistributedOnce<Key, Value>) {
+    if (once) return sort_once(sort, choice);
+  }
   const unsigned architecture = current_architecture();
   if (!pairs_fit_block<Key, Value>(shared_bytes_of_block())) return sort_pairs(sort);
   const PairDistributionSort<Key, Value> plan(sort.count, choice, architecture);

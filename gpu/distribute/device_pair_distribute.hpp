@@ -1,6 +1,7 @@
-// Sorting pairs of keys and values that lie in device memory by two distributions and a sort of
-// tiles: what sort_pairs (gpu/records/device_pairs.hpp) does, with other kernels. The essay is in
-// device_pair_distribute.cpp. Any host code may include this file.
+// Sorting pairs of keys and values that lie in device memory by two distributions, or one, and a
+// sort of tiles: what sort_pairs (gpu/records/device_pairs.hpp) does, with other kernels. The
+// essays are in device_pair_distribute.cpp and distribute_once.cpp. Any host code may include this
+// file.
 #pragma once
 
 #include <cstddef>
@@ -11,12 +12,13 @@
 
 namespace gsort::gpu {
 
-// This many pairs or more are distributed; sort_pairs sorts fewer. On an H100, 2^22 random pairs of
-// u64 with u32 take 0.32 ms instead of 0.38, of u64 with u64 0.34 instead of 0.44; 2^23 of u32 with
-// u32 0.41 instead of 0.48; 2^28 take 14.9 instead of 19.8, 17.3 instead of 24.9, and 8.3 instead
-// of 12.9. Of eleven distributions of these least numbers of pairs, only sawtooth (with u32 keys
-// 1.14 times, u64 with u32 1.05) and zipf of u32 keys (1.04) take longer. Pairs of u32 with u64
-// were not measured.
+// This many pairs or more are distributed twice, unless they are distributed once
+// (kMostDistributedOnce). sort_pairs sorts fewer. On an H100, 2^22 random pairs of u64 with u32
+// take 0.32 ms instead of 0.38, of u64 with u64 0.34 instead of 0.44; 2^23 of u32 with u32 0.41
+// instead of 0.48; 2^28 take 14.9 instead of 19.8, 17.3 instead of 24.9, and 8.3 instead of 12.9.
+// Of eleven distributions of these least numbers of pairs, only sawtooth (with u32 keys 1.14 times,
+// u64 with u32 1.05) and zipf of u32 keys (1.04) take longer. Pairs of u32 with u64 were not
+// measured.
 template <class Key>
 inline constexpr std::uint64_t kLeastDistributedPairs =
     std::uint64_t{1} << (sizeof(Key) == 8 ? 22 : 23);
@@ -27,8 +29,9 @@ inline constexpr std::uint64_t kMostDistributedPairs = sizeof(Key) == 8 ? ~std::
                                                                         : std::uint64_t{1} << 30;
 
 // Device memory that sort_pairs_by_distribution needs for `count` pairs and the same choice: one
-// more array of keys and one of values and, from 2^22 pairs on, at most 6% of both. By default:
-// never less for a larger count. Throws: as sort_pairs_scratch_bytes.
+// more array of keys and one of values and, from 2^23 pairs on, at most 6% of both. Fewer pairs
+// with keys of 32 bits need up to half as much again. By default: never less for a larger count.
+// Throws: as sort_pairs_scratch_bytes.
 template <class Key, class Value>
 [[nodiscard]] std::size_t sort_pairs_by_distribution_scratch_bytes(
     std::uint64_t count, const DistributionChoice& choice = {});

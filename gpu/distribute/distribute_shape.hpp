@@ -22,10 +22,9 @@ inline constexpr unsigned kLongTiles = 8;
 inline constexpr std::uint64_t kBinKeys = 2048;
 // The sample has 2^3 keys for each of these bins: few bins in a thousand exceed twice the mean.
 inline constexpr unsigned kSampleBitsOfBin = 3;
-// The same for one distribution. A bucket of twice this size is still sorted as a whole; about one
-// bucket in a million is longer.
+// The same for one distribution, up to the largest number of bins. A bucket of twice this size is
+// still sorted as a whole; about one bucket in a million is longer.
 inline constexpr std::uint64_t kOnceBinKeys = 8192;
-inline constexpr std::uint64_t kOnceTileKeys = 2 * kOnceBinKeys;
 inline constexpr unsigned kSampleBitsOfOnceBin = 5;
 // Bins of pairs have at most half a tile on average. They are not smaller, because distributions of
 // pairs take longer with more bins. The sample has 2^5 keys for each bin: few bins in a million
@@ -36,7 +35,6 @@ inline constexpr unsigned kSampleBitsOfPairBin = 5;
 inline constexpr std::uint64_t kChunkRoomShare = 32;
 
 struct DistributionShape {
-  bool once = false;
   unsigned first_bits = 1;  // log2 of the bins of the first distribution
   unsigned second_bits = 1;
   unsigned sample_bits = 2;
@@ -56,20 +54,6 @@ struct DistributionShape {
 
   [[nodiscard]] static constexpr DistributionShape of(std::uint64_t count,
                                                       const DistributionChoice& choice) {
-    const bool has_bits = choice.first_bits != 0 || choice.second_bits != 0;
-    if (choice.once.value_or(!has_bits && count <= kMostKeysDistributedOnce)) {
-      DistributionShape shape;
-      unsigned bits = 1;
-      while (bits < kMostBinBits && kOnceBinKeys << bits < count) ++bits;
-      shape.once = true;
-      shape.first_bits = choice.first_bits != 0 ? choice.first_bits : bits;
-      shape.second_bits = 0;
-      // If the mean bucket is nearly as long as a tile, buckets must differ less from the mean.
-      shape.sample_bits =
-          shape.first_bits + kSampleBitsOfOnceBin + (kOnceBinKeys << bits < count ? 1 : 0);
-      shape.chunk_count = 0;
-      return shape;
-    }
     const unsigned bits = bits_for(count, kBinKeys);
     unsigned first_bits = (bits + 1) / 2;
     while (first_bits > 1 && bits - first_bits < kMostBinBits &&
@@ -78,6 +62,22 @@ struct DistributionShape {
     }
     DistributionShape shape = of_bits(first_bits, bits - first_bits, kSampleBitsOfBin, choice);
     shape.add_chunks(count);
+    return shape;
+  }
+
+  // Of one distribution, whose buckets are sorted in tiles of so many words.
+  [[nodiscard]] static constexpr DistributionShape of_once(std::uint64_t count, unsigned tile_words,
+                                                           const DistributionChoice& choice) {
+    unsigned bits = 1;
+    while (bits < kMostBinBits && kOnceBinKeys << bits < count) ++bits;
+    // If the mean is nearer to a tile, buckets must differ less from it.
+    const unsigned nearness = (std::uint64_t{tile_words} / 2 << bits < count ? 1U : 0U) +
+                              (std::uint64_t{tile_words} / 16 * 11 << bits < count ? 1U : 0U);
+    DistributionShape shape;
+    shape.first_bits = choice.first_bits != 0 ? choice.first_bits : bits;
+    shape.second_bits = 0;
+    shape.sample_bits = shape.first_bits + kSampleBitsOfOnceBin + nearness;
+    shape.chunk_count = 0;
     return shape;
   }
 
@@ -129,17 +129,12 @@ struct DistributionBounds {
                                              const KernelTuning& tuning) {
     DistributionBounds bounds;
     const std::uint64_t buckets = shape.first_bins();
-    if (shape.once) {  // only a bucket that is longer than a tile becomes a long array
-      bounds.long_arrays = count / kOnceTileKeys + 1;
-      bounds.long_tiles = div_up(count, passes.run_length) + bounds.long_arrays;
-    } else {
-      bounds.tile_arrays = div_up(2 * count, packed_keys) + buckets;
-      // Each long array, except a bucket's last, is followed by a long bin of equal keys, or makes
-      // kLongTiles tiles together with the next one or the one that follows.
-      bounds.long_arrays = count / (2 * packed_keys) + buckets + 1;
-      bounds.long_tiles = div_up(count, passes.run_length) +
-                          div_up(2 * count, kLongTiles * packed_keys) + buckets + 1;
-    }
+    bounds.tile_arrays = div_up(2 * count, packed_keys) + buckets;
+    // Each long array, except a bucket's last, is followed by a long bin of equal keys, or makes
+    // kLongTiles tiles together with the next one or the one that follows.
+    bounds.long_arrays = count / (2 * packed_keys) + buckets + 1;
+    bounds.long_tiles = div_up(count, passes.run_length) +
+                        div_up(2 * count, kLongTiles * packed_keys) + buckets + 1;
     if (passes.fan_ins.empty()) return bounds;
     bounds.slots = RowSlots::of(passes.run_length, tuning.merge_tile_keys(tuning.max_fan_in),
                                 passes.fan_ins.front());

@@ -12,6 +12,7 @@
 #pragma once
 
 #include <cstdint>
+#include <type_traits>
 
 #include "gpu/cuda/programmatic_launch.cuh"
 #include "gpu/cuda/taken_jobs.cuh"
@@ -35,15 +36,16 @@ struct RankedBin {
   }
 };
 
-// Adds one to the count of each bin; the counts before are the ranks of the keys. All lanes call
-// this.
+// Adds one to the count of each bin, at its spread_place; the counts before are the ranks of the
+// keys. All lanes call this.
 template <unsigned kKeys>
 __device__ void thread_rank_bins(unsigned* counts, const unsigned (&bins)[kKeys],
                                  RankedBin (&ranked)[kKeys]) {
   if (!warp_shares_bin(bins[0])) {
 #pragma unroll
     for (unsigned i = 0; i < kKeys; ++i) {
-      ranked[i] = RankedBin::of(bins[i], atomicAdd(&counts[bins[i]], 1U));
+      const unsigned place = spread_place(bins[i]);
+      ranked[i] = RankedBin::of(place, atomicAdd(&counts[place], 1U));
     }
     return;
   }
@@ -51,13 +53,14 @@ __device__ void thread_rank_bins(unsigned* counts, const unsigned (&bins)[kKeys]
 #pragma unroll
   for (unsigned i = 0; i < kKeys; ++i) {
     unsigned rank = 0;
+    const unsigned place = spread_place(bins[i]);
     if (!warp_shares_bin(bins[i])) {
-      rank = atomicAdd(&counts[bins[i]], 1U);
+      rank = atomicAdd(&counts[place], 1U);
     } else {
-      if (lane == 0) rank = atomicAdd(&counts[bins[i]], 32U);
+      if (lane == 0) rank = atomicAdd(&counts[place], 32U);
       rank = __shfl_sync(kWholeWarp, rank, 0) + lane;
     }
-    ranked[i] = RankedBin::of(bins[i], rank);
+    ranked[i] = RankedBin::of(place, rank);
   }
 }
 
@@ -87,9 +90,9 @@ struct alignas(16) GroupPlace<DistributionStep::kFirst, Key> {
 // A block's data about the tile that it distributes.
 template <DistributionStep kStep, class Key, unsigned kTileKeys>
 struct KeyTile {
-  // Where bins begin in the tile; before that, how many keys a bin has. The last entry is for keys
-  // past the count; it is never cleared, and their ranks are not used.
-  unsigned begins[kMostBins + 1];
+  // Where bins begin in the tile, at their spread_place; before that, how many keys a bin has. The
+  // last entry is for keys past the count; it is never cleared, and their ranks are not used.
+  unsigned begins[spread_place(kMostBins) + 1];
   TileGroups<GroupPlace<kStep, Key>, kTileKeys> groups;
 };
 
@@ -134,9 +137,9 @@ __device__ GroupPlace<DistributionStep::kFirst, Key> thread_place_in_chunks(
 }
 
 // Reserves space for the tile's `count` keys of the bin; returns where it begins.
-template <DistributionStep kStep, class Key>
-__device__ std::uint64_t thread_take_room(const DistributionPass<Key>& pass, unsigned bucket,
-                                          unsigned bin, unsigned count) {
+template <DistributionStep kStep, class Pass>
+__device__ std::uint64_t thread_take_room(const Pass& pass, unsigned bucket, unsigned bin,
+                                          unsigned count) {
   if constexpr (kStep == DistributionStep::kFirst) {
     return thread_open_chunk(pass, bin, count);
   } else {
@@ -146,9 +149,9 @@ __device__ std::uint64_t thread_take_room(const DistributionPass<Key>& pass, uns
 
 // Sets the destination of the thread's group. Requires: all threads of the block have reserved
 // their space, and so published their chunks.
-template <DistributionStep kStep, class Key, class Groups>
-__device__ void thread_place_group(const DistributionPass<Key>& pass, const ThreadGroup& own,
-                                   std::uint64_t room, Groups& groups) {
+template <DistributionStep kStep, class Pass, class Groups>
+__device__ void thread_place_group(const Pass& pass, const ThreadGroup& own, std::uint64_t room,
+                                   Groups& groups) {
   if (own.count == 0) return;
   if constexpr (kStep == DistributionStep::kFirst) {
     groups.places[own.number] =
@@ -174,48 +177,53 @@ __device__ Key* thread_find_place(const GroupPlace<kStep, Key>& place, unsigned 
 }
 
 // Writes the tile to its bins.
-template <bool kIsFull, DistributionStep kStep, unsigned kThreads, unsigned kKeys, class Key,
-          class Groups>
-__device__ void thread_write_tile(const DistributionPass<Key>& pass, unsigned count,
-                                  const Key* tile, const Groups& groups) {
+template <bool kIsFull, DistributionStep kStep, unsigned kThreads, unsigned kKeys, class Pass,
+          class Key, class Groups>
+__device__ void thread_write_tile(const Pass& pass, unsigned count, const Key* tile,
+                                  const Groups& groups) {
   const int chunk_bytes = static_cast<int>(sizeof(Key)) << pass.chunks.shift;
-  const auto write = [&](unsigned i, bool may_map) {
+  const auto write = [&](unsigned i, const auto& mapped) {
     const unsigned word = i * kThreads + threadIdx.x;
     if (!kIsFull && word >= count) return;
     const unsigned group = groups.group_of(i * (kThreads / 32) + threadIdx.x / 32);
-    Key key = tile[word];
-    if (may_map && groups.is_final[group]) key = pass.maps.store_map.to_raw(key);
+    const Key key = mapped(tile[word], group);
     *thread_find_place<kStep>(groups.places[group], word, chunk_bytes) = key;
   };
-  if (kStep == DistributionStep::kSecond && pass.maps.stores_mapped) {
+  if constexpr (kStep == DistributionStep::kSecond) {
+    if (pass.maps.stores_mapped) {
 #pragma unroll 1
-    for (unsigned i = 0; i < kKeys; ++i) write(i, true);
-  } else {
-#pragma unroll
-    for (unsigned i = 0; i < kKeys; ++i) write(i, false);
+      for (unsigned i = 0; i < kKeys; ++i) {
+        write(i, [&](Key key, unsigned group) {
+          return groups.is_final[group] ? pass.maps.store_map.to_raw(key) : key;
+        });
+      }
+      return;
+    }
   }
+#pragma unroll
+  for (unsigned i = 0; i < kKeys; ++i) write(i, [](Key key, unsigned) { return key; });
 }
 
 // Sends the keys of one tile to their bins; on entry, `keys` are its keys, on return those of the
 // next tile. Requires: the counts and the marks are clear. kIsFull: the tile has kThreads * kKeys
 // keys.
-template <bool kIsFull, DistributionStep kStep, unsigned kThreads, class Key, class Tile,
-          unsigned kKeys, class LoadNext>
-__device__ void block_distribute_tile(const DistributionPass<Key>& pass, unsigned bucket,
-                                      unsigned count, const BinHead<Key>& head,
-                                      const BinTable<Key>& table, Tile& tile, Key* tile_keys,
-                                      Key (&keys)[kKeys], const LoadNext& load_next) {
+template <bool kIsFull, DistributionStep kStep, unsigned kThreads, class Pass, class Key,
+          class Table, class Tile, unsigned kKeys, class LoadNext>
+__device__ void block_distribute_tile(const Pass& pass, unsigned bucket, unsigned count,
+                                      const BinHead<Key>& head, const Table& table, Tile& tile,
+                                      Key* tile_keys, Key (&keys)[kKeys],
+                                      const LoadNext& load_next) {
   unsigned bins[kKeys];
   thread_find_bins<kThreads>(head, table, keys, kIsFull ? kThreads * kKeys : count, bins);
   RankedBin ranked[kKeys];
   thread_rank_bins(tile.begins, bins, ranked);
   __syncthreads();  // all keys are counted
   const unsigned bin = threadIdx.x;
-  const unsigned own_count = bin < kMostBins ? tile.begins[bin] : 0;
+  const unsigned own_count = bin < kMostBins ? tile.begins[spread_place(bin)] : 0;
   const std::uint64_t room =
       own_count == 0 ? 0 : thread_take_room<kStep>(pass, bucket, bin, own_count);
   const ThreadGroup own = block_number_groups<kThreads>(own_count, tile.groups);
-  if (bin < kMostBins) tile.begins[bin] = own.begin;
+  if (bin < kMostBins) tile.begins[spread_place(bin)] = own.begin;
   __syncthreads();        // all begins in the tile are known, all rooms are taken
   unsigned words[kKeys];  // all read before one is written, so that none waits for another
 #pragma unroll
@@ -235,51 +243,53 @@ __device__ void block_distribute_tile(const DistributionPass<Key>& pass, unsigne
 
 // A block distributes the tiles of its jobs. The keys of the next tile are loaded to registers
 // while those of this tile leave shared memory.
-template <class Key, DistributionStep kStep>
-__global__ void __launch_bounds__(kDistribution<Key, kStep>.threads,
-                                  1024 / kDistribution<Key, kStep>.threads)
-    distribution_kernel(const __grid_constant__ DistributionPass<Key> pass) {
-  constexpr unsigned kThreads = kDistribution<Key, kStep>.threads;
-  constexpr unsigned kKeys = kDistribution<Key, kStep>.keys_per_thread;
+template <class Word, class Key, DistributionStep kStep>
+__global__ void __launch_bounds__(kDistribution<Word, kStep>.threads,
+                                  1024 / kDistribution<Word, kStep>.threads)
+    distribution_kernel(const __grid_constant__ DistributionPass<Word, Key> pass) {
+  constexpr unsigned kThreads = kDistribution<Word, kStep>.threads;
+  constexpr unsigned kKeys = kDistribution<Word, kStep>.keys_per_thread;
   constexpr unsigned kTileKeys = kThreads * kKeys;
   constexpr unsigned kLeastChunk = 1U << kLeastChunkShift;
   static_assert(kThreads >= kMostBins && kTileKeys < 1U << 16 && kLeastChunk % kTileKeys == 0);
   extern __shared__ __align__(16) unsigned char shared_bytes[];
-  __shared__ SharedBins<Key> shared_bins;
-  __shared__ KeyTile<kStep, Key, kTileKeys> shared_tile;
+  __shared__ SharedBins<Word> shared_bins;
+  __shared__ KeyTile<kStep, Word, kTileKeys> shared_tile;
   __shared__ BucketTile found;
   static_assert(sizeof(shared_bins) + sizeof(shared_tile) + sizeof(found) <= kBinsBytes);
   static_assert(kThreads >= kTileKeys / 32);
-  Key* const tile_keys = reinterpret_cast<Key*>(shared_bytes);
+  Word* const tile_keys = reinterpret_cast<Word*>(shared_bytes);
   grid_begin();
-  BinTable<Key> table{};
+  std::conditional_t<kStep == DistributionStep::kOnce, SplitterTree<Word>, BinTable<Word>> table{};
   unsigned loaded = pass.bucket_count;  // whose table is in shared memory
   block_for_pieces<kTileKeys>(
       pass, found,
       [&](BucketTile place, std::uint64_t tiles, std::uint64_t /*piece*/, const auto& take_next) {
-        const BinHead<Key> head = pass.tables.heads[place.bucket];
+        const BinHead<Word> head = pass.tables.heads[place.bucket];
         const auto keys_at = [&] {
           return thread_find_keys<kStep>(pass, place.bucket, place.position);
         };
-        if (head.is_single()) {
-          take_next();
-          for (; tiles > 0; --tiles, place.position += kTileKeys) {
-            block_copy_tile(pass, keys_at(), place.bucket_begin + place.position,
-                            place.count<kTileKeys>());
+        if constexpr (kStep == DistributionStep::kSecond) {
+          if (head.is_single()) {
+            take_next();
+            for (; tiles > 0; --tiles, place.position += kTileKeys) {
+              block_copy_tile(pass, keys_at(), place.bucket_begin + place.position,
+                              place.count<kTileKeys>());
+            }
+            __syncthreads();  // all threads have read which tile was found
+            return;
           }
-          __syncthreads();  // all threads have read which tile was found
-          return;
         }
-        Key keys[kKeys];
+        Word keys[kKeys];
         unsigned count = place.count<kTileKeys>();
-        thread_load_keys<Key, kThreads>(pass, keys_at(), count, keys);
+        thread_load_keys<kThreads>(pass, keys_at(), count, keys);
         if (loaded != place.bucket) {
-          table = block_load_bins(pass.tables, place.bucket, head, shared_bins);
+          table = block_load_table<kStep>(pass.tables, place.bucket, head, shared_bins);
           loaded = place.bucket;
         }
 #pragma unroll 1
         for (; tiles > 0; --tiles) {
-          if (threadIdx.x < kMostBins) shared_tile.begins[threadIdx.x] = 0;
+          if (threadIdx.x < kMostBins) shared_tile.begins[spread_place(threadIdx.x)] = 0;
           if (threadIdx.x < kTileKeys / 32) shared_tile.groups.marks[threadIdx.x] = 0;
           __syncthreads();  // the table is loaded, the counts and the marks are clear
           place.position += kTileKeys;
@@ -287,7 +297,7 @@ __global__ void __launch_bounds__(kDistribution<Key, kStep>.threads,
           const std::uint64_t next = tiles > 1 ? keys_at() : 0;
           const auto load_next = [&] {
             if (tiles == 1) return take_next();
-            thread_load_keys<Key, kThreads>(pass, next, next_count, keys);
+            thread_load_keys<kThreads>(pass, next, next_count, keys);
           };
           if (count == kTileKeys) {
             block_distribute_tile<true, kStep, kThreads>(pass, place.bucket, count, head, table,

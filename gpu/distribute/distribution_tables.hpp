@@ -16,9 +16,10 @@ namespace gsort::gpu {
 
 template <class Key>
 [[nodiscard]] BinTables<Key> take_tables(ScratchCutter& cutter, std::uint64_t tables,
-                                         unsigned bin_bits) {
+                                         unsigned bin_bits, bool has_nodes = true) {
   BinTables<Key> taken;
   taken.bin_bits = bin_bits;
+  taken.has_nodes = has_nodes;
   taken.splitters = cutter.take<Key>(tables * taken.bins());
   taken.cells = cutter.take<std::uint32_t>(tables * taken.cell_count());
   taken.nodes = cutter.take<CellNode<Key>>(tables * taken.node_count());
@@ -49,29 +50,35 @@ struct SampledInput {
   const Key* input = nullptr;
   std::uint64_t count = 0;
   KeyMap<Key> load_map;
+  unsigned place_shift = 0;          // word_of
+  std::uint64_t* cleared = nullptr;  // numbers that are set to 0 on the way
+  std::uint64_t cleared_count = 0;
   ScratchMemory scratch;   // of the sample's sort
   unsigned tile_keys = 0;  // of the first distribution
 };
 
 // Queues the sample, its sort, and the tables.
-template <class Key>
+template <class Key, class Word>
 void queue_tables(const SampledInput<Key>& input, const DistributionShape& shape,
-                  const DistributionChoice& choice, const DistributionTables<Key>& to,
+                  const DistributionChoice& choice, const DistributionTables<Word>& to,
                   unsigned architecture, cudaStream_t stream) {
-  SamplePass<Key> sample;
+  SamplePass<Word, Key> sample;
   sample.input = input.input;
   sample.count = input.count;
   sample.maps = EndMaps<Key>::of(input.load_map, {});
+  sample.place_shift = input.place_shift;
+  sample.cleared = input.cleared;
+  sample.cleared_count = input.cleared_count;
   sample.sample = to.sample;
   sample.sample_bits = shape.sample_bits;
   sample.seed = choice.seed ? *choice.seed : next_seed();
   launch_sample_keys(sample, architecture, stream);
-  sort_keys<Key>({.input = to.sample,
-                  .output = to.sample,
-                  .count = shape.sample_keys(),
-                  .scratch = input.scratch,
-                  .stream = stream});
-  TablePass<Key> tables;
+  sort_keys<Word>({.input = to.sample,
+                   .output = to.sample,
+                   .count = shape.sample_keys(),
+                   .scratch = input.scratch,
+                   .stream = stream});
+  TablePass<Word> tables;
   tables.sample = to.sample;
   tables.sample_bits = shape.sample_bits;
   tables.first = to.first;

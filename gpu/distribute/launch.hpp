@@ -14,6 +14,7 @@
 #include "gpu/distribute/bin_chunks.hpp"
 #include "gpu/distribute/bin_table.hpp"
 #include "gpu/distribute/device_distribute.hpp"
+#include "gpu/records/elements.hpp"
 #include "gpu/segmented/launch.hpp"
 #include "gpu/sort/long_arrays.hpp"
 
@@ -57,9 +58,11 @@ struct CellSortTuning {
 };
 template <class Key>
 inline constexpr CellSortTuning kCellSort{512, 16, 8, sizeof(Key) == 4 ? 1536U : 1024U};
-// Used by bucket_sort_kernel.
-template <class Key>
+// Used by bucket_sort_kernel. Large buckets are those of more than 2^22 keys of 32 bits.
+template <class Word, bool kAreLarge = false>
 inline constexpr CellSortTuning kBucketSort{1024, 16, 8, 1024};
+template <>
+inline constexpr CellSortTuning kBucketSort<std::uint32_t, true>{1024, 32, 16, 1024};
 // cell_sort_kernel's tile holds a packed tile of any architecture.
 template <class Element>
 [[nodiscard]] constexpr bool holds_packed_tiles(const CellSortTuning& tuning) {
@@ -85,14 +88,14 @@ template <class Key>
   return tile * sizeof(Key) + kBinsBytes <= shared_bytes;
 }
 // The shared memory that a block needs to sort whole buckets.
-template <class Key>
-inline constexpr unsigned kBucketSortBytes = kBucketSort<Key>.tile_keys() *
-                                                 static_cast<unsigned>(sizeof(Key)) +
-                                             kBucketSort<Key>.cell_bytes();
-template <class Key>
+template <class Word, bool kAreLarge = false>
+inline constexpr unsigned kBucketSortBytes = kBucketSort<Word, kAreLarge>.tile_keys() *
+                                                 static_cast<unsigned>(sizeof(Word)) +
+                                             kBucketSort<Word, kAreLarge>.cell_bytes();
+template <class Word, bool kAreLarge = false>
 [[nodiscard]] constexpr bool buckets_fit_block(unsigned shared_bytes) {
-  constexpr unsigned kStaticBytes = 16U << 10;
-  return kBucketSortBytes<Key> + kStaticBytes <= shared_bytes;
+  constexpr unsigned kStaticBytes = 20U << 10;
+  return kBucketSortBytes<Word, kAreLarge> + kStaticBytes <= shared_bytes;
 }
 
 // A packed tile has so many keys at most: it is loaded as vectors that may begin before it.
@@ -108,6 +111,7 @@ struct DistributionCounts {
   std::uint64_t packed_tiles = 0;
   std::uint64_t taken_packed_tiles = 0;
   std::uint64_t taken_jobs[4] = {};  // for each count and distribution, after the first jobs
+  std::uint64_t long_tiles = 0;      // of buckets of one distribution
 };
 
 // Tables of the same size, one for each bucket.
@@ -119,6 +123,7 @@ struct BinTables {
   std::uint16_t* node_cells = nullptr;
   BinHead<Key>* heads = nullptr;
   unsigned bin_bits = 0;
+  bool has_nodes = true;
 
   [[nodiscard]] GSORT_HOST_DEVICE constexpr unsigned bins() const { return 1U << bin_bits; }
   [[nodiscard]] GSORT_HOST_DEVICE constexpr unsigned cell_bits() const {
@@ -127,12 +132,12 @@ struct BinTables {
   [[nodiscard]] GSORT_HOST_DEVICE constexpr unsigned cell_count() const {
     return 1U << cell_bits();
   }
-  // The largest number of nodes.
+  // The largest number of nodes. One distribution has none (SplitterTree).
   [[nodiscard]] GSORT_HOST_DEVICE constexpr unsigned node_count() const {
-    return (bins() * kNodesOfEightBins + 7) / 8;
+    return !has_nodes ? 0 : (bins() * kNodesOfEightBins + 7) / 8;
   }
   [[nodiscard]] GSORT_HOST_DEVICE constexpr unsigned node_cell_count() const {
-    return bins() / 2 * kNodeCellsOfTwoBins;
+    return !has_nodes ? 0 : bins() / 2 * kNodeCellsOfTwoBins;
   }
 };
 
@@ -142,12 +147,32 @@ struct BucketPlace {
   std::uint64_t first_tile = 0;  // of its tiles
 };
 
-template <class Key>
+// A tile of a bucket, as its block sees it. It has no initial values because it lies in shared
+// memory.
+struct BucketTile {
+  std::uint64_t bucket_begin;  // of the bucket's keys in the sorted array
+  std::uint64_t bucket_keys;
+  std::uint64_t tiles_end;  // of its bucket
+  std::uint64_t position;   // of its first key in the bucket
+  unsigned bucket;
+
+  // The keys of the tile at `position`.
+  template <unsigned kTileKeys>
+  [[nodiscard]] GSORT_HOST_DEVICE constexpr unsigned count() const {
+    const std::uint64_t left = bucket_keys - position;
+    return left < kTileKeys ? static_cast<unsigned>(left) : kTileKeys;
+  }
+};
+
+template <class Word, class Key = Word>
 struct SamplePass {
   const Key* input = nullptr;
   std::uint64_t count = 0;
   EndMaps<Key> maps;
-  Key* sample = nullptr;
+  unsigned place_shift = 0;          // word_of
+  std::uint64_t* cleared = nullptr;  // numbers that are set to 0
+  std::uint64_t cleared_count = 0;
+  Word* sample = nullptr;
   unsigned sample_bits = 0;  // 2^sample_bits keys are taken
   std::uint64_t seed = 0;
 };
@@ -163,13 +188,14 @@ struct TablePass {
   unsigned tile_keys = 0;  // of the first distribution
 };
 
-// One distribution: of each bucket's keys among its bins.
-template <class Key>
+// One distribution: of each bucket's keys among its bins, or of the words of all keys.
+template <class Word, class Key = Word>
 struct DistributionPass {
   const Key* input = nullptr;
-  Key* output = nullptr;
-  EndMaps<Key> maps;  // the store map is for keys that are not sorted any more
-  BinTables<Key> tables;
+  Word* output = nullptr;
+  EndMaps<Key> maps;         // the store map is for keys that are not sorted any more
+  unsigned place_shift = 0;  // word_of
+  BinTables<Word> tables;
   const BucketPlace* buckets = nullptr;
   unsigned bucket_count = 0;
   std::uint64_t tile_count = 0;    // at most
@@ -216,25 +242,39 @@ struct PackedSortPass {
   DistributionCounts* counts = nullptr;
 };
 
-// The sort of the buckets of one distribution, which lie one after the other.
-template <class Key>
-struct BucketSortPass {
-  const Key* input = nullptr;
-  Key* output = nullptr;
+// Where sorted words go: as keys, or as pairs, whose values lie apart from the output.
+template <class Key, class Value>
+struct ElementOutput {
+  Key* keys = nullptr;
   EndMaps<Key> maps;
-  BinTables<Key> tables;
+  const Value* values_in = nullptr;  // by place
+  Value* values = nullptr;
+  unsigned place_shift = 0;  // word_of
+};
+
+// The sort of the buckets of one distribution, which lie one after the other, and the merge of
+// those that are longer than a tile.
+template <class Key, class Value>
+struct BucketSortPass {
+  using Word = typename Elements<Key, Value>::Word;
+
+  Word* words = nullptr;
+  ElementOutput<Key, Value> output;
+  BinTables<Word> tables;
   const BucketPlace* buckets = nullptr;  // in tiles of kBucketSort
   unsigned bucket_count = 0;
   std::uint64_t tile_count = 0;  // at most
-  unsigned sort_tile_keys = 0;
-  LongArray* long_arrays = nullptr;  // buckets that are copied, but not sorted
+  bool are_large = false;
+  BucketTile* long_tiles = nullptr;  // sorted where they lie, but not merged
   unsigned most_of_cell = kMostOfCell;
   DistributionCounts* counts = nullptr;
-  std::uint64_t* taken = nullptr;
+  std::uint64_t* taken = nullptr;       // tiles
+  std::uint64_t* taken_long = nullptr;  // tiles of long buckets
 };
 
-template <class Key>
-void launch_sample_keys(const SamplePass<Key>& pass, unsigned architecture, cudaStream_t stream);
+template <class Word, class Key>
+void launch_sample_keys(const SamplePass<Word, Key>& pass, unsigned architecture,
+                        cudaStream_t stream);
 template <class Key>
 void launch_bin_tables(const TablePass<Key>& pass, unsigned architecture, cudaStream_t stream);
 template <class Key>
@@ -248,15 +288,18 @@ void launch_first_distribution(const DistributionPass<Key>& pass, unsigned archi
 template <class Key>
 void launch_second_distribution(const DistributionPass<Key>& pass, unsigned architecture,
                                 cudaStream_t stream);
-template <class Key>
-void launch_once_counts(const DistributionPass<Key>& pass, unsigned architecture,
+template <class Word, class Key>
+void launch_once_counts(const DistributionPass<Word, Key>& pass, unsigned architecture,
                         cudaStream_t stream);
-template <class Key>
-void launch_once_distribution(const DistributionPass<Key>& pass, unsigned architecture,
+template <class Word, class Key>
+void launch_once_distribution(const DistributionPass<Word, Key>& pass, unsigned architecture,
                               cudaStream_t stream);
-template <class Key>
-void launch_bucket_sort(const BucketSortPass<Key>& pass, unsigned architecture,
+template <class Key, class Value>
+void launch_bucket_sort(const BucketSortPass<Key, Value>& pass, unsigned architecture,
                         cudaStream_t stream);
+template <class Key, class Value>
+void launch_bucket_merge(const BucketSortPass<Key, Value>& pass, unsigned architecture,
+                         cudaStream_t stream);
 template <class Key>
 void launch_pack_bins(const PackPass<Key>& pass, unsigned architecture, cudaStream_t stream);
 template <class Key>

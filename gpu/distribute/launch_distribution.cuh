@@ -13,10 +13,11 @@
 
 namespace gsort::gpu {
 
-template <class Key>
-void launch_sample_keys(const SamplePass<Key>& pass, unsigned architecture, cudaStream_t stream) {
+template <class Word, class Key>
+void launch_sample_keys(const SamplePass<Word, Key>& pass, unsigned architecture,
+                        cudaStream_t stream) {
   const std::uint64_t blocks = div_up(std::uint64_t{1} << pass.sample_bits, kSampleThreads);
-  launch_kernel(sample_keys_kernel<Key>,
+  launch_kernel(sample_keys_kernel<Word, Key>,
                 {static_cast<unsigned>(blocks), kSampleThreads, 0, architecture, stream},
                 "launching sample_keys_kernel", pass);
 }
@@ -28,10 +29,11 @@ void launch_bin_tables(const TablePass<Key>& pass, unsigned architecture, cudaSt
                 "launching bin_table_kernel", pass);
 }
 
-template <DistributionStep kStep, class Key>
-void launch_counts(const DistributionPass<Key>& pass, unsigned architecture, cudaStream_t stream) {
-  constexpr unsigned kThreads = kDistribution<Key, kStep>.threads;
-  launch_kernel(bin_count_kernel<Key, kStep>,
+template <DistributionStep kStep, class Word, class Key>
+void launch_counts(const DistributionPass<Word, Key>& pass, unsigned architecture,
+                   cudaStream_t stream) {
+  constexpr unsigned kThreads = kDistribution<Word, kStep>.threads;
+  launch_kernel(bin_count_kernel<Word, Key, kStep>,
                 {taking_blocks(pass.tile_count, kThreads), kThreads, 0, architecture, stream},
                 "launching bin_count_kernel", pass);
 }
@@ -42,8 +44,8 @@ void launch_bin_counts(const DistributionPass<Key>& pass, unsigned architecture,
   launch_counts<DistributionStep::kSecond>(pass, architecture, stream);
 }
 
-template <class Key>
-void launch_once_counts(const DistributionPass<Key>& pass, unsigned architecture,
+template <class Word, class Key>
+void launch_once_counts(const DistributionPass<Word, Key>& pass, unsigned architecture,
                         cudaStream_t stream) {
   launch_counts<DistributionStep::kOnce>(pass, architecture, stream);
 }
@@ -54,15 +56,15 @@ void launch_bucket_places(const BucketPass& pass, unsigned architecture, cudaStr
                 "launching bucket_place_kernel", pass);
 }
 
-template <DistributionStep kStep, class Key>
-void launch_distribution(const DistributionPass<Key>& pass, unsigned architecture,
+template <DistributionStep kStep, class Word, class Key>
+void launch_distribution(const DistributionPass<Word, Key>& pass, unsigned architecture,
                          cudaStream_t stream) {
-  constexpr DistributionTuning kTuning = kDistribution<Key, kStep>;
+  constexpr DistributionTuning kTuning = kDistribution<Word, kStep>;
   // Always set, because the kernel has more static memory than others.
   constexpr unsigned kBytes =
-      std::max(kTuning.tile_keys() * unsigned{sizeof(Key)}, kUnaskedSharedBytes + 16);
+      std::max(kTuning.tile_keys() * unsigned{sizeof(Word)}, kUnaskedSharedBytes + 16);
   const unsigned blocks = taking_blocks(pass.tile_count, kTuning.threads);
-  launch_kernel(distribution_kernel<Key, kStep>,
+  launch_kernel(distribution_kernel<Word, Key, kStep>,
                 {blocks, kTuning.threads, kBytes, architecture, stream},
                 "launching distribution_kernel", pass);
 }
@@ -79,8 +81,8 @@ void launch_second_distribution(const DistributionPass<Key>& pass, unsigned arch
   launch_distribution<DistributionStep::kSecond>(pass, architecture, stream);
 }
 
-template <class Key>
-void launch_once_distribution(const DistributionPass<Key>& pass, unsigned architecture,
+template <class Word, class Key>
+void launch_once_distribution(const DistributionPass<Word, Key>& pass, unsigned architecture,
                               cudaStream_t stream) {
   launch_distribution<DistributionStep::kOnce>(pass, architecture, stream);
 }

@@ -26,9 +26,9 @@
 
 #include "gpu/cuda/programmatic_launch.cuh"
 #include "gpu/cuda/taken_jobs.cuh"
-#include "gpu/distribute/block_sum.cuh"
 #include "gpu/distribute/distribute_shape.hpp"
 #include "gpu/distribute/launch.hpp"
+#include "gpu/merge/block_sum.cuh"
 #include "gpu/merge/find_last.hpp"
 
 namespace gsort::gpu {

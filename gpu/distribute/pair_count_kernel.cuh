@@ -23,7 +23,7 @@ __global__ void __launch_bounds__(kPairDistribution<Key, Value>.threads)
   constexpr unsigned kKeys = 8;
   static_assert(kTileKeys % (kThreads * kKeys) == 0);
   __shared__ SharedBins<Key> shared_bins;
-  __shared__ unsigned counts[kMostBins + 1];
+  __shared__ unsigned counts[spread_place(kMostBins) + 1];
   __shared__ BucketTile found;
   const DistributionPass<Key>& pass = pairs.keys;
   grid_begin();
@@ -39,7 +39,9 @@ __global__ void __launch_bounds__(kPairDistribution<Key, Value>.threads)
             table = block_load_bins(pass.tables, place.bucket, head, shared_bins);
             loaded = place.bucket;
           }
-          for (unsigned bin = threadIdx.x; bin < kMostBins; bin += kThreads) counts[bin] = 0;
+          for (unsigned bin = threadIdx.x; bin < kMostBins; bin += kThreads) {
+            counts[spread_place(bin)] = 0;
+          }
           __syncthreads();  // the table is loaded, the counts are clear
           const std::uint64_t left = place.bucket_keys - place.position;
           const std::uint64_t keys_of_piece = min(left, tiles * kTileKeys);
@@ -53,7 +55,7 @@ __global__ void __launch_bounds__(kPairDistribution<Key, Value>.threads)
           __syncthreads();  // all keys are counted
           std::uint64_t* const to = pairs.pieces + piece * pass.tables.bins();
           for (unsigned bin = threadIdx.x; bin < pass.tables.bins(); bin += kThreads) {
-            to[bin] = counts[bin];
+            to[bin] = counts[spread_place(bin)];
           }
         }
         take_next();

@@ -2,7 +2,7 @@
 // zero are. For the host and the device.
 //
 // Idea. A sorted sample of the tile divides its range into segments of about equally many keys.
-// Each segment has equal cells (key_cells.hpp). A key takes a bisection among the segments, then
+// Each segment has equal cells (key_cells.hpp). A key descends a tree of the segments, then takes
 // its cell. A key that the sample has twice gets a segment of its own (splitter_of), so that it
 // needs no ranks however often it repeats.
 //
@@ -21,10 +21,11 @@ template <class Key, unsigned kCells>
 struct SampledCells {
   static constexpr unsigned kCellsOfSegment = 32;
   static constexpr unsigned kSegments = kCells / kCellsOfSegment;
+  static constexpr unsigned kSegmentBits = bits_of(kSegments - 1);
   using Cells = KeyCells<Key, kCellsOfSegment>;
 
   Key sample[kSegments];  // sorted; the first key is not used
-  Key begins[kSegments];
+  Key nodes[kSegments];   // where segments begin, as a tree (tree_node_of)
   Cells cells[kSegments];
 
   // Makes segment `i`. Requires: the sample lies in [least, greatest].
@@ -33,21 +34,23 @@ struct SampledCells {
       if (segment == 0) return least;
       return splitter_of(segment == 1 ? least : sample[segment - 1], sample[segment], greatest);
     };
-    begins[i] = begin_of(i);
+    const Key begin = begin_of(i);
+    if (i > 0) nodes[tree_node_of(i, kSegmentBits)] = begin;
     Key last = greatest;
     if (i + 1 < kSegments) {
       const Key next = begin_of(i + 1);
-      last = next > begins[i] ? static_cast<Key>(next - 1U) : next;
+      last = next > begin ? static_cast<Key>(next - 1U) : next;
     }
-    cells[i] = Cells::of(begins[i], last);
+    cells[i] = Cells::of(begin, last);
   }
 
   // Less than kCells; ascends with the key. Requires: the key is in the range.
   [[nodiscard]] GSORT_HOST_DEVICE constexpr unsigned of_key(Key key) const {
-    unsigned segment = 0;  // the last one that begins at or before the key
-    for (unsigned step = kSegments / 2; step > 0; step /= 2) {
-      if (begins[segment + step] <= key) segment += step;
+    unsigned node = 1;
+    for (unsigned level = 0; level < kSegmentBits; ++level) {
+      node = 2 * node + (nodes[node] <= key ? 1U : 0U);
     }
+    const unsigned segment = node - kSegments;  // the last one that begins at or before the key
     return segment * kCellsOfSegment + cells[segment].of_key(key);
   }
   [[nodiscard]] GSORT_HOST_DEVICE constexpr bool is_single(unsigned cell) const {

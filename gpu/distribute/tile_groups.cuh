@@ -16,8 +16,8 @@
 
 #include <cstdint>
 
-#include "gpu/distribute/block_sum.cuh"
 #include "gpu/distribute/launch.hpp"
+#include "gpu/merge/block_sum.cuh"
 #include "gpu/merge/find_last.hpp"
 
 namespace gsort::gpu {

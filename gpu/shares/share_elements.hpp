@@ -4,7 +4,6 @@
 
 #include <cstddef>
 #include <cstdint>
-#include <type_traits>
 #include <vector>
 
 #include <cuda_runtime_api.h>
@@ -18,9 +17,6 @@
 #include "gpu/sort/device_sort.hpp"
 
 namespace gsort::gpu {
-
-template <class Value>
-inline constexpr bool kHasValues = !std::is_same_v<Value, NoValue>;
 
 template <class Key, class Value>
 [[nodiscard]] Pairs<Key, Value> take_elements(ScratchCutter& cutter, std::uint64_t count) {

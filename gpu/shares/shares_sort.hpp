@@ -27,11 +27,9 @@
 #include "element/key.hpp"
 #include "gpu/cuda/scratch.hpp"
 #include "gpu/records/device_pairs.hpp"
+#include "gpu/records/elements.hpp"
 
 namespace gsort::gpu {
-
-// Stands for the type of the values where keys have none.
-struct NoValue {};
 
 // What one device holds of the pairs.
 template <class Key, class Value>

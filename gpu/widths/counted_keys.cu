@@ -14,7 +14,7 @@
 #include "gpu/cuda/architecture.hpp"
 #include "gpu/cuda/programmatic_launch.cuh"
 #include "gpu/cuda/taking_blocks.hpp"
-#include "gpu/distribute/block_sum.cuh"
+#include "gpu/merge/block_sum.cuh"
 #include "gpu/merge/block_store.cuh"
 #include "gpu/merge/find_last.hpp"
 #include "gpu/widths/launch.hpp"

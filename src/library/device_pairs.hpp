@@ -35,7 +35,8 @@ concept DeviceIndex =
 template <class Value>
 using WordOf = std::conditional_t<sizeof(Value) == 4, std::uint32_t, std::uint64_t>;
 
-// One more array of keys and of values, and a few per cent; never less for a larger count.
+// One more array of keys and of values, and a few per cent; up to half as much again for fewer than
+// 2^23 pairs with keys of at most 32 bits. Never less for a larger count.
 template <DeviceKey Key, DeviceWord Value>
 [[nodiscard]] std::size_t device_pairs_scratch_bytes(std::uint64_t count);
 

@@ -202,7 +202,7 @@ TYPED_TEST(DeviceDistribute, KeepsARepeatedKeyInTheShorterBucket) {
   for (std::uint64_t i = 0; i < std::uint64_t{1} << kSampleBits; ++i) {
     keys[place_of_sample(i, keys.size(), kSampleBits, 1)] = key_of(i, 1U << kSampleBits);
   }
-  EXPECT_EQ(counts_of_sort(keys, once(1)).lists.long_ticket, 0U);
+  EXPECT_EQ(counts_of_sort(keys, once(1)).long_tiles, 0U);
   sort_and_compare<TypeParam>(keys, {.choice = once(1)}, "a repeated key");
 }
 

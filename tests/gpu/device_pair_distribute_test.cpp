@@ -9,6 +9,7 @@
 
 #include "distributions.hpp"
 #include "gpu/cuda/tuning.hpp"
+#include "gpu/distribute/distribute_shape.hpp"
 #include "gpu/distribute/pair_launch.hpp"
 #include "pairs_on_both.hpp"
 
@@ -326,6 +327,77 @@ TYPED_TEST(DevicePairDistribute, SortsWhatIsLarge) {
   }
 }
 
+template <class T>
+class DevicePairDistributeOnce : public GpuTest {};
+using PairsOfOnce =
+    ::testing::Types<Types<std::uint32_t, std::uint32_t>, Types<std::uint32_t, std::uint64_t>>;
+TYPED_TEST_SUITE(DevicePairDistributeOnce, PairsOfOnce);
+
+DistributionChoice once(unsigned first_bits = 0, std::uint64_t seed = 1) {
+  return {.seed = seed, .least_keys = 0, .first_bits = first_bits, .once = true};
+}
+
+TYPED_TEST(DevicePairDistributeOnce, SortsEverySizeAtABorder) {
+  auto sizes = border_sizes<TypeParam>();
+  for (const std::size_t near : {8191U, 8192U, 8193U, 16383U, 16384U, 16385U})
+    sizes.push_back(near);
+  for (const std::size_t size : sizes) {
+    if (size < 500) continue;
+    for (const Shape shape : {Shape::kUniform, Shape::kFewDistinct}) {
+      sort_and_compare(pairs_of<TypeParam>(shape, size, size), {.choice = once(2)}, "at a border");
+      if (this->HasFatalFailure()) return;
+    }
+  }
+}
+
+TYPED_TEST(DevicePairDistributeOnce, SortsEveryShapeStably) {
+  const auto map = KeyMap<std::uint32_t>::of({KeyType::kF32, false, true});
+  for (const NamedShape& named : kShapes) {
+    for (const std::size_t size : {std::size_t{9001}, std::size_t{29999}, std::size_t{1} << 20,
+                                   (std::size_t{1} << 22) + 4321}) {
+      const auto pairs = pairs_of<TypeParam>(named.shape, size, 5);
+      const std::string name(named.name);
+      sort_and_compare(pairs, {.choice = once()}, name);
+      sort_and_compare(pairs, {.choice = once(1), .store_map = map, .in_place = true},
+                       name + ", long buckets");
+      sort_and_compare(pairs, {once(3), map, map, 3, false}, name + ", mapped");
+      if (this->HasFatalFailure()) return;
+    }
+  }
+}
+
+TYPED_TEST(DevicePairDistributeOnce, MergesLongBucketsStably) {
+  constexpr unsigned kSampleBits = 2 + kSampleBitsOfOnceBin;
+  for (const std::size_t size : {std::size_t{29996}, std::size_t{300003}}) {
+    for (const Shape shape : {Shape::kUniform, Shape::kFewDistinct, Shape::kEqual}) {
+      for (const bool high : {false, true}) {
+        auto pairs = pairs_of<TypeParam>(shape, size, 4);
+        for (std::uint64_t i = 0; i < std::uint64_t{1} << kSampleBits; ++i) {
+          pairs.keys[place_of_sample(i, size, kSampleBits, 1)] =
+              static_cast<std::uint32_t>(high ? ~i : i);
+        }
+        EXPECT_GE(counts_of_sort(pairs, once(2)).long_tiles, 2U);
+        for (const bool in_place : {false, true}) {
+          sort_and_compare(pairs, {.choice = once(2), .in_place = in_place}, "misled");
+          if (this->HasFatalFailure()) return;
+        }
+      }
+    }
+  }
+}
+
+// Keys that repeat a few hundred times each: the places below them decide within a bucket.
+TYPED_TEST(DevicePairDistributeOnce, SortsRepeatedKeysByTheirPlaces) {
+  for (const std::uint32_t values : {2U, 90U, 9000U}) {
+    for (const std::uint32_t apart : {1U, 1000003U}) {
+      auto pairs = pairs_of<TypeParam>(Shape::kUniform, 29999, values);
+      for (auto& key : pairs.keys) key = key % values * apart;
+      sort_and_compare(pairs, {.choice = once(2)}, std::to_string(values));
+      if (this->HasFatalFailure()) return;
+    }
+  }
+}
+
 TYPED_TEST(DevicePairDistribute, SortsByDefaultWhateverTheCount) {
   sort_and_compare(pairs_of<TypeParam>(Shape::kUniform, 29000, 6), {}, "by default");
 }
@@ -333,7 +405,7 @@ TYPED_TEST(DevicePairDistribute, SortsByDefaultWhateverTheCount) {
 TYPED_TEST(DevicePairDistribute, NeedsLittleMoreThanASecondArray) {
   using Key = typename TypeParam::Key;
   using Value = typename TypeParam::Value;
-  constexpr std::uint64_t kLeast = std::uint64_t{1} << 22;
+  constexpr std::uint64_t kLeast = std::uint64_t{1} << 23;  // fewer are distributed once
   for (std::uint64_t count = kLeast; count < kMaxSortedKeys; count += count / 9) {
     const std::size_t bytes =
         sort_pairs_by_distribution_scratch_bytes<Key, Value>(count, {.least_keys = kLeast});

@@ -50,7 +50,7 @@ struct MadeTable {
 
   // As block_write_cells does.
   void make_cells(unsigned cell_count, unsigned most_bins) {
-    cells.resize(cell_count);
+    cells.resize(spread_place(cell_count));
     nodes.resize((most_bins * kNodesOfEightBins + 7) / 8);
     node_cells.assign(most_bins / 2 * kNodeCellsOfTwoBins, 0xffff);
     std::vector<BinRange> ranges(nodes.size());
@@ -61,7 +61,7 @@ struct MadeTable {
                                ranges.data()};
     const BinTable<Key> bare = table();
     for (unsigned cell = 0; cell < cell_count; ++cell) {
-      cells[cell] = cell_entry(bare, head, cell, maker, add);
+      cells[spread_place(cell)] = cell_entry(bare, head, cell, maker, add);
     }
     unsigned done = 0;
     for (unsigned level = 1; level <= kMostNodeLevels; ++level) {
@@ -90,7 +90,8 @@ struct Search {
 template <class Key>
 Search search_of(const MadeTable<Key>& made, Key key) {
   Search search;
-  const std::uint32_t entry = made.cells[made.head.position_of(key) >> (32 - made.cell_bits)];
+  const std::uint32_t entry =
+      made.cells[spread_place(made.head.position_of(key) >> (32 - made.cell_bits))];
   search.is_searched = (entry & kSearched) != 0;
   if (!search.is_searched) return search;
   unsigned how = entry >> kEntrySlotShift;
@@ -294,6 +295,19 @@ TYPED_TEST(BinTables, GiveAKeyThatIsChosenTwiceABinOfItsOwn) {
     EXPECT_TRUE(table.is_single_bin(made.head, table.bin_of(made.head, kGreatest))) << often;
     if (often > 2 && often < kGreatest) {
       EXPECT_FALSE(table.is_single_bin(made.head, table.bin_of(made.head, 1))) << often;
+    }
+  }
+}
+
+TEST(BinTree, FindsTheLastNumberThatIsNotAboveAKey) {
+  for (unsigned bits = 1; bits <= kMostBinBits; ++bits) {
+    const unsigned count = 1U << bits;
+    std::vector<unsigned> nodes(count, ~0U);
+    for (unsigned i = 1; i < count; ++i) nodes[tree_node_of(i, bits)] = 3 * i;
+    for (unsigned key = 0; key < 3 * count + 3; ++key) {
+      unsigned node = 1;
+      for (unsigned step = 0; step < bits; ++step) node = 2 * node + (nodes[node] <= key ? 1 : 0);
+      ASSERT_EQ(node - count, std::min(key / 3, count - 1)) << key << " of " << count;
     }
   }
 }
