@@ -56,7 +56,7 @@ PLACES = [
     ("src/pipeline/output/unique_record_sink.cpp", ["void UniqueRecordSink::put(",
                                                     "void UniqueRecordSink::put_some("]),
     ("src/pipeline/output/index_sink.cpp", ["void IndexSink::put("]),
-    ("src/form/equal_floats_check.cpp", ["void make_alike_and_check("]),
+    ("src/form/equal_floats_check.cpp", ["    if (before != after)"]),
     ("src/element/numbered_elements.cpp", ["std::size_t first_other_index("]),
     ("src/pipeline/compare_inputs.cpp", ["  void compare(Piece& piece"]),
     ("src/pipeline/select_top.cpp", ["  void drop_repeats() {"]),
