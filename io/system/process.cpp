@@ -9,6 +9,7 @@
 
 #include <fcntl.h>
 #include <malloc.h>
+#include <sys/resource.h>
 #include <sys/stat.h>
 #include <unistd.h>
 
@@ -21,6 +22,11 @@ namespace gsort::io {
 namespace {
 
 std::atomic<bool> is_own{false};
+
+bool address_space_is_limited() {
+  struct rlimit limit = {};
+  return ::getrlimit(RLIMIT_AS, &limit) == 0 && limit.rlim_cur != RLIM_INFINITY;
+}
 
 void occupy_standard_descriptors() {
   constexpr const char* kNowhere = "/dev/null";
@@ -41,6 +47,8 @@ void occupy_standard_descriptors() {
 void take_process() {
   // Large pieces that compressors free must not stay in the threads' heaps.
   ::mallopt(M_MMAP_THRESHOLD, 1 << 20);
+  // A heap of a thread's own takes 64 MiB of addresses while it is made: others would find none.
+  if (address_space_is_limited()) ::mallopt(M_ARENA_MAX, 1);
   occupy_standard_descriptors();
   is_own = true;
   std::signal(SIGXFSZ, SIG_IGN);

@@ -40,6 +40,7 @@ def under(place, limit: str, command: str, runner="bash -c") -> str:
     problem = run.message_problem(done.stderr) or (f"status {done.returncode}" if done.returncode != 2 else None)
     if problem or output != b"old":
         return f"{problem or 'the old output is gone'}: {done.stderr!r}"
+    print(f"    {done.stderr.splitlines()[0]}")
     return "refused"
 
 
