@@ -50,9 +50,9 @@ def wrong_byte(call: Call) -> bool:
     elements = call.elements()
     if not elements:
         return False
-    at, byte = random.randrange(len(elements)), random.randrange(len(elements[0]))
+    at = random.randrange(len(elements))
     changed = bytearray(elements[at])
-    changed[byte] ^= random.randrange(1, 256)
+    changed[random.randrange(len(changed))] ^= random.randrange(1, 256)
     return call.write(elements[:at] + [bytes(changed)] + elements[at + 1:])
 
 
