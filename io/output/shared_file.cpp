@@ -28,6 +28,23 @@ OutputPlace place_of(const std::string& path) {
   return {slash == 0 ? "/" : path.substr(0, slash), path.substr(slash + 1)};
 }
 
+// The state of what has this name; none if nothing has. Throws: Error(kind).
+static std::optional<struct stat> facts_at(int folder, const std::string& name,
+                                           const std::string& path,
+                                           ErrorKind kind = ErrorKind::kOutput) {
+  struct stat facts = {};
+  if (sys::stat_at(folder, name.c_str(), &facts, AT_SYMLINK_NOFOLLOW) == 0) return facts;
+  // What is done next with the path fails for the same reason, except where nothing is there.
+  if (errno == ENOENT || errno == ENOTDIR || errno == EACCES || errno == ENAMETOOLONG) {
+    return std::nullopt;
+  }
+  throw Error::from_errno(kind, "looking at", errno).path(path).hint(hint_for(errno));
+}
+
+bool is_there(const std::string& path) {
+  return facts_at(AT_FDCWD, path, path, ErrorKind::kTemporary).has_value();
+}
+
 OutputPlace place_of_output(const std::string& path) {
   const auto refuse = [&](const char* reason) {
     throw Error(ErrorKind::kOutput, "opening", reason)
@@ -35,10 +52,10 @@ OutputPlace place_of_output(const std::string& path) {
         .hint("-o must name a regular file, or a path that does not exist");
   };
   OutputPlace place = place_of(path);
-  struct stat found = {};
   if (place.name.empty()) refuse("is a folder");
-  if (sys::stat_at(AT_FDCWD, path.c_str(), &found, AT_SYMLINK_NOFOLLOW) != 0) return place;
-  if (!S_ISREG(found.st_mode)) refuse("is not a regular file");
+  const auto found = facts_at(AT_FDCWD, path, path);
+  if (!found) return place;
+  if (!S_ISREG(found->st_mode)) refuse("is not a regular file");
   constexpr bool kMayBeWritten = true;
   require_renamable(place.folder, place.name, path, !kMayBeWritten);
   return place;
@@ -116,11 +133,9 @@ void remove_beside(const OutputPlace& place, const std::string& name) {
 
 std::optional<FileBeside> look_beside(const OutputPlace& place, const std::string& name) {
   const Folder folder = open_folder(place.folder, ErrorKind::kOutput);
-  struct stat facts = {};
-  if (sys::stat_at(folder.file.fd(), name.c_str(), &facts, AT_SYMLINK_NOFOLLOW) != 0 ||
-      !S_ISREG(facts.st_mode)) {
-    return std::nullopt;
-  }
+  const auto found = facts_at(folder.file.fd(), name, place.folder + "/" + name);
+  if (!found || !S_ISREG(found->st_mode)) return std::nullopt;
+  const struct stat& facts = *found;
   const auto ns_of = [](const struct timespec& time) {
     constexpr std::int64_t kNsInSecond = 1'000'000'000;
     return static_cast<std::int64_t>(time.tv_sec) * kNsInSecond + time.tv_nsec;
@@ -142,16 +157,15 @@ static ContentSum content_of(const File& file) {
 }
 
 std::optional<ContentSum> read_content(const OutputPlace& place, const std::string& name) {
-  try {
-    const Folder folder = open_folder(place.folder, ErrorKind::kOutput);
-    const int flags = O_RDONLY | O_NOFOLLOW | O_NONBLOCK;
-    const File file(sys::open_at(folder.file.fd(), name.c_str(), flags, 0),
-                    place.folder + "/" + name, ErrorKind::kOutput);
-    if (!file.is_open() || !S_ISREG(file.facts().st_mode)) return std::nullopt;
-    return content_of(file);
-  } catch (const Error&) {
-    return std::nullopt;
-  }
+  const Folder folder = open_folder(place.folder, ErrorKind::kOutput);
+  const int flags = O_RDONLY | O_NOFOLLOW | O_NONBLOCK;
+  const int fd = sys::open_at(folder.file.fd(), name.c_str(), flags, 0);
+  const int problem = fd < 0 ? errno : 0;
+  if (problem == ENOENT || problem == EACCES || problem == ELOOP) return std::nullopt;
+  const File file(fd, place.folder + "/" + name, ErrorKind::kOutput);
+  if (problem != 0) throw file.error("opening", problem);
+  if (!S_ISREG(file.facts().st_mode)) return std::nullopt;
+  return content_of(file);
 }
 
 SharedFile::SharedFile(const OutputPlace& place, const std::string& name, Access access)
@@ -208,11 +222,9 @@ void SharedFile::finish(std::uint64_t begin, std::uint64_t end) {
 }
 
 bool SharedFile::put_in_place(const std::function<void()>& before_name) const {
-  struct stat old = {};
-  const bool replaces =
-      sys::stat_at(folder_.file.fd(), place_.name.c_str(), &old, AT_SYMLINK_NOFOLLOW) == 0 &&
-      S_ISREG(old.st_mode);
-  OutputRights rights(place_.folder, place_.name, replaces ? std::optional(old) : std::nullopt);
+  const auto old = facts_at(folder_.file.fd(), place_.name, place_.folder + "/" + place_.name);
+  const bool replaces = old && S_ISREG(old->st_mode);
+  OutputRights rights(place_.folder, place_.name, replaces ? old : std::nullopt);
   rights.find_mode_of_new(folder_);
   rights.give_to(file_);
   file_.sync();

@@ -30,6 +30,9 @@ struct OutputPlace {
 // The same of an output. Throws: Error(kOutput) where `path` is a link, a folder or a device.
 [[nodiscard]] OutputPlace place_of_output(const std::string& path);
 
+// Whether anything has this path. Throws: Error(kTemporary) if that cannot be found out.
+[[nodiscard]] bool is_there(const std::string& path);
+
 // The names in the folder that begin with `prefix`, in order. Throws: Error(kOutput).
 [[nodiscard]] std::vector<std::string> names_with(const OutputPlace& place,
                                                   const std::string& prefix);
@@ -66,7 +69,8 @@ struct FileBeside {
 // Returns nullopt if no regular file has this name. Throws: Error(kOutput).
 [[nodiscard]] std::optional<FileBeside> look_beside(const OutputPlace& place,
                                                     const std::string& name);
-// Reads all of the file. Returns nullopt if it does not exist or cannot be read.
+// Reads all of the file. Returns nullopt if it does not exist or may not be read.
+// Throws: Error(kOutput).
 [[nodiscard]] std::optional<ContentSum> read_content(const OutputPlace& place,
                                                      const std::string& name);
 

@@ -55,7 +55,6 @@ struct SortCase {
   bool resumes = false;  // keeps its runs, and goes on with them when nothing fails any more
 };
 
-// What test lists call it.
 void PrintTo(const SortCase& sort, std::ostream* out) {
   *out << sort.name;
 }
@@ -294,6 +293,9 @@ void with_every_fault(const Begin& begin, const Sort& sort, const Look& look, bo
         hit = io::sys::counted_calls() >= nth;
       }
       look(error);
+      if (error && fault.call == io::sys::Call::kStat && fault.error_number != 0) {
+        EXPECT_EQ(error->error_number(), fault.error_number) << error->what();
+      }
       if (!hit) {
         EXPECT_FALSE(error) << error->what();
       } else if (must_sync && fault.call == io::sys::Call::kFsync && fault.error_number == EIO) {
@@ -329,6 +331,7 @@ struct StepCase {
   const char* name;
   Step step;
   bool has_own_files;
+  bool is_repeated = false;  // the step is given when it is done
 };
 
 void PrintTo(const StepCase& step, std::ostream* out) {
@@ -340,13 +343,11 @@ void PrintTo(const StepCase& step, std::ostream* out) {
 class PlaceOfShares {
  public:
   explicit PlaceOfShares(const StepCase& step)
-      : step_(step.step),
-        has_own_files_(step.has_own_files),
-        names_(has_own_files_ ? Names{"out-0", "out-1"} : Names{"out.npy"}) {
+      : step_(step), names_(step.has_own_files ? Names{"out-0", "out-1"} : Names{"out.npy"}) {
     write_file(folder_ / "in", input_);
     expect_done(Step::kForm);
     begin();
-    expect_all_done_from(step_);
+    expect_all_done_from(step_.step);
     for (const std::string& name : names_) whole_.push_back(read_file(folder_ / name));
   }
 
@@ -355,34 +356,41 @@ class PlaceOfShares {
     for (const std::string& name : folder_.entries()) {
       if (name.starts_with('.')) std::filesystem::remove(folder_ / name);
     }
-    for (const std::string& name : names_) write_file(folder_ / name, old_);
-    if (step_ == Step::kForm) {
+    for (const std::string& name : names_) {
+      write_file(folder_ / name, old_);
+      std::filesystem::permissions(folder_ / name, kOldMode);
+    }
+    if (step_.step == Step::kForm) {
       for (const char* const share : {"0", "1"}) std::filesystem::remove_all(shares_ / share);
     }
-    if (step_ == Step::kJoin) expect_done(Step::kTake);
+    if (step_.step == Step::kJoin) expect_done(Step::kTake);
+    if (step_.is_repeated) expect_done(step_.step);
   }
 
   // Gives the commands of the step up to the first one that has an error.
-  [[nodiscard]] std::optional<Error> give_step() const { return give(step_); }
+  [[nodiscard]] std::optional<Error> give_step() const { return give(step_.step); }
 
   void expect_right_or_as_before(const std::optional<Error>& error) const {
     EXPECT_TRUE(read_file(folder_ / "in") == input_) << "the input was changed";
-    const bool joins = step_ == Step::kJoin;
-    const bool must_be_new = joins && (!error || says_in_place(*error));
-    const bool may_be_new = must_be_new || (joins && has_own_files_);
+    const bool joins = step_.step == Step::kJoin;
+    const bool must_be_new = joins && (step_.is_repeated || !error || says_in_place(*error));
+    const bool may_be_new = must_be_new || (joins && step_.has_own_files);
     for (std::size_t i = 0; i < names_.size(); ++i) {
       const Bytes found = read_file(folder_ / names_[i]);
       EXPECT_TRUE((!must_be_new && found == old_) || (may_be_new && found == whole_[i]))
           << names_[i] << (error ? error->what() : "");
+      EXPECT_EQ(std::filesystem::status(folder_ / names_[i]).permissions(), kOldMode);
     }
     if (error) expect_well_formed(*error);
   }
 
   // The step's commands are given again, and then the others.
-  void expect_done_again() const { expect_all_done_from(step_); }
+  void expect_done_again() const { expect_all_done_from(step_.step); }
 
  private:
   using Names = std::vector<std::string>;
+  // The new outputs take it over from the old ones.
+  static constexpr std::filesystem::perms kOldMode{0600};
 
   static std::set<std::string> entries_of(const TempFolder& folder) {
     const Names names = folder.entries();
@@ -398,10 +406,10 @@ class PlaceOfShares {
     for (const std::string& name : names_) {
       wanted.insert({name, "." + name + ".gsort-joined"});
       const Bytes part = read_file(folder_ / name);
-      const std::ptrdiff_t header = has_own_files_ ? 0 : 128;
+      const std::ptrdiff_t header = step_.has_own_files ? 0 : 128;
       keys.insert(keys.end(), part.begin() + header, part.end());
     }
-    EXPECT_TRUE(keys == (has_own_files_ ? distinct(input_) : sorted(input_)));
+    EXPECT_TRUE(keys == (step_.has_own_files ? distinct(input_) : sorted(input_)));
     EXPECT_EQ(entries_of(folder_), wanted);
     EXPECT_EQ(entries_of(shares_), (std::set<std::string>{"0", "1"}));
     EXPECT_TRUE(temporary_.entries().empty());
@@ -444,18 +452,17 @@ class PlaceOfShares {
         "-S", "2M",    "--batch-size=2", "-T", temporary_.path(), "--take=" + number + "/2",
         "-o", output()};
     for (const char* const share : {"0", "1"}) words.push_back("--from=" + (shares_ / share));
-    if (has_own_files_) words.emplace_back("-u");
+    if (step_.has_own_files) words.emplace_back("-u");
     (void)take(options_of(words), meter);
   }
 
   [[nodiscard]] std::string output() const {
-    return folder_ / (has_own_files_ ? "out-{}" : "out.npy");
+    return folder_ / (step_.has_own_files ? "out-{}" : "out.npy");
   }
 
   const Bytes old_ = bytes_of("old");
   const Bytes input_ = test::generated(kU32, Distribution::kZipf, 100'000);
-  const Step step_;
-  const bool has_own_files_;
+  const StepCase step_;
   const Names names_;
   const TempFolder folder_;
   const TempFolder shares_;
@@ -483,7 +490,9 @@ INSTANTIATE_TEST_SUITE_P(Steps, FaultsInShares,
                                          StepCase{"Take", Step::kTake, false},
                                          StepCase{"TakeOwnFile", Step::kTake, true},
                                          StepCase{"Join", Step::kJoin, false},
-                                         StepCase{"JoinOwnFiles", Step::kJoin, true}),
+                                         StepCase{"JoinOwnFiles", Step::kJoin, true},
+                                         StepCase{"JoinAgain", Step::kJoin, false, true},
+                                         StepCase{"JoinOwnFilesAgain", Step::kJoin, true, true}),
                          [](const auto& step) { return std::string(step.param.name); });
 
 }  // namespace

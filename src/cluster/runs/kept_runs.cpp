@@ -9,7 +9,6 @@
 #include <string_view>
 #include <utility>
 
-#include <fcntl.h>
 #include <fmt/format.h>
 
 #include "app/files.hpp"
@@ -26,11 +25,6 @@ constexpr std::string_view kPrefix = "gsort-";
 constexpr std::size_t kDigits = 16;
 constexpr std::string_view kMark = ".gsort-made-this-folder";
 constexpr mode_t kFolderOfTheOwner = 0700;
-
-bool is_there(const std::string& path) {
-  struct stat facts = {};
-  return io::sys::stat_at(AT_FDCWD, path.c_str(), &facts, 0) == 0;
-}
 
 bool is_name_of_ours(std::string_view name) {
   return name.size() == kPrefix.size() + kDigits && name.starts_with(kPrefix) &&
@@ -89,14 +83,14 @@ std::string KeptRuns::path_of(const std::string& name) const {
 }
 
 std::string KeptRuns::existing_folder() const {
-  if (is_there(dir_)) return dir_;
+  if (io::is_there(dir_)) return dir_;
   const std::string above = std::filesystem::path(dir_).parent_path();
   return above.empty() ? "." : above;
 }
 
 std::vector<std::string> KeptRuns::names() const {
-  if (!is_there(dir_)) return {};
-  if (is_there(io::ResumeFolder::files_of(dir_).front())) {
+  if (!io::is_there(dir_)) return {};
+  if (io::is_there(io::ResumeFolder::files_of(dir_).front())) {
     throw Error(ErrorKind::kTemporary, "resuming from", "it holds runs of gsort")
         .path(dir_)
         .hint("resume that sort with gsort, or name another folder");
@@ -333,7 +327,7 @@ void KeptRuns::remove_all() {
 // done first.
 void KeptRuns::remove_dir() const {
   try {
-    if (!is_there(path_of(std::string(kMark)))) return;
+    if (!io::is_there(path_of(std::string(kMark)))) return;
     if (std::ranges::any_of(io::names_with({dir_, ""}, ""), is_name_of_ours)) return;
     io::remove_beside({dir_, ""}, std::string(kMark));
     io::sys::remove_folder(dir_.c_str());  // where the output is in it, it stays

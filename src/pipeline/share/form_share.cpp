@@ -6,7 +6,6 @@
 #include <string>
 #include <vector>
 
-#include <fcntl.h>
 #include <fmt/format.h>
 
 #include "base/error.hpp"
@@ -35,11 +34,6 @@ Error other_folder(const std::string& folder, const std::string& reason) {
       .hint("name a folder that does not exist");
 }
 
-bool is_there(const std::string& path) {
-  struct stat facts = {};
-  return io::sys::stat_at(AT_FDCWD, path.c_str(), &facts, 0) == 0;
-}
-
 // Whether `found` is what this process would make, but for how it is divided into runs.
 bool is_same(const io::Manifest& found, const io::Manifest& wanted) {
   const io::ManifestShare& share = *wanted.share;
@@ -50,7 +44,7 @@ bool is_same(const io::Manifest& found, const io::Manifest& wanted) {
 }
 
 bool holds(const std::string& folder, const io::Manifest& wanted) {
-  if (!is_there(folder)) return false;
+  if (!io::is_there(folder)) return false;
   const io::ResumeFolder there(folder, io::ResumeAccess::kRead);
   if (!there.found()) {
     if (io::names_with({folder, ""}, "").empty()) return false;  // an empty one is replaced
@@ -187,20 +181,21 @@ class ShareForming {
     int problem = 0;
     {
       const io::HeldSignals held;
-      if (io::sys::rename_at(above_.file.fd(), hidden_.c_str(), place_.name.c_str()) == 0) {
-        removed_.clear();
-      } else {
-        problem = errno;
-      }
+      do {
+        problem = io::sys::rename_at(above_.file.fd(), hidden_.c_str(), place_.name.c_str()) == 0
+                      ? 0
+                      : errno;
+      } while (problem == EINTR);
+      if (problem == 0) removed_.clear();
     }
     if (problem == 0) {
       if (above_.readable) above_.file.sync();
       return;
     }
     if (!holds(folder_, wanted_)) {
-      throw Error::from_errno(ErrorKind::kTemporary, "making the folder", problem)
+      throw Error::from_errno(ErrorKind::kTemporary, "putting in place", problem)
           .path(folder_)
-          .hint("name a folder that does not exist");
+          .hint(problem == ENOTDIR ? "name a folder that does not exist" : io::hint_for(problem));
     }
     discard();
   }
