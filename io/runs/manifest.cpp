@@ -80,13 +80,6 @@ class Decoder {
   bool is_short_ = false;
 };
 
-std::uint64_t bytes_of(const Manifest& manifest) {
-  std::uint64_t bytes = kHeaderBytes + manifest.job.size() + kChecksumBytes;
-  for (const ManifestInput& input : manifest.inputs) bytes += kInputBytes + input.path.size();
-  if (manifest.share) bytes += kShareBytes + manifest.share->dtype.size();
-  return bytes + manifest.runs.size() * (kRunBytes + (manifest.has_places ? kPlaceBytes : 0));
-}
-
 std::uint16_t version_of(const Manifest& manifest) {
   if (manifest.has_places) return kManifestVersionWithPlaces;
   return manifest.share ? kManifestVersionOfShare : kManifestVersion;
@@ -262,13 +255,20 @@ std::string_view parse_fields(Decoder& from, std::uint16_t version, std::uint16_
 
 }  // namespace
 
+std::uint64_t encoded_bytes(const Manifest& manifest) {
+  std::uint64_t bytes = kHeaderBytes + manifest.job.size() + kChecksumBytes;
+  for (const ManifestInput& input : manifest.inputs) bytes += kInputBytes + input.path.size();
+  if (manifest.share) bytes += kShareBytes + manifest.share->dtype.size();
+  return bytes + manifest.runs.size() * (kRunBytes + (manifest.has_places ? kPlaceBytes : 0));
+}
+
 std::vector<std::byte> encode_manifest(const Manifest& manifest) {
   Encoder to;
-  to.bytes().reserve(bytes_of(manifest));
+  to.bytes().reserve(encoded_bytes(manifest));
   to.put(kMagic);
   to.put(version_of(manifest));
   to.put(flags_of(manifest));
-  to.put(bytes_of(manifest));
+  to.put(encoded_bytes(manifest));
   to.put(manifest.store);
   to.put(manifest.next_run);
   to.put(manifest.block_elements);

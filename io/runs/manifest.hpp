@@ -149,6 +149,7 @@ inline constexpr std::uint64_t kManifestHeaderBytes = 64;
 inline constexpr std::uint64_t kMostManifestBytes = 256 * kMiB;
 
 [[nodiscard]] std::vector<std::byte> encode_manifest(const Manifest& manifest);
+[[nodiscard]] std::uint64_t encoded_bytes(const Manifest& manifest);
 
 // Whether a file of this size that begins with `header` can be a manifest, so that the rest is
 // worth reading. Returns the reason why it cannot be one, as parse_manifest() does.

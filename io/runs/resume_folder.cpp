@@ -35,6 +35,19 @@ std::uint64_t end_of_runs(const Manifest& manifest) {
 
 }  // namespace
 
+void require_readable(const Manifest& manifest, const std::string& folder,
+                      std::uint64_t most_bytes) {
+  const std::uint64_t bytes = encoded_bytes(manifest);
+  const std::uint64_t most = std::min(most_bytes, kMostManifestBytes) / 4 * 3;  // runs follow
+  if (bytes <= most) return;
+  throw Error(ErrorKind::kUsage, "keeping runs in",
+              fmt::format("the names of {} inputs take {} there, and the memory of this sort has "
+                          "room for {}",
+                          manifest.inputs.size(), format_bytes(bytes), format_bytes(most)))
+      .path(folder)
+      .hint("give more memory with -S, or use shorter names");
+}
+
 ResumeFolder::ResumeFolder(std::string path, ResumeAccess access, std::uint64_t most_bytes)
     : path_(std::move(path)), access_(access) {
   constexpr int kAttempts = 5;
@@ -151,7 +164,8 @@ void ResumeFolder::read_manifest(std::uint64_t most_bytes) {
   bytes.resize(file.read_full_at(bytes, 0));
   std::string_view problem = problem_of_header(bytes, size);
   if (problem.empty() && size > most_bytes) {
-    throw refusal(fmt::format("it has {}, too many for the memory of -S", format_bytes(size)))
+    throw refusal(fmt::format("it has {}, and the memory of this sort has room for {}",
+                              format_bytes(size), format_bytes(most_bytes)))
         .hint("give more memory with -S");
   }
   if (problem.empty()) {

@@ -19,12 +19,21 @@
 
 namespace gsort::io {
 
-// The longest manifest that a sort with this much memory reads: decoded, it takes up to
-// kManifestMemory times its size.
-inline constexpr std::uint64_t kManifestMemory = 4;
+// The memory of a manifest of this size, decoded and encoded. A short one belongs to the program.
+[[nodiscard]] constexpr std::uint64_t manifest_memory(std::uint64_t manifest_bytes) {
+  constexpr std::uint64_t kShort = 64 * kKiB;
+  return manifest_bytes <= kShort ? 0 : 4 * manifest_bytes;
+}
+
+// The longest manifest that a sort with this much memory reads.
 [[nodiscard]] constexpr std::uint64_t manifest_limit(std::uint64_t memory_bytes) {
   return memory_bytes / 8;
 }
+
+// Before a sort: whether a process with the same memory will be able to read what this one keeps in
+// `folder`, with some room for runs. Throws: Error(kUsage).
+void require_readable(const Manifest& manifest, const std::string& folder,
+                      std::uint64_t most_bytes);
 
 enum class ResumeAccess : std::uint8_t {
   kUse,   // makes the folder if it is missing, with mode 0700, and locks it

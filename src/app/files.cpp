@@ -32,11 +32,12 @@ void require_memory_for_names(const Options& options) {
 
 }  // namespace
 
-std::uint64_t memory_of(const Resources& resources) {
+std::uint64_t memory_of(const Resources& resources, unsigned processes) {
   const io::HostFacts host = io::host_facts();
   Machine machine;
   machine.memory_bytes = host.memory_bytes;
   machine.available_bytes = host.available_bytes;
+  divide_memory(machine, processes);
   return host_budget(resources, machine);
 }
 

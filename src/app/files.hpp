@@ -13,7 +13,7 @@
 namespace gsort {
 
 // -S, or else half of the available memory. Throws: Error(kUsage) as host_budget.
-[[nodiscard]] std::uint64_t memory_of(const Resources& resources);
+[[nodiscard]] std::uint64_t memory_of(const Resources& resources, unsigned processes = 1);
 
 [[nodiscard]] io::ReaderOptions reader_options(const Options& options);
 

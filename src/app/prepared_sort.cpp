@@ -275,7 +275,10 @@ PreparedSort::PreparedSort(const Options& options, const Job& job, io::Reader& r
     count_output_in_memory();
   if (!outputs_.empty()) survey_written_file(outputs_.front().written_into(), machine_);
   machine_.output_is_null = !outputs_.empty() && outputs_.front().is_null();
-  if (resumption_) machine_.resumed = resumption_->found();
+  if (resumption_) {
+    machine_.resumed = resumption_->found();
+    machine_.names_bytes += resumption_->memory_bytes();
+  }
   if (options.keep_rates && rates_matter(machine_)) {
     rates_file_.emplace(rates_file());
     machine_.rates = rates_file_->read(rates_problem_);

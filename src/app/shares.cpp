@@ -142,10 +142,7 @@ Machine machine_for_part(const FormedShares& shares, const std::vector<std::stri
   Machine machine = survey(temporary, folder);
   machine.input_bytes = checked_product(shares.elements(), shares.element_bytes());
   machine.resumed = {shares.runs(), shares.elements(), shares.block_elements()};
-  constexpr std::uint64_t kFew = 64 * kKiB;  // belong to the program
-  if (shares.manifest_bytes() > kFew) {
-    machine.names_bytes = io::kManifestMemory * shares.manifest_bytes();
-  }
+  machine.names_bytes = io::manifest_memory(shares.manifest_bytes());
   return machine;
 }
 
@@ -255,11 +252,13 @@ ShareDone form(const Options& options, Job job, io::Reader& reader, Meter& meter
   const std::string above = folder_above(*options.form);
   static_cast<void>(io::open_folder(above, ErrorKind::kTemporary));
   const std::uint64_t element_bytes = job.element.bytes();
+  const std::uint64_t most_bytes = io::manifest_limit(memory_of(options));
   io::Manifest wanted = manifest_of_share(options, job, reader);
   wanted.share = manifest_share(options, job.dtype);
+  io::require_readable(wanted, *options.form, most_bytes);
   ShareDone done;
   const bool explains = options.explain != ExplainMode::kNone;
-  done.was_there = !explains && is_formed(*options.form, wanted);
+  done.was_there = !explains && is_formed(*options.form, wanted, most_bytes);
   if (done.was_there && !wants_report(options)) return done;
   const auto bytes = hold_to_share(options, element_bytes, reader);
   hold_in_runs(job);
@@ -267,10 +266,11 @@ ShareDone form(const Options& options, Job job, io::Reader& reader, Meter& meter
   job.resumable = job.forms_share = true;
   done.machine = survey({above}, "", reader);
   done.machine.input_bytes = bytes;
+  done.machine.names_bytes += io::manifest_memory(io::encoded_bytes(wanted));
   look_for_gpus(job, done.machine);
   done.plan = make_plan(job, done.machine);
   if (done.was_there) {
-    const io::ResumeFolder formed(*options.form, io::ResumeAccess::kRead);
+    const io::ResumeFolder formed(*options.form, io::ResumeAccess::kRead, most_bytes);
     const Fingerprint elements = fingerprint_of(formed.found()->runs);
     done.outcome = outcome_of_before(elements.count, done.plan);
     done.outcome.output_elements = elements.count;
@@ -279,7 +279,7 @@ ShareDone form(const Options& options, Job job, io::Reader& reader, Meter& meter
   } else if (!explains) {
     done.outcome = form_share(
         {.plan = done.plan, .reader = &reader, .make_engine = make_engine, .meter = &meter},
-        *options.form, wanted);
+        *options.form, std::move(wanted), most_bytes);
   }
   return done;
 }

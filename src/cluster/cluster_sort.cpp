@@ -44,6 +44,7 @@
 #include "pipeline/share/take_part.hpp"
 #include "pipeline/sort_context.hpp"
 #include "pipeline/survey.hpp"
+#include "plan/budget.hpp"
 #include "plan/engine_choice.hpp"
 
 namespace gsort::cluster {
@@ -254,9 +255,8 @@ class ClusterSort {
     Machine machine = survey(own_.folders(), output_folder, *reader_);
     machine.input_bytes = own_.elements() * job_.element.bytes();
     machine.resumed = own_.resumed();
-    machine.processes = team_.processes_here();
-    machine.memory_bytes /= machine.processes;
-    machine.available_bytes /= machine.processes;
+    machine.names_bytes += own_.manifest_memory_bytes();
+    divide_memory(machine, team_.processes_here());
     look_for_dealt_gpus(team_, job_, machine);
     Job job = job_;
     if (counts_distinct()) {  // when the output begins, it is known how many there are

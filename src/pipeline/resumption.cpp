@@ -105,6 +105,7 @@ Resumption::Resumption(const std::string& folder, io::ResumeAccess access, const
     : reader_(reader),
       folder_(folder, access, most_manifest_bytes),
       manifest_(manifest_of(job, element_bytes, reader)) {
+  io::require_readable(manifest_, folder, most_manifest_bytes);
   const std::optional<io::Manifest>& found = folder_.found();
   if (!found) {
     manifest_.store = io::sys::random_number();

@@ -47,7 +47,7 @@ class Resumption {
   // `job` says what is in the runs: see resumable_job(). Requires: the reader outlives it, and
   // nothing has been taken from it.
   // Throws: Error(kTemporary) when the folder may not be used, or holds another job, saying what
-  // differs; Error(kUsage) when an input cannot be read a second time.
+  // differs; Error(kUsage) when an input cannot be read a second time, or as require_readable().
   Resumption(const std::string& folder, io::ResumeAccess access, const std::string& job,
              std::uint64_t element_bytes, io::Reader& reader,
              std::uint64_t most_manifest_bytes = io::kMostManifestBytes);
@@ -59,6 +59,9 @@ class Resumption {
   // Whether the folder is there; kLook does not make it.
   [[nodiscard]] bool has_folder() const { return folder_.exists(); }
   [[nodiscard]] ResumedRuns found() const;
+  [[nodiscard]] std::uint64_t memory_bytes() const {
+    return io::manifest_memory(io::encoded_bytes(manifest_));
+  }
 
   // The place of the runs, with blocks of at most `block_elements`; made at the first call.
   [[nodiscard]] io::PersistentStore begin(std::uint64_t block_elements);

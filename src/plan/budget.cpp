@@ -16,6 +16,12 @@ constexpr std::uint64_t kMostProgramBytes = 16 * kMiB;
 
 }  // namespace
 
+void divide_memory(Machine& machine, unsigned processes) {
+  machine.processes = processes;
+  machine.memory_bytes /= processes;
+  machine.available_bytes /= processes;
+}
+
 std::uint64_t host_budget(const Resources& resources, const Machine& machine) {
   if (!resources.buffer_size) return machine.available_bytes / 2;
   const std::uint64_t wanted = parse_size(*resources.buffer_size, machine.memory_bytes, "-S");
@@ -49,9 +55,10 @@ std::uint64_t device_budget(const Resources& resources, const GpuFacts& gpu) {
 }
 
 std::uint64_t names_bytes(std::uint64_t inputs, std::uint64_t name_bytes) {
-  constexpr std::uint64_t kFew = 1000;
+  constexpr std::uint64_t kFew = kMiB;
   constexpr std::uint64_t kInputBytes = 800;  // measured; a name is in memory three times
-  return inputs <= kFew ? 0 : inputs * kInputBytes + 3 * name_bytes;
+  const std::uint64_t bytes = inputs * kInputBytes + 3 * name_bytes;
+  return bytes <= kFew ? 0 : bytes;
 }
 
 std::uint64_t buffer_budget(std::uint64_t host_budget_bytes, std::uint64_t least_program_bytes) {

@@ -9,6 +9,9 @@
 
 namespace gsort {
 
+// Divides the memory of the machine equally among the processes on it.
+void divide_memory(Machine& machine, unsigned processes);
+
 // Host memory for the whole program: -S, else half of what is available.
 // Throws: Error(kUsage) for a size that is more than the machine has.
 [[nodiscard]] std::uint64_t host_budget(const Resources& resources, const Machine& machine);

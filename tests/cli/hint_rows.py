@@ -174,6 +174,7 @@ followed(r"write (\d+M) for mebibytes, \d+K for kibibytes, or \d+B for bytes", w
 followed(r"the (?:values|types) are ([^;]*)", with_a_listed_value)
 followed(r"give a whole number from (\d+) to \d+", with_named_value("{0}"))
 followed(r"give a whole number in digits, as in (\d+)", with_named_value("{0}"))
+followed(r"give more memory with -S(?:, or use shorter names)?", with_value("--buffer-size", "256M"))
 followed(r"a header has (0) to \d+ bytes", with_named_value("{0}"))
 followed(r"give numbers from .*, as in --device=(0,1), or (all), or (auto)", with_named_value("{0}", "{1}", "{2}"))
 followed(r"its levels are (\d+) to (\d+), \d+ if none is given", levels)

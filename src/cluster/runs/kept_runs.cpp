@@ -51,7 +51,8 @@ KeptRuns::KeptRuns(Team& team, const Options& options, io::Manifest wanted,
       options_(options),
       dir_(without_slash(*options.resume)),
       manifest_(std::move(wanted)),
-      readable_(readable) {
+      readable_(readable),
+      most_manifest_bytes_(io::manifest_limit(memory_of(options, team.processes_here()))) {
   manifest_.has_places = true;
   if (only_looks()) return;
   if (io::sys::make_folder(dir_.c_str(), kFolderOfTheOwner) == 0) {
@@ -105,8 +106,7 @@ void KeptRuns::look() {
 }
 
 void KeptRuns::look_at(const std::string& name) {
-  const io::ResumeFolder folder(path_of(name), io::ResumeAccess::kRead,
-                                io::manifest_limit(memory_of(options_)));
+  const io::ResumeFolder folder(path_of(name), io::ResumeAccess::kRead, most_manifest_bytes_);
   const SeenFolder found = seen(name, folder);
   // Without runs, it was left by a process that had none yet, and is only removed.
   if (!found.runs.empty()) {
@@ -211,7 +211,10 @@ Message KeptRuns::tasks_of(const std::vector<Message>& views) const {
 }
 
 std::vector<OutputRange> KeptRuns::agree() {
-  team_.work([this] { look(); });
+  team_.work([this] {
+    io::require_readable(manifest_, dir_, most_manifest_bytes_);
+    look();
+  });
   const std::vector<Message> views = team_.gather(own_view());
   const Message tasks = team_.broadcast(team_.rank() == 0 ? tasks_of(views) : Message());
   MessageReader reader(tasks);
@@ -226,7 +229,8 @@ std::vector<OutputRange> KeptRuns::agree() {
 
 void KeptRuns::take(const RunTask::Folder& task) {
   const io::ResumeAccess access = only_looks() ? io::ResumeAccess::kRead : io::ResumeAccess::kUse;
-  TakenFolder& taken = taken_.emplace_back(path_of(task.name), access, task.runs);
+  TakenFolder& taken =
+      taken_.emplace_back(path_of(task.name), access, most_manifest_bytes_, task.runs);
   const std::optional<io::Manifest>& found = taken.folder.found();
   const std::uint64_t store = found ? found->store : 0;
   if (store != task.store || (!task.runs.empty() && task.runs.back() >= found->runs.size())) {
@@ -263,6 +267,12 @@ std::vector<PlacedRun> KeptRuns::take_up(const Plan& plan, Proof& proof) {
     }
   }
   return placed;
+}
+
+std::uint64_t KeptRuns::manifest_memory_bytes() const {
+  std::uint64_t bytes = io::encoded_bytes(manifest_);
+  for (const TakenFolder& taken : taken_) bytes += taken.folder.manifest_bytes();
+  return io::manifest_memory(bytes);
 }
 
 std::uint64_t KeptRuns::scratch_bytes() const {

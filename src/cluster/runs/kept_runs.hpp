@@ -55,6 +55,8 @@ class KeptRuns {
 
   // After agree(): the earlier runs that this process uses.
   [[nodiscard]] const ResumedRuns& resumed() const { return resumed_; }
+  // The memory of all manifests that this process holds.
+  [[nodiscard]] std::uint64_t manifest_memory_bytes() const;
   // DIR, or where it would be made.
   [[nodiscard]] std::string existing_folder() const;
 
@@ -81,8 +83,9 @@ class KeptRuns {
  private:
   // A folder of an earlier process that this one uses.
   struct TakenFolder {
-    TakenFolder(const std::string& path, io::ResumeAccess access, std::vector<std::uint64_t> used)
-        : folder(path, access), runs(std::move(used)) {}
+    TakenFolder(const std::string& path, io::ResumeAccess access, std::uint64_t most_bytes,
+                std::vector<std::uint64_t> used)
+        : folder(path, access, most_bytes), runs(std::move(used)) {}
 
     io::ResumeFolder folder;
     std::vector<std::uint64_t> runs;  // numbers of those that are used
@@ -116,6 +119,7 @@ class KeptRuns {
   const std::string dir_;
   io::Manifest manifest_;  // of the own folder
   const OutputRange readable_;
+  const std::uint64_t most_manifest_bytes_;
   std::vector<SeenFolder> seen_;
   std::vector<Foreign> foreign_;
   ResumedRuns resumed_;

@@ -43,6 +43,9 @@ class OwnRuns {
   // After share_out(): elements to read, and runs of earlier processes.
   [[nodiscard]] std::uint64_t to_read() const { return to_read_; }
   [[nodiscard]] ResumedRuns resumed() const { return kept_ ? kept_->resumed() : ResumedRuns(); }
+  [[nodiscard]] std::uint64_t manifest_memory_bytes() const {
+    return kept_ ? kept_->manifest_memory_bytes() : 0;
+  }
   [[nodiscard]] std::uint64_t elements() const { return to_read_ + resumed().elements; }
   // The folders of runs.
   [[nodiscard]] std::vector<std::string> folders() const;

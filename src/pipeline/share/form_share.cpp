@@ -4,6 +4,7 @@
 #include <memory>
 #include <optional>
 #include <string>
+#include <utility>
 #include <vector>
 
 #include <fmt/format.h>
@@ -43,9 +44,9 @@ bool is_same(const io::Manifest& found, const io::Manifest& wanted) {
          found.share->has_own_inputs == share.has_own_inputs && found.share->dtype == share.dtype;
 }
 
-bool holds(const std::string& folder, const io::Manifest& wanted) {
+bool holds(const std::string& folder, const io::Manifest& wanted, std::uint64_t most_bytes) {
   if (!io::is_there(folder)) return false;
-  const io::ResumeFolder there(folder, io::ResumeAccess::kRead);
+  const io::ResumeFolder there(folder, io::ResumeAccess::kRead, most_bytes);
   if (!there.found()) {
     if (io::names_with({folder, ""}, "").empty()) return false;  // an empty one is replaced
     throw other_folder(folder, "it holds other files");
@@ -61,14 +62,14 @@ std::string hidden_folder_of(const std::string& folder) {
 }
 
 // Removes the remains of this folder that killed processes have left; a live process keeps its own.
-void remove_left(const io::OutputPlace& place) {
+void remove_left(const io::OutputPlace& place, std::uint64_t most_bytes) {
   const std::string prefix = hidden_folder_of(place.name);
   for (const std::string& name : io::names_with(place, prefix)) {
     // Otherwise it belongs to a folder whose name begins with this folder's name and ".gsort-".
     if (name.find_first_not_of("0123456789abcdef", prefix.size()) != name.npos) continue;
     try {
       const std::string path = place.folder + "/" + name;
-      const io::ResumeFolder locked(path, io::ResumeAccess::kUse);
+      const io::ResumeFolder locked(path, io::ResumeAccess::kUse, most_bytes);
       // The runs before the manifest: runs alone would be refused here.
       std::vector<std::string> files = io::names_with({path, ""}, "");
       std::ranges::reverse(files);
@@ -81,14 +82,16 @@ void remove_left(const io::OutputPlace& place) {
 
 class ShareForming {
  public:
-  ShareForming(SortContext context, const std::string& folder, const io::Manifest& wanted)
+  ShareForming(SortContext context, const std::string& folder, io::Manifest wanted,
+               std::uint64_t most_manifest_bytes)
       : context_(std::move(context)),
         plan_(context_.plan),
         reader_(*context_.reader),
         meter_(*context_.meter),
         folder_(without_slash(folder)),
         place_(io::place_of(folder_)),
-        wanted_(wanted),
+        wanted_(std::move(wanted)),
+        most_manifest_bytes_(most_manifest_bytes),
         proof_(proof_of(plan_, &meter_)) {
     wanted_.share->first_element = reader_.position() / plan_.element_bytes;
     context_.proof = &proof_;
@@ -97,7 +100,7 @@ class ShareForming {
 
   Outcome form() {
     const std::uint64_t begin_ns = meter_.now_ns();
-    remove_left(place_);
+    remove_left(place_, most_manifest_bytes_);
     begin_folder();
     try {
       const io::Arena arena(plan_.arena_bytes, "sorting");
@@ -192,7 +195,7 @@ class ShareForming {
       if (above_.readable) above_.file.sync();
       return;
     }
-    if (!holds(folder_, wanted_)) {
+    if (!holds(folder_, wanted_, most_manifest_bytes_)) {
       throw Error::from_errno(ErrorKind::kTemporary, "putting in place", problem)
           .path(folder_)
           .hint(problem == ENOTDIR ? "name a folder that does not exist" : io::hint_for(problem));
@@ -215,6 +218,7 @@ class ShareForming {
   const std::string folder_;
   const io::OutputPlace place_;
   io::Manifest wanted_;
+  const std::uint64_t most_manifest_bytes_;
   Proof proof_;
   std::string hidden_;
   io::Folder above_;
@@ -241,16 +245,17 @@ void hold_in_runs(Job& job) {
   job.element.key.tuple = {};
 }
 
-bool is_formed(const std::string& folder, const io::Manifest& wanted) {
+bool is_formed(const std::string& folder, const io::Manifest& wanted,
+               std::uint64_t most_manifest_bytes) {
   const std::string name = without_slash(folder);
-  if (!holds(name, wanted)) return false;
-  remove_left(io::place_of(name));  // no later process would
+  if (!holds(name, wanted, most_manifest_bytes)) return false;
+  remove_left(io::place_of(name), most_manifest_bytes);  // no later process would
   return true;
 }
 
-Outcome form_share(const SortContext& context, const std::string& folder,
-                   const io::Manifest& wanted) {
-  return ShareForming(context, folder, wanted).form();
+Outcome form_share(const SortContext& context, const std::string& folder, io::Manifest wanted,
+                   std::uint64_t most_manifest_bytes) {
+  return ShareForming(context, folder, std::move(wanted), most_manifest_bytes).form();
 }
 
 }  // namespace gsort

@@ -21,11 +21,12 @@ void hold_in_runs(Job& job);
 // Whether the folder holds just the share `wanted` already. If so, removes what killed processes
 // have left beside it. Throws: Error(kTemporary) where it holds anything else. Requires:
 // wanted.share is set; the rest is of all inputs, before the reader is held to the share.
-[[nodiscard]] bool is_formed(const std::string& folder, const io::Manifest& wanted);
+[[nodiscard]] bool is_formed(const std::string& folder, const io::Manifest& wanted,
+                             std::uint64_t most_manifest_bytes);
 
 // Requires: as is_formed(); the plan is for the share's bytes, and hold_in_runs(); the reader gives
 // the share; the context has a meter. Throws: Error; nothing is left then.
-Outcome form_share(const SortContext& context, const std::string& folder,
-                   const io::Manifest& wanted);
+Outcome form_share(const SortContext& context, const std::string& folder, io::Manifest wanted,
+                   std::uint64_t most_manifest_bytes);
 
 }  // namespace gsort
