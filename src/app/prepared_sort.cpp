@@ -243,6 +243,22 @@ void require_temporary_folders(const Options& options, const Machine& machine, c
   }
 }
 
+Machine machine_after(const DeviceError& failure, Machine machine, const Options& options,
+                      unsigned failures) {
+  constexpr unsigned kMostPlans = 5;
+  const bool is_auto = options.engine == EngineChoice::kAuto;
+  const bool is_lack = failure.kind() == ErrorKind::kResource && failure.ordinal();
+  if (is_lack && failures <= kMostPlans && !(is_auto && options.gpu_memory)) {
+    std::vector<unsigned> ordinals;
+    for (const GpuFacts& gpu : machine.gpus) ordinals.push_back(static_cast<unsigned>(gpu.device));
+    take_gpus(gpu::find_devices(ordinals), machine);
+    return machine;
+  }
+  if (!is_auto) throw DeviceError(failure);
+  return without_device(std::move(machine), failure.ordinal(),
+                        "after a failure: " + failure.operation() + ": " + failure.reason());
+}
+
 PreparedSort::PreparedSort(const Options& options, const Job& job, io::Reader& reader)
     : PreparedSort(options, job, reader,
                    open_outputs(options, job.output_form, reader.known_size().value_or(0))) {}
@@ -306,19 +322,18 @@ std::vector<std::string> PreparedSort::folders_for_runs(const std::string& outpu
 
 // The devices were a choice of gsort's, unless the engine was asked for.
 Outcome PreparedSort::run(Meter* meter, const std::function<void()>& before_name) {
-  PlanWithout without;
-  if (options_.engine == EngineChoice::kAuto) {
-    without = [this](const DeviceError& failure) { plan_without(failure); };
-  }
+  const bool is_auto = options_.engine == EngineChoice::kAuto;
   try {
-    return run_sort({.plan = plan_,
-                     .reader = &reader_,
-                     .temporary_folders = temporary_folders_,
-                     .make_engine = make_engine,
-                     .make_tier = make_tier,
-                     .meter = meter,
-                     .resumption = resumption_ ? &*resumption_ : nullptr},
-                    outputs_, without, before_name);
+    return run_sort(
+        {.plan = plan_,
+         .reader = &reader_,
+         .temporary_folders = temporary_folders_,
+         .make_engine = make_engine,
+         .make_tier = make_tier,
+         .meter = meter,
+         .resumption = resumption_ ? &*resumption_ : nullptr},
+        outputs_, [this](const DeviceError& failure) { plan_again(failure); }, before_name,
+        is_auto ? Planned::kAfterFailures : Planned::kAfterLackOfMemory);
   } catch (const Error& error) {
     const Error told = told_of_variable(options_, error);
     if (told.hint() == error.hint()) throw;
@@ -326,9 +341,8 @@ Outcome PreparedSort::run(Meter* meter, const std::function<void()>& before_name
   }
 }
 
-void PreparedSort::plan_without(const DeviceError& failure) {
-  machine_ = without_device(std::move(machine_), failure.ordinal(),
-                            "after a failure: " + failure.operation() + ": " + failure.reason());
+void PreparedSort::plan_again(const DeviceError& failure) {
+  machine_ = machine_after(failure, std::move(machine_), options_, ++failures_);
   plan_ = packing_plan(plan_.job, machine_);
 }
 

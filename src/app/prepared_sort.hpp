@@ -52,6 +52,13 @@ struct VisibleGpu {
 [[nodiscard]] io::OutputOptions output_options(const Options& options,
                                                std::uint64_t expected_bytes = 0);
 
+// The machine that a sort is planned for again after a failure of a device. If another process has
+// taken memory of the device since the sort was planned, it has what is free now; after a few
+// failures, of which this is number `failures`, and any other one, it is left out. Throws: the
+// failure, if --engine asks for devices and the sort cannot be planned again with it.
+[[nodiscard]] Machine machine_after(const DeviceError& failure, Machine machine,
+                                    const Options& options, unsigned failures);
+
 // Throws: Error(kTemporary) if a folder for runs cannot be used and was requested, or the plan
 // needs it.
 void require_temporary_folders(const Options& options, const Machine& machine, const Plan& plan);
@@ -79,7 +86,7 @@ class PreparedSort {
   void remember_rates(Outcome& outcome) const;
 
  private:
-  void plan_without(const DeviceError& failure);
+  void plan_again(const DeviceError& failure);
   void count_output_in_memory();
   [[nodiscard]] std::vector<std::string> folders_for_runs(const std::string& output_folder) const;
   void keep_rates(Outcome& outcome) const;
@@ -93,6 +100,7 @@ class PreparedSort {
   std::optional<RatesFile> rates_file_;
   std::string rates_problem_;
   std::optional<double> cuda_start_seconds_;
+  unsigned failures_ = 0;  // of devices
   Plan plan_;
 };
 

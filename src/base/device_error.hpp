@@ -24,7 +24,8 @@ class DeviceError final : public Error {
 };
 
 // What was done again without the device, by another one or the CPU.
-enum class DoneAgain : std::uint8_t { kSort, kChunks, kParts };
+// kSortWithLess: by it, in the memory that others have left there.
+enum class DoneAgain : std::uint8_t { kSort, kSortWithLess, kChunks, kParts };
 
 struct LostDevice {
   std::optional<int> ordinal;  // none: all of them

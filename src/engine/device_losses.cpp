@@ -10,8 +10,11 @@ void DeviceLosses::add(const DeviceError& failure, DoneAgain again) {
   if (failure.ordinal() && failure.kind() != ErrorKind::kResource) {
     lost_.push_back(failure);
   }
-  if (again == DoneAgain::kSort) {
-    std::erase_if(all_, [](const LostDevice& loss) { return loss.again != DoneAgain::kSort; });
+  const auto is_of_chunks = [](DoneAgain done) {
+    return done == DoneAgain::kChunks || done == DoneAgain::kParts;
+  };
+  if (!is_of_chunks(again)) {
+    std::erase_if(all_, [&](const LostDevice& loss) { return is_of_chunks(loss.again); });
   }
   const bool is_known = std::ranges::any_of(all_, [&](const LostDevice& loss) {
     return loss.ordinal == failure.ordinal() && loss.again == again;

@@ -298,11 +298,13 @@ bool begin_again(const SortContext& context, std::span<io::Output> outputs) {
 }  // namespace
 
 Outcome run_sort(const SortContext& door, std::span<io::Output> outputs,
-                 const PlanWithout& plan_without, const std::function<void()>& before_name) {
+                 const PlanWithout& plan_without, const std::function<void()>& before_name,
+                 Planned again) {
   const auto begin = std::chrono::steady_clock::now();
   DeviceLosses losses;
   SortContext context = door;
-  if (plan_without) context.losses = &losses;
+  const bool may_lose = again == Planned::kAfterFailures;
+  if (plan_without && may_lose) context.losses = &losses;
   for (;;) {
     try {
       Outcome outcome = Sort(context, outputs, before_name).run();
@@ -311,9 +313,13 @@ Outcome run_sort(const SortContext& door, std::span<io::Output> outputs,
       outcome.seconds = all.count();
       return outcome;
     } catch (const DeviceError& failure) {
-      if (!plan_without || !begin_again(context, outputs)) throw;
+      const bool is_lack = failure.kind() == ErrorKind::kResource;
+      if (!plan_without || !(may_lose || is_lack) || !begin_again(context, outputs)) throw;
       plan_without(failure);
-      losses.add(failure, DoneAgain::kSort);
+      const bool is_used = std::ranges::any_of(context.plan.devices, [&](const DevicePlan& device) {
+        return device.ordinal == failure.ordinal();
+      });
+      losses.add(failure, is_used ? DoneAgain::kSortWithLess : DoneAgain::kSort);
     }
   }
 }

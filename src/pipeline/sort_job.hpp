@@ -12,9 +12,12 @@
 
 namespace gsort {
 
-// A device has failed: makes the context's plan one that does not use it.
-// Throws: Error when there is no such plan.
+// A device has failed: makes the context's plan one that does not use it, or uses less of its
+// memory. Throws: Error when there is no such plan.
 using PlanWithout = std::function<void(const DeviceError&)>;
+
+// The failures after which devices are done without, or with less memory of them.
+enum class Planned : std::uint8_t { kAfterFailures, kAfterLackOfMemory };
 
 // Sorts what the context's reader gives into `outputs`: one, or all parts that it is split into.
 // `before_name`, if any, is called when the output is on the disk but does not have its name yet;
@@ -30,6 +33,7 @@ using PlanWithout = std::function<void(const DeviceError&)>;
 // ended.
 Outcome run_sort(const SortContext& door, std::span<io::Output> outputs,
                  const PlanWithout& plan_without = nullptr,
-                 const std::function<void()>& before_name = nullptr);
+                 const std::function<void()>& before_name = nullptr,
+                 Planned again = Planned::kAfterFailures);
 
 }  // namespace gsort

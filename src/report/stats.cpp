@@ -118,6 +118,8 @@ const char* name_of(DoneAgain again) {
       return "chunks";
     case DoneAgain::kParts:
       return "parts";
+    case DoneAgain::kSortWithLess:
+      return "sort_with_less";
     case DoneAgain::kSort:
       break;
   }

@@ -76,6 +76,7 @@ std::string again_words(DoneAgain again) {
     case DoneAgain::kParts:
       return "merged parts again";
     case DoneAgain::kSort:
+    case DoneAgain::kSortWithLess:
       break;
   }
   return "sorted again";
@@ -189,7 +190,9 @@ std::string statistic_lines(std::string_view program, const Statistics& statisti
 std::string lost_device_lines(std::span<const LostDevice> lost_devices) {
   std::string text;
   for (const LostDevice& lost : lost_devices) {
-    text += fmt::format("gsort: {} without {}: {}\n", again_words(lost.again),
+    const bool is_used = lost.again == DoneAgain::kSortWithLess;
+    text += fmt::format("gsort: {} {} {}: {}\n", again_words(lost.again),
+                        is_used ? "with less memory of" : "without",
                         lost.ordinal ? fmt::format("device {}", *lost.ordinal) : "a GPU",
                         printable(lost.failure));
   }

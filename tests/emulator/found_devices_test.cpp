@@ -1,17 +1,29 @@
 // Which of the emulated devices are found, and which of them are started.
+#include <algorithm>
 #include <cstdint>
 #include <cstdlib>
+#include <optional>
+#include <random>
+#include <span>
 #include <string>
+#include <utility>
+#include <vector>
 
+#include <cuda_runtime.h>
 #include <gtest/gtest.h>
 
 #include "app/prepared_sort.hpp"
+#include "base/device_error.hpp"
 #include "base/error.hpp"
 #include "base/units.hpp"
 #include "devices.hpp"
+#include "gpu/cuda/cuda_check.hpp"
+#include "gpu/cuda/cuda_resources.hpp"
 #include "gpu/engine/gpu.hpp"
+#include "io/input/reader.hpp"
 #include "support/error_of.hpp"
 #include "support/invented.hpp"
+#include "unit/io/support.hpp"
 
 namespace gsort {
 namespace {
@@ -78,6 +90,85 @@ TEST(FoundDevice, IsListedWithoutBeingStarted) {
   EXPECT_EQ(started_devices(), 0);
   EXPECT_EQ(gpu::find_devices({}).devices.size(), 4U);
   EXPECT_EQ(started_devices(), 4);
+}
+
+Options with_engine(EngineChoice engine, std::optional<std::string> gpu_memory = std::nullopt) {
+  Options options;
+  options.engine = engine;
+  options.gpu_memory = std::move(gpu_memory);
+  return options;
+}
+
+// Another process has taken memory of the device since the sort was planned.
+TEST(FoundDevice, WithLessMemoryThanPlannedIsUsedWithWhatIsFree) {
+  Machine machine;
+  machine.gpus = {{.device = 0, .name = "emulated 0", .free_bytes = emulator::kDeviceBytes}};
+  const DeviceError lack(0, Error(ErrorKind::kResource, "allocating device memory", "too much"));
+  const DeviceError failure(0, Error(ErrorKind::kDevice, "sorting", "it broke"));
+  (void)cudaSetDevice(0);
+  std::optional<gpu::DeviceMemory> taken(std::in_place, kGiB);
+  for (const EngineChoice engine : {EngineChoice::kAuto, EngineChoice::kCuda}) {
+    const Machine after = machine_after(lack, machine, with_engine(engine), 1);
+    ASSERT_EQ(after.gpus.size(), 1U);
+    EXPECT_EQ(after.gpus[0].free_bytes, emulator::kDeviceBytes - kGiB);
+  }
+  constexpr unsigned kTooOften = 6;
+  for (const auto& [error, failures] : {std::pair(lack, kTooOften), {failure, 1U}}) {
+    const Machine after = machine_after(error, machine, with_engine(EngineChoice::kAuto), failures);
+    EXPECT_TRUE(after.gpus.empty());
+    EXPECT_NE(after.no_gpu_reason.find(error.reason()), std::string::npos);
+    EXPECT_THROW((void)machine_after(error, machine, with_engine(EngineChoice::kCuda), failures),
+                 DeviceError);
+  }
+  // With a size that was given, the CPU sorts, or the planning says what is free.
+  EXPECT_TRUE(machine_after(lack, machine, with_engine(EngineChoice::kAuto, "4G"), 1).gpus.empty());
+  EXPECT_EQ(machine_after(lack, machine, with_engine(EngineChoice::kCuda, "4G"), 1).gpus.size(),
+            1U);
+  (void)cudaSetDevice(0);  // freed where it was made
+  taken.reset();
+}
+
+TEST(FoundDevice, WithTooLittleMemoryOnceSortsIfItWasAskedFor) {
+  const io::test::TempFolder folder;
+  std::vector<std::uint32_t> keys(20'000);
+  std::ranges::generate(keys, std::mt19937(1));
+  io::test::write_file(folder / "in", std::as_bytes(std::span(keys)));
+  std::ranges::sort(keys);
+  Options options = test::options_for(KeyType::kU32, "1G");
+  options.inputs = {folder / "in"};
+  options.output = folder / "out";
+  options.engine = EngineChoice::kCuda;
+  options.devices.listed = {0};
+  const auto sort_with_fault = [&](std::uint64_t nth, bool stays) {
+    gpu::clear_cuda_fault();
+    io::Reader reader(options.inputs, {4, io::DirectIo::kAuto, {}});
+    PreparedSort sort(options, make_job(options), reader);
+    gpu::inject_cuda_fault({gpu::CudaCall::kMemory, nth, cudaErrorMemoryAllocation, stays, 0});
+    return sort.run(nullptr);
+  };
+  unsigned sorted_again = 0;
+  bool was_met = true;
+  for (std::uint64_t nth = 1; was_met; ++nth) {
+    SCOPED_TRACE(nth);
+    try {
+      const Outcome outcome = sort_with_fault(nth, false);
+      was_met = gpu::cuda_fault_was_met();
+      for (const LostDevice& lost : outcome.lost_devices) {
+        EXPECT_EQ(lost.again, DoneAgain::kSortWithLess);
+        ++sorted_again;
+      }
+      EXPECT_TRUE(
+          std::ranges::equal(io::test::read_file(folder / "out"), std::as_bytes(std::span(keys))));
+    } catch (const DeviceError& failure) {
+      EXPECT_EQ(failure.operation(), "pinning host memory for the GPU") << failure.what();
+      continue;
+    }
+    if (was_met) {
+      EXPECT_THROW((void)sort_with_fault(nth, true), Error);
+    }
+  }
+  gpu::clear_cuda_fault();
+  EXPECT_GT(sorted_again, 0U);
 }
 
 // With auto, and an input of so many bytes.
