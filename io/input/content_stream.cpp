@@ -81,7 +81,8 @@ void ContentStream::look() {
     throw Error(ErrorKind::kInput, "decompressing",
                 fmt::format("the suffix says {0}, but the data is not {0}", name_of(*named)))
         .path(path_)
-        .hint("use --decompress=none to read the bytes as they are");
+        .hint(fmt::format("to read the bytes as they are, use --decompress=none {}",
+                          form_words(path_)));
   }
   if (is_named_twice) {
     throw Error(ErrorKind::kInput, "decompressing", "its name says that it is compressed twice")

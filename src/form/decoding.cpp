@@ -26,17 +26,21 @@ std::string decompress_command(Codec codec, std::string_view path) {
   return with_file(command_of(codec), path);
 }
 
+std::string form_words(std::string_view path) {
+  const auto format = format_of_path(path);
+  const auto type = key_type_of_path(path);
+  const std::string_view type_word = type ? name_of(*type) : "TYPE";
+  if (format == FileFormat::kNpy) return "--format=npy";
+  return fmt::format("{}-t {}", format == FileFormat::kText ? "--format=text " : "", type_word);
+}
+
 // A pipe has no name that says its format: an array's header would be taken for keys. Which other
 // options were given is not known here.
 std::string decompress_pipe(std::string_view command, std::string_view path) {
   const auto format = format_of_path(path);
-  const auto type = key_type_of_path(path);
-  const std::string_view type_word = type ? name_of(*type) : "TYPE";
-  return fmt::format("{} | gsort {}", with_file(command, path),
-                     format == FileFormat::kNpy ? "--format=npy"
-                     : format == FileFormat::kText
-                         ? fmt::format("--format=text -t {}", type_word)
-                         : fmt::format("-t {}, with the other options", type_word));
+  const bool is_plain = format != FileFormat::kNpy && format != FileFormat::kText;
+  return fmt::format("{} | gsort {}{}", with_file(command, path), form_words(path),
+                     is_plain ? ", with the other options" : "");
 }
 
 std::string decompress_pipe(Codec codec, std::string_view path) {

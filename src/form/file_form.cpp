@@ -61,7 +61,7 @@ std::optional<FileFormat> format_of_path(std::string_view path) {
 }
 
 bool is_read_compressed(const InputForm& form, std::string_view path) {
-  return form.codec == Codec::kNone && has_foreign_codec(path);
+  return form.codec == Codec::kNone && (codec_of_path(path) || has_foreign_codec(path));
 }
 
 FileFormat format_of_input(const InputForm& form, std::string_view path) {

@@ -13,8 +13,7 @@ namespace {
 constexpr KeyType kAssumedType = KeyFormat{}.type;
 
 bool is_text(const Options& options, const std::string& input) {
-  const auto format = options.input_form.format ? options.input_form.format : format_of_path(input);
-  return format == FileFormat::kText;
+  return format_of_input(options.input_form, input) == FileFormat::kText;
 }
 
 bool puts_out_text(const Options& options, const Job& job) {

@@ -12,8 +12,9 @@ namespace {
 
 // Headers of arrays say more than suffixes, and have been compared.
 bool is_of_other_type(const InputForm& form, const std::string& input, KeyType type) {
-  const auto format = form.format ? form.format : format_of_path(input);
-  return format != FileFormat::kNpy && key_type_of_path(input).value_or(type) != type;
+  if (is_read_compressed(form, input)) return false;
+  return format_of_input(form, input) != FileFormat::kNpy &&
+         key_type_of_path(input).value_or(type) != type;
 }
 
 // `gsort -t i32 data.u32 -o data.u32`: that the name is another matter is known.

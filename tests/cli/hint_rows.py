@@ -152,7 +152,11 @@ followed(r"to sort its rows as records, and keep its header, add (--format=bin) 
 followed(r"--format=bin takes all files as raw bytes", with_options("--format=bin"))
 followed(r"gsort writes .* under other names; (--format=bin) writes raw keys under this name", with_options("{0}"))
 followed(r"is it (?:text|a \.npy file)\? (--format=bin) reads raw keys", with_options("{0}"))
-followed(r"use (--decompress=none) to read the bytes as they are", with_options("{0}"))
+followed(r"to read the bytes as they are, use (--decompress=none) -t TYPE", with_options("{0}", "--type=u8"))
+followed(r"to read the bytes as they are, use (--decompress=none) -t (\w+)", with_options("{0}", "--type={1}"))
+followed(r"to read the bytes as they are, use (--decompress=none) (--format=npy)", with_options("{0}", "{1}"))
+followed(r"to read the bytes as they are, use (--decompress=none) (--format=text) -t (\w+)",
+         with_options("{0}", "{1}", "--type={2}"))
 followed(r"(?:give -S \d+M or more, or )?use: (.* \| gsort .*?)(?:, with the other options)?"
          r"(?:; --decompress=none .*|; -t \w+ sorts .*)?", in_a_pipe)
 followed(r"give -S (\d+M) or more, or decompress such inputs first: .*", with_value("--buffer-size", "{0}"))
@@ -170,11 +174,11 @@ followed(r"give (--decompress=zstd) or (--decompress=none)", with_options("--dec
 
 # Values, counts and sizes.
 followed(r"use at least (\d+[KMG])(?:,.*)?", with_value("--buffer-size", "{0}"))
+followed(r"give more memory with -S(?:, or use shorter names)?", with_value("--buffer-size", "256M"))
 followed(r"write (\d+M) for mebibytes, \d+K for kibibytes, or \d+B for bytes", with_named_value("{0}"))
 followed(r"the (?:values|types) are ([^;]*)", with_a_listed_value)
 followed(r"give a whole number from (\d+) to \d+", with_named_value("{0}"))
 followed(r"give a whole number in digits, as in (\d+)", with_named_value("{0}"))
-followed(r"give more memory with -S(?:, or use shorter names)?", with_value("--buffer-size", "256M"))
 followed(r"a header has (0) to \d+ bytes", with_named_value("{0}"))
 followed(r"give numbers from .*, as in --device=(0,1), or (all), or (auto)", with_named_value("{0}", "{1}", "{2}"))
 followed(r"its levels are (\d+) to (\d+), \d+ if none is given", levels)

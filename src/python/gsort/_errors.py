@@ -92,8 +92,9 @@ def _class_of(kind: str, number: int, path: Optional[str]) -> Type[Error]:
 # What the program says about its options, and what this package says about arguments instead. Whole phrases come first.
 _ARGUMENTS: List[Tuple["re.Pattern[str]", Any]] = [(re.compile(pattern), words) for pattern, words in (
     (r"gsort -h shows the common options, gsort --help all", "help(gsort.sort) explains the arguments"),
-    (r"(, or )?use --decompress=none to read the bytes as they are",
-     lambda found: "" if found[1] else "give it a name without that suffix to read the bytes as they are"),
+    (r", or use --decompress=none to read the bytes as they are", ""),
+    (r"to read the bytes as they are, use --decompress=none .*",
+     "give it a name without that suffix to read the bytes as they are"),
     (r"; or sort the bytes of .* with --decompress=\w+", ""),
     (r"give --decompress=zstd or --decompress=none", "decompress it first"),
     (r", or --compress=none", ""),
