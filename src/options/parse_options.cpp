@@ -2,6 +2,7 @@
 // decides what an option means. Whatever Boost finds wrong is said again in gsort's words.
 #include <algorithm>
 #include <memory>
+#include <new>
 #include <utility>
 
 #include <boost/program_options/cmdline.hpp>
@@ -85,13 +86,14 @@ Error unknown_long_option(std::string_view typed, Program program) {
   const bool gsort_has_it =
       std::ranges::find(option_table(), typed.substr(2), &OptionSpec::name) != option_table().end();
   if (program == Program::kCluster && gsort_has_it) return only_on_one_machine(typed);
+  if (std::ranges::count(names, typed.substr(2)) > 0) throw std::bad_alloc();
   const auto nearest = nearest_option(typed.substr(2), names);
   return Error(ErrorKind::kUsage, fmt::format("option '{}'", typed), "is unknown")
       .hint(nearest ? fmt::format("did you mean --{}?", *nearest) : see_help(program));
 }
 
 // `typed` is a word of letters, "-rx", without what follows a '='.
-Error unknown_letter(std::string_view typed, Program program) {
+Error unknown_letter(std::string_view typed, bool has_value, Program program) {
   const auto has = [](std::span<const OptionSpec> rows, char letter) {
     return std::ranges::find(rows, letter, &OptionSpec::letter) != rows.end();
   };
@@ -103,6 +105,7 @@ Error unknown_letter(std::string_view typed, Program program) {
           .hint(meant ? fmt::format("did you mean --{}?", *meant) : see_help(program));
     }
   }
+  if (!has_value) throw std::bad_alloc();
   return Error(ErrorKind::kUsage, fmt::format("option '{}'", typed), "takes no value")
       .hint(see_help(program));
 }
@@ -110,10 +113,12 @@ Error unknown_letter(std::string_view typed, Program program) {
 // What Boost refuses, in gsort's words.
 Error in_our_words(const po::error_with_option_name& refused, Program program) {
   std::string name = refused.get_option_name();  // "--output", "-o", at times with its value
+  const bool has_value = name.find('=') != name.npos;
   name.resize(std::min(name.find('='), name.size()));
+  // An option of gsort's is unknown to Boost if an allocation fails while Boost compares names.
   if (dynamic_cast<const po::unknown_option*>(&refused) != nullptr) {
     return name.starts_with("--") ? unknown_long_option(name, program)
-                                  : unknown_letter(name, program);
+                                  : unknown_letter(name, has_value, program);
   }
   const auto* const syntax = dynamic_cast<const po::invalid_syntax*>(&refused);
   const bool takes_none =

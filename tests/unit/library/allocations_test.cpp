@@ -162,7 +162,7 @@ Bytes keys() {
   return test::generated(kU32, Distribution::kUniform, 2000);
 }
 
-const char* const kOptions[] = {"--parallel=2", "-S", "16M", nullptr};
+const char* const kOptions[] = {"--parallel=2", "-S", "16M", "-T", "/tmp", nullptr};
 
 class AllocationsInC : public testing::TestWithParam<Failing> {};
 
