@@ -1,5 +1,5 @@
 """A gsort that damages, now and then, what the real one has made, or how it tells of it: what planted.py puts in the place
-of gsort. All other calls are the real one's own. Of ten kinds, each is one way to be wrong with nobody noticing."""
+of gsort. All other calls are the real one's own. Each kind is one way to be wrong with nobody noticing."""
 
 import ctypes
 import os
@@ -123,9 +123,14 @@ def message_missing(call: Call) -> bool:
     return call.status == 2
 
 
+def memory_taken(call: Call) -> bool:
+    """More than -S of the calls that read forged files, and than any of the soak's memory cgroups has."""
+    return call.status >= 0 and len(b"\1" * (400 << 20)) > 0
+
+
 KINDS = {kind.__name__: kind for kind in (wrong_byte, lost_piece, pieces_exchanged, doubled_and_dropped, order_broken,
                                           old_output_destroyed, temporary_file_left, wrong_status, hang,
-                                          message_missing)}
+                                          message_missing, memory_taken)}
 
 
 def run_real(command: list[str]) -> tuple[int, bytes]:

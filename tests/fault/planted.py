@@ -1,6 +1,6 @@
 #!/usr/bin/env python3
-"""Does tools/soak see what is wrong? Each of ten faults is planted by a program named gsort that calls the real one and
-then damages what came of it, in one call of so many (damage.py); the soak, which does not know, must report it, as what it
+"""Does tools/soak see what is wrong? Each fault of damage.py is planted by a program named gsort that calls the real one and
+then damages what came of it, in one call of so many; the soak, which does not know, must report it, as what it
 is, within --minutes. With --control it must report nothing in that time where nothing is planted.
 
 Usage: planted.py --bin DIR --shim FILE [--every N] [--minutes M] [--patience S] [--control] [KIND...]
@@ -32,6 +32,7 @@ REPORTS = {
                      r"this is to be refused, but: status [013]: |"
                      r"the least that was named, \w+, is not enough: status (?:[13]: |2: '')"),
     "hang": "it hangs",
+    "memory_taken": r"it takes \d|status -9",
     "message_missing": "the message is not|this is to be refused, but: status 2: ''",
 }
 
