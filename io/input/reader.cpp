@@ -12,7 +12,9 @@
 
 #include "base/error.hpp"
 #include "base/made_once.hpp"
+#include "element/counted_keys.hpp"
 #include "form/equal_floats.hpp"
+#include "form/npy.hpp"
 #include "io/input/equal_arrays.hpp"
 #include "io/input/open_source.hpp"
 #include "io/input/source.hpp"
@@ -113,11 +115,12 @@ class Reader::Impl {
 Reader::Impl::Impl(const std::vector<std::string>& paths, const ReaderOptions& options)
     : key_(options.key), element_bytes_(options.element_bytes) {
   open(paths, options);
+  if (options.has_counts) element_bytes_ += kCountBytes;
   adopt_stored_keys(options);
   join_rows(sources_);
   const bool type_is_stored = key_is_stored_ || first_array().records;
   const ElementForm form = {element_bytes_, key_, options.type_is_assumed && !type_is_stored,
-                            options.form.codec == Codec::kNone};
+                            options.form.codec == Codec::kNone, options.has_counts};
   for (const auto& source : sources_) source->begin(form);
   require_total();
 }
@@ -153,7 +156,9 @@ void Reader::Impl::adopt_stored_keys(const ReaderOptions& options) {
   for (const auto& source : sources_) {
     require_equal_dtype(*sources_.front(), *source);
     if (!source->stored()) continue;
-    element_bytes_ = source->stored()->element_bytes();
+    if (options.has_counts) source->set_stored(keys_of_counted(*source->stored(), source->path()));
+    const std::size_t count_bytes = options.has_counts ? kCountBytes : 0;
+    element_bytes_ = source->stored()->element_bytes() + count_bytes;
     const std::optional<KeyFormat>& stored = source->stored()->key;
     if (!stored) continue;
     if (type_is_fixed && stored->type != key_.type) {

@@ -50,6 +50,8 @@ struct ReaderOptions {
   std::vector<MemoryInput> memory = {};
   // Then large uncached files are read through the page cache, too: the kernel reads ahead.
   bool is_read_by_one_thread = false;
+  // An element is a key of element_bytes, and its count (element/counted_keys.hpp).
+  bool has_counts = false;
 };
 
 class Reader {

@@ -32,6 +32,7 @@ struct ElementForm {
   KeyFormat key;
   bool type_is_assumed = false;    // raw keys have a type that nobody gave
   bool keeps_compression = false;  // what is compressed shall be read as it is
+  bool has_counts = false;         // an element is a key with its count
 };
 
 // Who does the work, and which room it needs.

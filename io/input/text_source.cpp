@@ -7,6 +7,7 @@
 
 #include <fmt/format.h>
 
+#include "form/counted_lines.hpp"
 #include "form/decimal.hpp"
 #include "form/text_error.hpp"
 
@@ -33,12 +34,11 @@ TextSource::TextSource(std::unique_ptr<Input> opened, std::unique_ptr<ContentStr
 // that long lines fit.
 std::size_t TextSource::choose_text_bytes(std::size_t room_bytes) const {
   const std::size_t usable = room_bytes - kTextSlack;
-  const std::size_t share = usable / (line_bytes_ + bytes_of(key_.type)) * line_bytes_;
+  const std::size_t share = usable / (line_bytes_ + element_bytes_) * line_bytes_;
   return std::clamp(share, usable / 2, usable - usable / 8);
 }
 
 Claim TextSource::claim(ByteSpan room, std::size_t wanted_bytes) {
-  const std::size_t key_bytes = bytes_of(key_.type);
   const std::size_t text_bytes = choose_text_bytes(room.size());
   const std::size_t text_at = room.size() - kTextSlack - text_bytes;
   char* const text = chars_of(room.subspan(text_at));
@@ -47,7 +47,7 @@ Claim TextSource::claim(ByteSpan room, std::size_t wanted_bytes) {
   const std::string_view all(text, read);
   const std::string_view whole = all.substr(0, all.rfind('\n') + 1);  // npos + 1 is 0
   if (whole.empty() && !all.empty()) throw line_too_long(path(), lines_ + 1, all);
-  const std::size_t most_lines = std::min(wanted_bytes, text_at) / key_bytes;
+  const std::size_t most_lines = std::min(wanted_bytes, text_at) / element_bytes_;
   std::size_t lines = count_newlines(whole);
   std::size_t taken = whole.size();
   if (lines > most_lines) {
@@ -56,7 +56,7 @@ Claim TextSource::claim(ByteSpan room, std::size_t wanted_bytes) {
   }
   keep_rest(text, taken, read);
   if (lines > 0) line_bytes_ = taken / lines;
-  return {std::exchange(lines_, lines_ + lines), lines * key_bytes, text_at, taken};
+  return {std::exchange(lines_, lines_ + lines), lines * element_bytes_, text_at, taken};
 }
 
 // First the rest of the last piece, then more of the stream, without the byte order mark at its
@@ -85,9 +85,11 @@ void TextSource::keep_rest(const char* text, std::size_t taken, std::size_t read
 
 void TextSource::fill(ByteSpan room, const Claim& claim) {
   const std::string_view text(chars_of(room.subspan(claim.text_at)), claim.text_bytes);
-  const auto bad = parse_lines(text, key_, room.first(claim.bytes));
+  const auto parse = has_counts_ ? parse_counted_lines : parse_lines;
+  const auto bad = parse(text, key_, room.first(claim.bytes));
   if (!bad) return;
   const std::string_view line = text.substr(bad->begin, text.find('\n', bad->begin) - bad->begin);
+  if (has_counts_) throw bad_counted_line(path(), claim.begin + bad->line + 1, line, key_.type);
   throw bad_line(path(), claim.begin + bad->line + 1, line, key_.type);
 }
 

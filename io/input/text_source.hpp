@@ -1,5 +1,5 @@
-// TextSource: keys as decimal text, one a line. The text is read in order while it is claimed, and
-// parsed by many threads at once.
+// TextSource: keys as decimal text, one a line, perhaps behind its count. The text is read in order
+// while it is claimed, and parsed by many threads at once.
 //
 // No memory but the reader's own buffers: the text of a block lies at the end of its buffer, and
 // the keys are written to the start. How much text is taken follows from how long lines have been:
@@ -23,7 +23,11 @@ class TextSource final : public Source {
  public:
   TextSource(std::unique_ptr<Input> opened, std::unique_ptr<ContentStream> content);
 
-  void begin(const ElementForm& form) override { key_ = form.key; }
+  void begin(const ElementForm& form) override {
+    key_ = form.key;
+    has_counts_ = form.has_counts;
+    element_bytes_ = form.has_counts ? form.bytes : bytes_of(form.key.type);
+  }
   [[nodiscard]] Filling filling() const override { return Filling::kByDecoding; }
 
   // Throws: Error(kInput) for a line longer than half a buffer.
@@ -46,6 +50,8 @@ class TextSource final : public Source {
 
   std::unique_ptr<ContentStream> content_;
   KeyFormat key_;
+  bool has_counts_ = false;
+  std::size_t element_bytes_ = 1;
   std::vector<char> rest_;  // read, but not claimed yet
   bool has_begun_ = false;
   bool stream_ended_ = false;

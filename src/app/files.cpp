@@ -6,6 +6,7 @@
 #include "base/units.hpp"
 #include "io/system/host_facts.hpp"
 #include "options/assumed_type.hpp"
+#include "options/result_options.hpp"
 #include "options/suffix_warning.hpp"
 #include "pipeline/survey.hpp"
 #include "plan/budget.hpp"
@@ -45,6 +46,7 @@ io::ReaderOptions reader_options(const Options& options) {
   require_memory_for_names(options);
   io::ReaderOptions wanted;
   wanted.element_bytes = ElementFormat{options.key, options.records}.bytes();
+  wanted.has_counts = adds_counts(options);
   wanted.direct_io = options.direct_io;
   wanted.is_read_by_one_thread = cores_for(options.parallel) == 1;
   wanted.form = options.input_form;

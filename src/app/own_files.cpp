@@ -170,7 +170,7 @@ void refuse_replacing_by_other_elements(const InputToReplace& input, const Job& 
     refuse("--argsort would write positions over the elements that they refer to",
            fmt::format("give the positions {} of their own with -o", a_file));
   }
-  if (job.counts) {
+  if (job.counts && !job.adds_counts) {
     refuse("--count would write keys with their counts over the keys",
            fmt::format("give the counts {} of their own with -o", a_file));
   }
@@ -184,9 +184,9 @@ void refuse_replacing_by_other_elements(const InputToReplace& input, const Job& 
       return codec == Codec::kNone ? std::string("not compressed")
                                    : fmt::format("compressed by {}", name_of(codec));
     };
-    refuse(fmt::format("it is {}, and would be written {}", words(input.codec), words(form.codec)),
-           fmt::format("name {} with -o, or add --compress={}", another_file,
-                       name_of(input.codec)));
+    refuse(
+        fmt::format("it is {}, and would be written {}", words(input.codec), words(form.codec)),
+        fmt::format("name {} with -o, or add --compress={}", another_file, name_of(input.codec)));
   }
 }
 

@@ -266,10 +266,10 @@ PreparedSort::PreparedSort(const Options& options, const Job& job, io::Reader& r
 PreparedSort::PreparedSort(const Options& options, const Job& job, io::Reader& reader,
                            std::vector<io::Output> outputs)
     : options_(options), reader_(reader), outputs_(std::move(outputs)) {
-  if (job.numbered) {
+  if (job.numbered || job.adds_counts) {
     reader.make_alike(floats_in_numeric_order(job.input_element()));
-    reader.number_elements(job.numbering());
   }
+  if (job.numbered) reader.number_elements(job.numbering());
   refuse_files_of_resume(options);
   refuse_replacing_by_other_elements(options, job, reader);
   if (!outputs_.empty()) {

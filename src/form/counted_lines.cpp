@@ -1,7 +1,10 @@
 #include "form/counted_lines.hpp"
 
 #include <algorithm>
+#include <array>
 #include <charconv>
+
+#include "element/counted_keys.hpp"
 
 namespace gsort {
 namespace {
@@ -14,6 +17,27 @@ std::string_view take_line(std::string_view& text) {
 }
 
 }  // namespace
+
+std::optional<BadLine> parse_counted_lines(std::string_view text, const KeyFormat& format,
+                                           std::span<std::byte> raw_pairs) {
+  const std::size_t key_bytes = bytes_of(format.type);
+  const std::string_view all = text;
+  for (std::size_t number = 0; !text.empty(); ++number) {
+    const BadLine here{number, all.size() - text.size()};
+    std::string_view line = take_line(text);
+    line.remove_prefix(std::min(line.find_first_not_of(" \t"), line.size()));
+    std::uint64_t count = 0;
+    const auto [end, problem] = std::from_chars(line.data(), line.data() + line.size(), count);
+    if (problem != std::errc() || (*end != ' ' && *end != '\t')) return here;
+    line.remove_prefix(static_cast<std::size_t>(end - line.data()));
+    const auto pair = raw_pairs.subspan(number * (key_bytes + kCountBytes));
+    std::array<std::byte, sizeof(UInt128)> key{};
+    if (parse_lines(line, format, std::span(key).first(key_bytes))) return here;
+    join_counts({std::span(key).first(key_bytes), key_bytes, {&count, 1}}, format.big_endian,
+                pair.data());
+  }
+  return std::nullopt;
+}
 
 std::size_t put_counts_in_front(std::span<const std::uint64_t> counts, std::string_view key_lines,
                                 char* out) {

@@ -3,13 +3,27 @@
 
 #include <cstddef>
 #include <cstdint>
+#include <optional>
 #include <span>
 #include <string_view>
+
+#include "form/decimal.hpp"
 
 namespace gsort {
 
 // The most that a count adds to a line: twenty digits and the tab.
 inline constexpr std::size_t kMostCountBytes = 21;
+
+// The hint of errors about inputs that should hold such keys.
+inline constexpr const char* kCountsHint =
+    "-m --count adds up what -u --count writes, with the same type and order; -mu --count counts "
+    "keys";
+
+// Reads a count and a key from each line, as parse_lines does: blanks are between them, and may be
+// around them, so lines of uniq -c are read, too. The pairs are as in element/counted_keys.hpp.
+[[nodiscard]] std::optional<BadLine> parse_counted_lines(std::string_view text,
+                                                         const KeyFormat& format,
+                                                         std::span<std::byte> raw_pairs);
 
 // Copies lines of keys to `out`, each behind its count, and returns the bytes written.
 // Requires: `key_lines` is a line for each count; room for kMostCountBytes more for each.

@@ -9,6 +9,7 @@
 #include <fmt/format.h>
 
 #include "base/units.hpp"
+#include "form/counted_lines.hpp"
 #include "form/npy_dtype.hpp"
 
 namespace gsort::io {
@@ -137,6 +138,28 @@ StoredDtype counted_dtype_of(const KeyFormat& key, const std::optional<StoredDty
   const StoredDtype keys = stored.value_or(npy_dtype_of(key));
   const char order = key.big_endian ? '>' : '<';
   return {fmt::format("[('key', {}), ('count', '{}u8')]", keys.descr, order), keys.version};
+}
+
+StoredArray keys_of_counted(const StoredArray& array, const std::string& path) {
+  const auto number_in = [&](std::size_t field) -> std::optional<KeyField> {
+    const auto& keys = array.records->fields[field].keys;
+    return keys.size() == 1 && keys.front().type ? std::optional(keys.front()) : std::nullopt;
+  };
+  if (array.records && array.records->fields.size() == 2) {
+    const auto key = number_in(0);
+    const auto count = number_in(1);
+    const bool is_counted =
+        key && count && count->type == KeyType::kU64 &&
+        count->big_endian == (key->bytes > 1 ? key->big_endian : count->big_endian);
+    if (is_counted) {
+      return {.key = KeyFormat{*key->type, count->big_endian, false},
+              .records = {},
+              .dtype = array.dtype,
+              .row_elements = array.row_elements,
+              .empty_rows = array.empty_rows};
+    }
+  }
+  throw bad_array(path, "it holds no keys with their counts", kCountsHint);
 }
 
 bool is_same_dtype(const StoredDtype& a, const StoredDtype& b) {

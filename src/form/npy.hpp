@@ -49,6 +49,10 @@ struct NpyHeader {
 [[nodiscard]] StoredDtype counted_dtype_of(const KeyFormat& key,
                                            const std::optional<StoredDtype>& stored);
 
+// The keys of such an array; its dtype stays.
+// Throws: Error(kInput) if its elements are not a number and an unsigned count in its byte order.
+[[nodiscard]] StoredArray keys_of_counted(const StoredArray& array, const std::string& path);
+
 // Whether the array has two dimensions: its rows are sorted one by one, even if they are empty.
 [[nodiscard]] inline bool has_rows(const StoredArray& array) {
   return array.row_elements > 0 || array.empty_rows;

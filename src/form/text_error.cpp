@@ -9,6 +9,7 @@
 
 #include "base/quoted.hpp"
 #include "element/value.hpp"
+#include "form/counted_lines.hpp"
 #include "form/decimal.hpp"
 
 namespace gsort::io {
@@ -138,6 +139,13 @@ Error bad_line(const std::string& path, std::uint64_t number, std::string_view w
                fmt::format("{} is not {}", quoted(word.empty() ? line : word),
                            is_float(type) ? "a number" : "a whole number"),
                kForm);
+}
+
+Error bad_counted_line(const std::string& path, std::uint64_t number, std::string_view line,
+                       KeyType type) {
+  return wrong(path, number, 1,
+               fmt::format("{} is not a count and a key of type {}", quoted(line), name_of(type)),
+               kCountsHint);
 }
 
 Error line_too_long(const std::string& path, std::uint64_t number, std::string_view begin) {

@@ -15,6 +15,10 @@ namespace gsort::io {
 [[nodiscard]] Error bad_line(const std::string& path, std::uint64_t number, std::string_view line,
                              KeyType type);
 
+// The same for a line that is no count and a key.
+[[nodiscard]] Error bad_counted_line(const std::string& path, std::uint64_t number,
+                                     std::string_view line, KeyType type);
+
 // The same for a line that is longer than any number; `begin` is as much of it as was read.
 [[nodiscard]] Error line_too_long(const std::string& path, std::uint64_t number,
                                   std::string_view begin);

@@ -61,9 +61,18 @@ void adopt_counts(Job& job) {
     throw Error(ErrorKind::kUsage, "option --count with this output", "SOSD files hold only keys")
         .hint("write raw keys and counts (--format=IN:bin) or text (--format=IN:text)");
   }
-  if (job.output_form.format == FileFormat::kNpy) {
+  const bool is_stored = job.adds_counts && job.dtype;
+  if (job.output_form.format == FileFormat::kNpy && !is_stored) {
     job.dtype = io::counted_dtype_of(job.element.key, job.dtype);
   }
+  if (!job.adds_counts) return;
+  // Keys with counts are merged as records. The proof is that of the keys.
+  job.shown = job.element;
+  const KeyFormat& key = job.element.key;
+  const auto bytes = static_cast<std::uint32_t>(job.element.bytes());
+  job.element.records =
+      RecordFormat{static_cast<std::uint32_t>(bytes + kCountBytes),
+                   {{0, bytes, key.type, key.big_endian, key.descending, key.float_order}}};
 }
 
 // Elements and positions that together are nothing but keys are sorted as numbers. Of distinct keys
@@ -112,7 +121,8 @@ Job make_job(const Options& options, const StoredArray& stored,
   job.array_elements = array_elements(options, stored.row_elements, job.element.bytes());
   refuse_result_contradictions(options, stored);
   refuse_beside_resume(options, stored);
-  job.unique = options.unique || options.intersect || options.subtract;
+  job.adds_counts = adds_counts(options);
+  job.unique = options.unique || options.intersect || options.subtract || job.adds_counts;
   job.counts = options.count;
   job.min_count = options.min_count.value_or(1);
   job.top = options.top;

@@ -30,6 +30,7 @@ struct Job {
 
   bool unique = false;               // one of each element comes out, as of a set operation
   bool counts = false;               // with unique, of keys: each comes out with its count
+  bool adds_counts = false;          // inputs are keys with counts, and counts are added up
   std::uint64_t min_count = 1;       // with counts: keys that occur less often do not come out
   std::optional<std::uint64_t> top;  // the output has only the first ones of the result
   std::uint64_t merged_inputs = 0;   // that are sorted already; 0: they are not
@@ -61,6 +62,11 @@ struct Job {
     return numbered ? *numbered : shown ? *shown : element;
   }
 
+  // The bytes of an element of the input in raw form.
+  [[nodiscard]] std::size_t input_bytes() const {
+    return input_element().bytes() + (adds_counts ? kCountBytes : 0);
+  }
+
   // Requires: `numbered` is set.
   [[nodiscard]] Numbering numbering() const {
     return {numbered->bytes(), index_bytes, numbered->key.big_endian, padding_bytes};
@@ -81,7 +87,7 @@ struct Job {
   // The bytes of an element of the output in raw form; of a position, the most it may have.
   [[nodiscard]] std::size_t result_bytes() const {
     if (numbered) return index_bytes;
-    return element.bytes() + (counts ? kCountBytes : 0);
+    return shown.value_or(element).bytes() + (counts ? kCountBytes : 0);
   }
 
   // The keys of the output; of positions the widest.

@@ -117,11 +117,13 @@ constexpr auto kRows = std::to_array<OptionSpec>({
      .apply = [](Options& o, Text) { o.unique = true; }},
     {.name = "count",
      .group = kOrder,
-     .help = "with -u: write each key with its count",
+     .help = "with -u: write each key with its count; with -m: add counts",
      .more = "In raw output the count, unsigned 64-bit, is behind the key; in text: count, tab, "
-             "key; .npy: fields key and count. Not with --record or --top.",
+             "key; .npy: fields key and count. With -m, but without -u, FILEs hold such keys with "
+             "counts, and the counts of equal keys are added. Not with --record or --top.",
      .rules = "The count has the byte order of the keys. gsort verifies the counts, too. Works "
-              "with all key types. The output cannot be one of the FILEs.",
+              "with all key types. With -u the output cannot be one of the FILEs. Sums of more "
+              "than 64 bits are errors. The fingerprint is that of the keys that were counted.",
      .apply = [](Options& o, Text) { o.count = true; }},
     {.name = "min-count",
      .value_kind = kRequired,

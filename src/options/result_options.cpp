@@ -1,5 +1,6 @@
 #include "options/result_options.hpp"
 
+#include <algorithm>
 #include <charconv>
 #include <limits>
 #include <set>
@@ -105,7 +106,7 @@ void refuse_beside_count(const Options& options, const StoredArray& stored) {
   const auto refuse = [&](std::string_view other, std::string_view hint) {
     throw exclude_each_other(options, "--count", other, hint);
   };
-  if (!options.unique) {
+  if (!options.unique && !options.merge) {
     throw Error(ErrorKind::kUsage, "option --count", "needs --unique")
         .hint("add -u: one of each key comes out, with its count");
   }
@@ -120,6 +121,12 @@ void refuse_beside_count(const Options& options, const StoredArray& stored) {
   }
   if (options.top) {
     refuse("--top", "write all counts, then take the first ones, for lines of text with head");
+  }
+  const auto is_sosd = [&](const std::string& input) {
+    return format_of_input(options.input_form, input) == FileFormat::kSosd;
+  };
+  if (adds_counts(options) && std::ranges::any_of(options.inputs, is_sosd)) {
+    refuse("--merge of SOSD files", "they hold only keys; add -u to count these");
   }
 }
 
@@ -150,6 +157,7 @@ void refuse_beside_split_output(const Options& options, const StoredArray& store
   const std::string_view reads = reading_option(options);
   if (!reads.empty()) refuse(reads, "only a sort has an output; leave out one of them");
   if (options.unique) refuse("--unique", kUnknown);
+  if (options.count) refuse("--count", kUnknown);
   if (options.intersect) refuse("--intersect", kUnknown);
   if (options.subtract) refuse("--subtract", kUnknown);
   if (options.resume) refuse("--resume", "sort into one output, and split it in another run");
@@ -194,6 +202,10 @@ void refuse_wrong_parts(const Options& options) {
                 "has {rank} in the name, but --parts is not given")
         .hint("add --parts to write one file for each process, or choose another name");
   }
+}
+
+bool adds_counts(const Options& options) {
+  return options.merge && options.count && !options.unique;
 }
 
 void set_top(Options& options, std::string_view value) {

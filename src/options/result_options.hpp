@@ -14,6 +14,9 @@ void set_min_count(Options& options, std::string_view value);
 // "c" of "a/b/c".
 [[nodiscard]] std::string name_in_folder(const std::string& path);
 
+// -m --count: the FILEs hold keys with counts.
+[[nodiscard]] bool adds_counts(const Options& options);
+
 // What does not go together with --each, whatever the files are. Throws: Error(kUsage).
 void refuse_beside_each(const Options& options);
 

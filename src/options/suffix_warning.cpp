@@ -49,7 +49,9 @@ std::string warning_of_output(const Options& options, const Job& job) {
   const auto named = options.output ? key_type_of_path(*options.output) : std::nullopt;
   if (!named) return {};
   if (job.numbered) return warning_of_positions(job, *options.output, *named);
-  if (job.counts) return warning(*options.output, "will hold keys with their counts");
+  const bool is_like_inputs = job.adds_counts && is_named_like_an_input(options.inputs, *named);
+  if (job.counts && !is_like_inputs)
+    return warning(*options.output, "will hold keys with their counts");
   if (job.element.shown_records() || *named == job.element.key.type) return {};
   const bool is_asked = job.type_source == TypeSource::kOption;
   if (is_asked && is_named_like_an_input(options.inputs, *named)) return {};

@@ -93,7 +93,8 @@ class Sort {
   // advance, all that the reader gave, and the reader is at the end.
   void require_all_read() const {
     const std::uint64_t bytes = reader_.known_size().value_or(reader_.position());
-    const std::uint64_t read = proof_.input().count;
+    // Keys with counts are proven as so many keys.
+    const std::uint64_t read = plan_.job.adds_counts ? outcome_.elements : proof_.input().count;
     const bool is_all = bytes == read * plan_.element_bytes;
     if (is_all && reader_.at_end()) return;
     const std::string reason =
@@ -240,7 +241,7 @@ class Sort {
   }
 
   void take_totals() noexcept {
-    outcome_.bytes = outcome_.elements * plan_.job.input_element().bytes();
+    outcome_.bytes = outcome_.elements * plan_.job.input_bytes();
     outcome_.verified = proof_.enabled();
     outcome_.fingerprint = proof_.input();
     outcome_.output_elements = proof_.output().count;

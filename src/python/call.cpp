@@ -88,11 +88,13 @@ Call::Call(const std::vector<std::string>& words, std::vector<io::MemoryInput> a
       job_(job_of(options_, reader_)) {
   require_type(options_, job_);
   require_one_type(options_, job_);
-  if (job_.counts && job_.output_form.format != FileFormat::kNpy) {
+  const bool has_dtype =
+      job_.output_form.format == FileFormat::kNpy || (job_.adds_counts && job_.dtype);
+  if (job_.counts && !has_dtype) {
     job_.dtype = io::counted_dtype_of(job_.element.key, job_.dtype);
   }
   if (const auto size = reader_.known_size()) {
-    const std::uint64_t elements = *size / job_.input_element().bytes();
+    const std::uint64_t elements = *size / job_.input_bytes();
     bytes_ = checked_product(std::min(elements, job_.top.value_or(elements)), job_.result_bytes());
   }
 }

@@ -17,7 +17,8 @@ std::string elements_words(const Plan& plan) {
   }
   std::string words = plan.job.numbered ? "positions in the input" : "";
   if (plan.job.unique) words += plan.job.numbered ? ", one of each key" : "one of each key";
-  if (plan.job.counts) words += ", with its count";
+  if (plan.job.counts)
+    words += plan.job.adds_counts ? ", with its counts added" : ", with its count";
   if (plan.job.min_count > 1) {
     words +=
         fmt::format(", of those that occur {} times or more", format_count(plan.job.min_count));

@@ -129,6 +129,7 @@ followed(r"--engine auto uses the CPU if there is no GPU", with_value("--engine"
 
 # Options that are missing.
 followed(r"add (-u): one of each key comes out, with its count", with_options("{0}"))
+followed(r"they hold only keys; add (-u) to count these", with_options("-u"))
 followed(r"add (-u) (--count): each key comes out with its count", with_options("-u", "--count"))
 followed(r"--each checks each file separately", with_options("--each"))
 followed(r"a sort verifies its own output; to check a file, add --check", with_options("--check"))
@@ -218,7 +219,7 @@ prose(ABOUT_FILES, r"check the path", r"use a shorter name", r"give -m and --bat
       r"a part of the path is a file, not a folder", r"give (a file, not a folder|a name)", r"use another folder", r"with --each, -o names an existing folder; .*", r"is the file complete\?.*",
       r"is it a (whole \.npy|SOSD) file\?.*", r"a file holds one array; .*", r"every input must begin with .*",
       r"likely (-t is wrong|elements have another size).*", r"its header says so; the type comes from .*",
-      r"sort such arrays separately", r"name the file with -o: .*", r"the descriptor is closed; .*", r"stdin is read once",
+      r"sort such arrays separately", r"-m --count adds up what -u --count writes, .*", r"name the file with -o: .*", r"the descriptor is closed; .*", r"stdin is read once",
       r"the plan is text: .*", r"give the report a file of its own", r"name another output, .*",
       r"name all (inputs|that are to be compared).*", r"name (files|the folders); .*", r"name (a|another) folder,? .*",
       r"name the folders of all shares, .*", r"put (it|the names) into a file.*", r"name files; .*",

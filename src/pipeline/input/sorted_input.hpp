@@ -14,7 +14,8 @@
 
 namespace gsort {
 
-// For one thread. All references outlive it.
+// For one thread. All references outlive it. Elements that are longer than those of `format` are
+// keys with their counts.
 class SortedInput {
  public:
   SortedInput(io::Reader& reader, std::size_t input, const ElementFormat& format,
@@ -28,15 +29,17 @@ class SortedInput {
 
   // Reads elements into `to` and returns their bytes; 0 at the end.
   // Requires: to.size() is at least kLeastRead, and an element.
-  // Throws: Error(kInput), from reading, and for an element that comes before the one in front of
-  // it.
+  // Throws: Error(kInput), from reading, for an element that comes before the one in front of it,
+  // and for a count of 0.
   static constexpr std::size_t kLeastRead = std::size_t{4} << 10;
   std::size_t read(ByteSpan to);
 
  private:
+  [[nodiscard]] bool has_counts() const { return order_.element_bytes() > format_.bytes(); }
   [[nodiscard]] Error not_sorted(std::uint64_t element, const std::byte* before,
                                  const std::byte* value) const;
   void check_order(ConstByteSpan elements);
+  void add_counted(ConstByteSpan pairs);
 
   io::Reader& reader_;
   std::size_t input_;

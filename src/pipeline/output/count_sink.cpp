@@ -2,9 +2,15 @@
 
 #include <algorithm>
 #include <cstring>
+#include <optional>
 #include <vector>
 
+#include <fmt/format.h>
+
+#include "base/error.hpp"
+#include "element/record_text.hpp"
 #include "element/repeated_keys.hpp"
+#include "form/counted_lines.hpp"
 
 namespace gsort {
 namespace {
@@ -105,11 +111,12 @@ class CountSink::Batch {
   std::vector<std::byte> pairs_;
 };
 
-CountSink::CountSink(const ElementFormat& format, std::uint64_t min_count, Proof& proof,
-                     PieceSink& next)
+CountSink::CountSink(const ElementFormat& format, bool adds_counts, std::uint64_t min_count,
+                     Proof& proof, PieceSink& next)
     : PassingSink(next),
       key_(format.key),
       key_bytes_(format.bytes()),
+      adds_counts_(adds_counts),
       min_count_(min_count),
       proof_(proof) {
   if (min_count > 1) proof_of_all_.emplace(format, proof.enabled(), nullptr, OrderKind::kStrict);
@@ -117,6 +124,7 @@ CountSink::CountSink(const ElementFormat& format, std::uint64_t min_count, Proof
 
 void CountSink::put(std::uint64_t position, ConstByteSpan keys) {
   if (keys.empty()) return;
+  if (adds_counts_) return put_pairs(position, keys);
   with_key_of_width(key_bytes_, [&](auto width) {
     using Key = decltype(width);
     const std::span all(reinterpret_cast<const Key*>(keys.data()), keys.size() / sizeof(Key));
@@ -135,6 +143,51 @@ void CountSink::put(std::uint64_t position, ConstByteSpan keys) {
     }
     put_up_to(all.size());
   });
+}
+
+// Pairs are looked at twice: their places depend on how many keys there are.
+void CountSink::put_pairs(std::uint64_t position, ConstByteSpan pairs) {
+  const Ends ends = ends_of_pairs(pairs);
+  const std::uint64_t elements = pairs.size() / (key_bytes_ + kCountBytes);
+  const Turn turn = turns_.take(position, elements, [&] { return take_turn(ends); });
+  Batch batch(*this, turn);
+  batch.add(turn.before);
+  batch.add(turn.first);
+  std::uint64_t number = 0;
+  for_each_group(pairs, [&](const Group& group) {
+    if (number > 0 && number <= ends.between) batch.add(group);
+    ++number;
+  });
+  batch.finish(turn.end);
+}
+
+template <class Use>
+void CountSink::for_each_group(ConstByteSpan pairs, const Use& use) const {
+  Group group;
+  while (!pairs.empty()) {
+    Group next;
+    split_counts(pairs, key_bytes_, key_.big_endian, reinterpret_cast<std::byte*>(&next.key),
+                 {&next.count, 1});
+    pairs = pairs.subspan(key_bytes_ + kCountBytes);
+    if (group.count > 0 && group.key == next.key) {
+      group = joined(group, next);
+    } else {
+      if (group.count > 0) use(group);
+      group = next;
+    }
+  }
+  if (group.count > 0) use(group);
+}
+
+// Requires: their keys are equal.
+CountSink::Group CountSink::joined(const Group& a, const Group& b) const {
+  Group both{a.key, 0};
+  if (!__builtin_add_overflow(a.count, b.count, &both.count)) return both;
+  const auto* const key = reinterpret_cast<const std::byte*>(&a.key);
+  throw Error(ErrorKind::kInput, "adding counts",
+              fmt::format("those of the key {} add up to more than {}",
+                          text_of_keys({key_, std::nullopt}, key), UINT64_MAX))
+      .hint(kCountsHint);
 }
 
 // Keys that are equal.
@@ -187,11 +240,25 @@ CountSink::Ends CountSink::ends_of(std::span<const Key> keys) const {
   return ends;
 }
 
+CountSink::Ends CountSink::ends_of_pairs(ConstByteSpan pairs) const {
+  Ends ends;
+  for_each_group(pairs, [&](const Group& group) {
+    if (ends.first.count == 0) {
+      ends.first = group;
+      return;
+    }
+    if (ends.last.count > 0) ++ends.between;
+    if (ends.last.count > 0 && is_often(ends.last)) ++ends.often_between;
+    ends.last = group;
+  });
+  return ends;
+}
+
 CountSink::Turn CountSink::take_turn(const Ends& ends) {
   Turn turn{next_number_, next_place_, next_place_, {}, {}};
   Group first = ends.first;
   if (held_.count > 0 && held_.key == first.key) {
-    first.count += held_.count;
+    first = joined(held_, first);
   } else if (held_.count > 0) {
     turn.before = held_;
     count_groups(1, is_often(held_) ? 1 : 0);

@@ -8,6 +8,9 @@
 //   turns    3 x2  | -   | 5 x4      then 7 x2
 //   places   0     | 1   | 1              2
 //
+// With -m --count, elements are keys that have counts already: those of equal keys are added. To
+// the proof, each element is as many keys as its count says.
+//
 // With --min-count, keys that occur less often are dropped. The order of the written keys says
 // nothing about the dropped ones, so a second proof covers all keys and counts. Without it, a key
 // in the wrong place could be counted as two keys, each too rare to be written.
@@ -28,11 +31,14 @@ namespace gsort {
 // `proof` and `next` outlive it. It proves what it puts.
 class CountSink final : public PassingSink {
  public:
-  // Elements are keys, `next` takes keys with their counts.
-  CountSink(const ElementFormat& format, std::uint64_t min_count, Proof& proof, PieceSink& next);
+  // Elements are keys of `format`, with `adds_counts` each with its count; `next` takes keys with
+  // their counts. The bits of equal keys with counts are equal.
+  CountSink(const ElementFormat& format, bool adds_counts, std::uint64_t min_count, Proof& proof,
+            PieceSink& next);
 
-  // Throws: Error(kOutput) after abandon(); Error(kCorrupt); what `next` throws.
-  void put(std::uint64_t position, ConstByteSpan keys) override;
+  // Throws: Error(kOutput) after abandon(); Error(kCorrupt); Error(kInput) if a sum of counts has
+  // more than 64 bits; what `next` throws.
+  void put(std::uint64_t position, ConstByteSpan elements) override;
   void abandon() noexcept override;
 
   // Puts what is held back. To be called once, when all keys have been put and read.
@@ -66,14 +72,20 @@ class CountSink final : public PassingSink {
   void put_alike(std::uint64_t position, std::span<const Key> keys);
   template <class Key>
   void put_keys(std::uint64_t position, std::span<const Key> keys);
+  void put_pairs(std::uint64_t position, ConstByteSpan pairs);
+  template <class Use>
+  void for_each_group(ConstByteSpan pairs, const Use& use) const;
+  [[nodiscard]] Group joined(const Group& a, const Group& b) const;
   template <class Key>
   [[nodiscard]] Ends ends_of(std::span<const Key> keys) const;
+  [[nodiscard]] Ends ends_of_pairs(ConstByteSpan pairs) const;
   [[nodiscard]] Turn take_turn(const Ends& ends);
   void count_groups(std::uint64_t groups, std::uint64_t often);
   [[nodiscard]] bool is_often(const Group& group) const { return group.count >= min_count_; }
 
   const KeyFormat key_;
   const std::size_t key_bytes_;
+  const bool adds_counts_;
   const std::uint64_t min_count_;
   Proof& proof_;
   std::optional<Proof> proof_of_all_;  // of keys that do not come out, too

@@ -26,7 +26,7 @@ Result::Result(const Job& job, Proof& proof, PieceSink& target, const ResultRang
     : first_(&target) {
   const ElementFormat element = job.shown.value_or(job.element);
   if (job.counts) {
-    first_ = &counted_.emplace(element, job.min_count, proof, *first_);
+    first_ = &counted_.emplace(element, job.adds_counts, job.min_count, proof, *first_);
   } else {
     if (job.numbered) first_ = &positions_.emplace(job.numbering(), range.index_bytes, *first_);
     if (!range.is_proven_later) first_ = &proven_.emplace(proof, *first_);

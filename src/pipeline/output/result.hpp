@@ -4,7 +4,7 @@
 //   --top         LimitSink                      the first ones
 //                 ProvingSink                    the proof sees what comes out
 //   --argsort     IndexSink                      positions alone
-//   -u --count    CountSink, in place of all     each key with its count, proven there
+//   --count       CountSink, in place of all     each key with its count, proven there
 //
 // An OffsetSink stands in front if the elements are a range of the whole result. The bytes go into
 // the target: files, a file that processes share, or a run. A sink that drops elements holds pieces

@@ -111,6 +111,12 @@ Fingerprint Proof::add_input(ConstByteSpan raw_keys) {
   return seen;
 }
 
+void Proof::add_counted_input(const CountedKeys& keys) {
+  const Fingerprint seen = look_at_counted(keys, 0);
+  const std::scoped_lock lock(mutex_);
+  input_ += seen;
+}
+
 void Proof::add_input_of_before(const Fingerprint& keys) {
   const std::scoped_lock lock(mutex_);
   input_ += keys;
@@ -156,10 +162,13 @@ void Proof::add_counted_dropped(const CountedKeys& keys, std::uint64_t min_count
 }
 
 // Those for which the keys stand, but for so many of each.
+Fingerprint Proof::look_at_counted(const CountedKeys& keys, std::uint64_t but) const {
+  const Span span(meter_, Stage::kProve);
+  return enabled_ ? fingerprint_of_counted(keys, but) : Fingerprint{sum_of_counts(keys, but)};
+}
+
 void Proof::add_repeats(const CountedKeys& keys, std::uint64_t but) {
-  Span span(meter_, Stage::kProve);
-  const Fingerprint seen =
-      enabled_ ? fingerprint_of_counted(keys, but) : Fingerprint{sum_of_counts(keys, but)};
+  const Fingerprint seen = look_at_counted(keys, but);
   const std::scoped_lock lock(mutex_);
   repeats_ += seen;
 }

@@ -54,6 +54,9 @@ class Proof {
   // Returns their fingerprint.
   Fingerprint add_input(ConstByteSpan raw_keys);
 
+  // The same of keys with counts, each of which stands for as many keys.
+  void add_counted_input(const CountedKeys& keys);
+
   // What an earlier process has read of the same input.
   void add_input_of_before(const Fingerprint& keys);
 
@@ -118,6 +121,7 @@ class Proof {
   [[nodiscard]] bool enabled() const { return enabled_; }
 
  private:
+  [[nodiscard]] Fingerprint look_at_counted(const CountedKeys& keys, std::uint64_t but) const;
   void add_repeats(const CountedKeys& keys, std::uint64_t but);
   void add_ordered(Fingerprint& side, std::uint64_t position, ConstByteSpan raw_keys);
   [[nodiscard]] ArraysFingerprint look_at_arrays(ConstByteSpan raw_keys,

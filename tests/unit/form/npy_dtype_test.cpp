@@ -37,6 +37,28 @@ TEST(NpyDtype, OfBooleansAndTimesIsThatOfTheirNumbersAndStaysInTheHeader) {
   EXPECT_FALSE(array_of("'<i8'").dtype);
 }
 
+TEST(NpyDtype, OfKeysWithCountsHasTheirKeys) {
+  const auto keys_of = [](const std::string& descr) {
+    return keys_of_counted(array_of(descr), "in.npy");
+  };
+  const StoredArray keys = keys_of("[('key', '>f4'), ('count', '>u8')]");
+  EXPECT_EQ(keys.key, (KeyFormat{KeyType::kF32, true, false}));
+  EXPECT_FALSE(keys.records);
+  EXPECT_EQ(keys.dtype->descr, "[('key', '>f4'), ('count', '>u8')]");
+  EXPECT_EQ(keys_of("[('a', '|u1'), ('b', '>u8')]").key, (KeyFormat{KeyType::kU8, true, false}));
+  EXPECT_EQ(keys_of("[('t', '<M8[s]'), ('n', '<u8')]").key,
+            (KeyFormat{KeyType::kTime64, false, false}));
+  for (const char* const other :
+       {"'<f4'", "[('key', '<f4')]", "[('key', '<f4'), ('count', '<i8')]",
+        "[('key', '<f4'), ('count', '>u8')]", "[('key', '<f4'), ('count', '<u4')]",
+        "[('key', 'S2'), ('count', '<u8')]",
+        "[('key', '<f4'), ('pad', '|V4'), ('count', '<u8')]"}) {
+    const Error error = error_of([&] { (void)keys_of(other); });
+    EXPECT_EQ(error.kind(), ErrorKind::kInput) << other;
+    EXPECT_EQ(error.path(), "in.npy");
+  }
+}
+
 TEST(NpyDtype, OfTextsIsThatOfRecordsOfOneField) {
   const StoredArray bytes = array_of("'|S40'");
   EXPECT_EQ(bytes.element_bytes(), 40U);

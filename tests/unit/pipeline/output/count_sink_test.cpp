@@ -3,6 +3,8 @@
 #include <algorithm>
 #include <atomic>
 #include <map>
+#include <random>
+#include <string>
 #include <thread>
 #include <vector>
 
@@ -79,7 +81,7 @@ TEST(CountSink, PutsEachKeyWithItsCountHoweverPiecesCutThem) {
         Proof proof(kFormat, true, nullptr, OrderKind::kStrict);
         proof.add_input(bytes_of(keys));
         test::CollectingSink collected(want.size() / kPairBytes, kPairBytes);
-        CountSink sink(kFormat, min_count, proof, collected);
+        CountSink sink(kFormat, false, min_count, proof, collected);
         put_all(sink, keys, piece_keys);
         proof.finish();
         EXPECT_EQ(collected.complaint(), "");
@@ -90,13 +92,110 @@ TEST(CountSink, PutsEachKeyWithItsCountHoweverPiecesCutThem) {
   }
 }
 
+// Pairs of the sorted keys: stretches of equal keys, of random lengths, become a key with a count.
+struct Pair {
+  std::uint32_t key;
+  std::uint64_t count;
+};
+
+std::vector<Pair> some_pairs(const Keys& keys, std::uint64_t most) {
+  std::mt19937_64 random(most);
+  std::vector<Pair> pairs;
+  std::uint64_t left = 0;
+  for (const std::uint32_t key : keys) {
+    if (left == 0 || pairs.back().key != key) {
+      pairs.push_back({key, 0});
+      left = 1 + random() % most;
+    }
+    ++pairs.back().count;
+    --left;
+  }
+  return pairs;
+}
+
+Bytes bytes_of(std::span<const Pair> pairs) {
+  Bytes all;
+  for (const Pair& pair : pairs) {
+    const auto key = std::as_bytes(std::span(&pair.key, 1));
+    const auto count = std::as_bytes(std::span(&pair.count, 1));
+    all.insert(all.end(), key.begin(), key.end());
+    all.insert(all.end(), count.begin(), count.end());
+  }
+  return all;
+}
+
+void add_to_input(Proof& proof, const std::vector<Pair>& pairs) {
+  for (const Pair& pair : pairs) {
+    proof.add_counted_input({std::as_bytes(std::span(&pair.key, 1)), 4, {&pair.count, 1}});
+  }
+}
+
+TEST(CountSink, AddsTheCountsOfEqualKeysHoweverPiecesCutThem) {
+  for (const Keys& keys : {Keys{}, Keys{7}, Keys(50'000, 7), some_keys(30'000, 5)}) {
+    for (const std::uint64_t most : {1U, 3U, 100'000U}) {
+      for (const std::size_t piece : {7U, 999U, 300'000U}) {
+        for (const std::uint64_t min_count : {1U, 4U}) {
+          SCOPED_TRACE(testing::Message() << keys.size() << " keys, counts up to " << most << ", "
+                                          << piece << " in a piece, at least " << min_count);
+          const Bytes want = counted(keys, min_count);
+          const std::vector<Pair> pairs = some_pairs(keys, most);
+          Proof proof(kFormat, true, nullptr, OrderKind::kStrict);
+          add_to_input(proof, pairs);
+          test::CollectingSink collected(want.size() / kPairBytes, kPairBytes);
+          CountSink sink(kFormat, true, min_count, proof, collected);
+          const std::span all(pairs);
+          for (std::size_t at = 0; at < all.size(); at += piece) {
+            sink.put(at, bytes_of(all.subspan(at, std::min(piece, all.size() - at))));
+          }
+          sink.end();
+          proof.finish();
+          EXPECT_EQ(collected.complaint(), "");
+          EXPECT_TRUE(collected.bytes() == want);
+          EXPECT_EQ(proof.input().count, keys.size());
+        }
+      }
+    }
+  }
+}
+
+// A count that changes by 2^63 is one that sums of products with even numbers do not show.
+TEST(CountSink, FailsWhereAddedCountsDoNotAddUp) {
+  for (const bool verify : {true, false}) {
+    for (const std::uint64_t wrong : {4ULL, 2ULL, 3ULL + (1ULL << 63)}) {
+      Proof proof(kFormat, verify, nullptr, OrderKind::kStrict);
+      add_to_input(proof, {{1, 2}, {2, 3}});
+      test::CollectingSink collected(2, kPairBytes);
+      CountSink sink(kFormat, true, 1, proof, collected);
+      sink.put(0, bytes_of(std::vector<Pair>{{1, 2}, {2, wrong}}));
+      sink.end();
+      EXPECT_EQ(io::test::error_of([&] { proof.finish(); }).kind(), ErrorKind::kCorrupt);
+    }
+  }
+}
+
+TEST(CountSink, FailsWhereASumHasMoreThan64Bits) {
+  for (const std::size_t piece : {1U, 3U}) {
+    Proof proof(kFormat, true, nullptr, OrderKind::kStrict);
+    test::CollectingSink collected(3, kPairBytes);
+    CountSink sink(kFormat, true, 1, proof, collected);
+    const std::vector<Pair> pairs{{1, 5}, {2, UINT64_MAX}, {2, 1}};
+    const Error error = io::test::error_of([&] {
+      for (std::size_t at = 0; at < 3; at += piece) {
+        sink.put(at, bytes_of(std::span(pairs).subspan(at, piece)));
+      }
+    });
+    EXPECT_EQ(error.kind(), ErrorKind::kInput);
+    EXPECT_NE(std::string(error.what()).find("of the key 2 add up"), std::string::npos);
+  }
+}
+
 // What the counts say is compared with what was read, also where nothing else is verified.
 TEST(CountSink, FailsWhereCountsDoNotAddUp) {
   for (const bool verify : {true, false}) {
     Proof proof(kFormat, verify, nullptr, OrderKind::kStrict);
     proof.add_input(bytes_of(Keys{1, 1, 2}));
     test::CollectingSink collected(2, kPairBytes);
-    CountSink sink(kFormat, 1, proof, collected);
+    CountSink sink(kFormat, false, 1, proof, collected);
     sink.put(0, bytes_of(Keys{1, 1, 2, 2}));
     sink.end();
     EXPECT_EQ(io::test::error_of([&] { proof.finish(); }).kind(), ErrorKind::kCorrupt);
@@ -108,7 +207,7 @@ TEST(CountSink, FailsWhereAKeyIsTakenForTwoThatAreRare) {
   Proof proof(kFormat, true, nullptr, OrderKind::kStrict);
   proof.add_input(bytes_of(keys));
   test::CollectingSink collected(1, kPairBytes);
-  CountSink sink(kFormat, 2, proof, collected);
+  CountSink sink(kFormat, false, 2, proof, collected);
   EXPECT_EQ(io::test::error_of([&] {
               sink.put(0, bytes_of(keys));
               sink.end();
@@ -119,7 +218,7 @@ TEST(CountSink, FailsWhereAKeyIsTakenForTwoThatAreRare) {
 TEST(CountSink, EndsCallsThatWaitWhenTheEngineGivesUp) {
   Proof proof(kFormat, true, nullptr, OrderKind::kStrict);
   test::StreamSink next(kPairBytes);
-  CountSink sink(kFormat, 1, proof, next);
+  CountSink sink(kFormat, false, 1, proof, next);
   std::jthread waiting([&] { EXPECT_THROW(sink.put(2, bytes_of(Keys{1, 2})), Error); });
   sink.abandon();
   waiting.join();

@@ -46,7 +46,7 @@ TEST_F(Forwarding, OfEachSink) {
   EXPECT_EQ(forwarded<LimitSink>(7U, 4U, proof_), "enter leave abandon ");
   EXPECT_EQ(forwarded<IndexSink>(kNumbering, 4U), "enter leave abandon ");
   EXPECT_EQ(forwarded<UniqueSink>(KeyFormat{KeyType::kU32}, proof_), "enter leave abandon ");
-  EXPECT_EQ(forwarded<CountSink>(keys_, 1U, proof_), "enter leave abandon ");
+  EXPECT_EQ(forwarded<CountSink>(keys_, false, 1U, proof_), "enter leave abandon ");
   const RecordFormat records{8, {{0, 4, std::nullopt, false, false}}};
   EXPECT_EQ(forwarded<UniqueRecordSink>(records, proof_), "enter leave abandon ");
 }
