@@ -16,7 +16,7 @@
 // outliers in one. A cell with more splitters has a node: equal cells again, of the range from its
 // first to its last splitter. A key takes one more look-up, and two comparisons. A cell
 // of a node can have a node, too, so keys of varying width take a look-up for every few widths. If
-// there is no room for a node, its splitters are bisected. The only distribution has a tree of all
+// there is no room for a node, its splitters are bisected. A single distribution has a tree of all
 // splitters instead of nodes (tree_node_of).
 //
 // Example: cells of 8 keys with slots of 2, from 0; splitters 0 5 20 22. Splitter 5 is alone in
@@ -54,14 +54,14 @@ inline constexpr unsigned kMostNodeLevels = 8;
 // because its splitters may be unevenly spaced, too.
 inline constexpr unsigned kFewSplitters = 64;
 
-// Where the number of a bin, or the entry of a cell, lies among the others in shared memory: with a
-// gap behind every 32, since keys in bit-reversed order, say, have bins far apart, whose numbers
-// would lie in one bank.
+// The place of a bin's number, or a cell's entry, in shared memory. It has a gap after every 32:
+// keys in bit-reversed order, for example, have bins far apart, whose numbers would lie in one
+// bank.
 [[nodiscard]] GSORT_HOST_DEVICE constexpr unsigned spread_place(unsigned number) {
   return number + number / 32;
 }
 
-// Where number `number` > 0 of 2^bits ascending ones lies in a tree: node n has the children 2n and
+// The place of number `number` > 0 of 2^bits ascending ones in a tree: node n has children 2n and
 // 2n + 1, node 1 the middle number. A search descends `bits` times, to the right if the node is not
 // above the key. No step branches, so the steps of several keys overlap; the nodes of a level lie
 // side by side, so lanes seldom meet in a bank, as they do where the steps are powers of two.

@@ -2,12 +2,12 @@
 // (cell_sort_kernel.cuh). bucket_merge_kernel: merges those that are longer than a tile.
 //
 // If a bucket has too many words in one cell, it is sorted by merging. The tiles of a long bucket
-// are sorted where they lie and listed, or only stored if all its keys are equal. A word of such a
-// tile goes behind those of the other tiles that are less; it finds their number by bisection. So
-// no second array is needed, and it takes little time, as few buckets have more than two tiles.
+// are sorted where they lie and listed, or only stored if all its keys are equal. A word of a
+// listed tile then goes behind the lesser words of all tiles; bisection counts those of the other
+// tiles. This needs no second array and little time, as few buckets have more than two tiles.
 //
-// Example. Tiles 2 5 | 3 9: word 5 has one word before it in its tile, and 3 in the other one, so
-// its place is 2.
+// Example. Tiles 2 5 | 3 9: one word of its own tile and one of the other tile are less than word
+// 5, so its place is 2.
 //
 // Threads: a block sorts, stores or merges the tiles that it takes (taken_jobs.cuh). Shared memory:
 // the tile, and one number per cell; or rows of E words and a pad, and one co-rank a thread. Device
@@ -36,7 +36,7 @@ struct PairTarget {
     output.keys[to] = output.maps.stores_mapped ? output.maps.store_map.to_raw(key) : key;
     output.values[to] = output.values_in[place_of_word(word, output.place_shift)];
   }
-  // As that of KeyTarget.
+  // As KeyTarget::put_row.
   template <unsigned kThreads, unsigned kWords>
   __device__ void put_row(const Word (&words)[kWords], unsigned place, unsigned count) const {
     Key keys[kWords];
@@ -129,7 +129,7 @@ __global__ void __launch_bounds__(
   });
 }
 
-// The number of words of a sorted tile that are less, or not greater.
+// Counts the words of a sorted tile that are less than `word`, or not greater.
 template <class Word>
 __device__ unsigned thread_count_less(const Word* tile, unsigned count, Word word,
                                       bool with_equal) {
@@ -166,7 +166,7 @@ __global__ void __launch_bounds__(
 #pragma unroll 1
       for (other.position = 0; other.position < own.bucket_keys; other.position += kTileKeys) {
         if (other.position == own.position) continue;
-        // Of equal keys, those of earlier tiles come first.
+        // Equal keys of earlier tiles come first.
         place += thread_count_less(words + other.position, other.count<kTileKeys>(), word,
                                    other.position < own.position);
       }

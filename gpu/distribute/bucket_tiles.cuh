@@ -120,7 +120,7 @@ struct SplitterTree {
   }
 };
 
-// The table of one distribution, as block_load_bins.
+// Loads the table of one distribution, as block_load_bins.
 template <class Key>
 __device__ SplitterTree<Key> block_load_tree(const BinTables<Key>& tables, const BinHead<Key>& head,
                                              SharedBins<Key>& shared) {
@@ -135,7 +135,7 @@ __device__ SplitterTree<Key> block_load_tree(const BinTables<Key>& tables, const
   return {{nullptr, shared.cells, tables.cell_bits()}, shared.splitters, tables.bin_bits};
 }
 
-// The table of a bucket of this distribution.
+// Loads the table of a bucket of this distribution.
 template <DistributionStep kStep, class Key>
 __device__ auto block_load_table(const BinTables<Key>& tables, unsigned bucket,
                                  const BinHead<Key>& head, SharedBins<Key>& shared) {
@@ -187,7 +187,7 @@ __device__ void thread_find_bins(const BinHead<Key>& head, const Table& table,
   }
 }
 
-// Loads the thread's keys of a tile, ordered, as words; a word past the count is any.
+// Loads the thread's keys of a tile, ordered, as words; words past the count are arbitrary.
 template <unsigned kThreads, class Word, class Key, unsigned kKeys>
 __device__ void thread_load_keys(const DistributionPass<Word, Key>& pass, std::uint64_t begin,
                                  unsigned count, Word (&words)[kKeys]) {

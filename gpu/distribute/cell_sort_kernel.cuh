@@ -166,7 +166,7 @@ __device__ KeyRange<Key> block_find_cell_range(const Keys& keys,
   return block_find_range_of<Key, 0>(keys, scratch);
 }
 
-// The cells of a thread's keys, found once, where that takes long; by the keys' numbers.
+// The cells of a thread's keys, by the keys' numbers: found once, where finding them is slow.
 template <unsigned kKeys>
 struct KnownCells {
   std::uint32_t halves[kKeys / 2 + 1] = {};
@@ -303,12 +303,12 @@ struct KeyTarget {
   __device__ void put(unsigned place, Key key) const {
     keys[place] = maps.stores_mapped ? maps.store_map.to_raw(key) : key;
   }
-  // Puts some keys, kThreads apart, as far as there are any in the `count` of the tile.
+  // Puts those of some keys, kThreads apart, that are among the tile's `count`.
   template <unsigned kThreads, unsigned kKeys>
   __device__ void put_row(Key (&some)[kKeys], unsigned place, unsigned count) const {
     thread_store_keys<kThreads>(some, keys + place, static_cast<int>(count - place), maps);
   }
-  // Whether keys that lie there are where they belong.
+  // Whether keys at `from` are where they belong.
   [[nodiscard]] __device__ bool holds(const Key* from) const {
     return keys == from && !maps.stores_mapped;
   }

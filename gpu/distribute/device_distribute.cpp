@@ -264,7 +264,7 @@ void queue_tiles_and_merges(const KeySort<Key>& sort, const DistributionSort<Key
   launch_long_merges(long_merges_of(merges, tiles, places.merges), architecture, sort.stream);
 }
 
-// Of two distributions, on any architecture; 0 if there are none.
+// The scratch of two distributions, on any architecture; 0 if there are none.
 template <class Key>
 std::size_t scratch_bytes_of(std::uint64_t count, const DistributionChoice& choice) {
   if (!are_distributed_twice<Key>(count, choice)) return 0;

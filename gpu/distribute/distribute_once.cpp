@@ -8,7 +8,7 @@
 // All words then lie in the L2 cache, and launches take most of the time.
 //
 // Pairs have words of their key and their place, so this is stable; values are read from the input
-// when the keys are stored. If they are sorted in place, they are copied first.
+// when the keys are stored. Values that are sorted in place are copied first.
 //
 // Cost. n keys of w bytes: a count of wn, a distribution and a sort of 2wn each. n pairs of 4 + v
 // bytes: 4n, 12n, and 8n + 32n for the sectors of values + (4 + v)n. Of 2^22 random keys on an
@@ -33,7 +33,7 @@
 namespace gsort::gpu {
 namespace {
 
-// Of pairs, as places have 32 bits.
+// The most pairs: their places have 32 bits.
 constexpr std::uint64_t kMostPlaces = std::uint64_t{1} << 32;
 
 template <class Word>
@@ -86,13 +86,13 @@ struct OnceScratch {
   }
 };
 
-// Puts the place of the last of `count` pairs into the upper bits of 32.
+// The shift that moves the last of `count` places to the top of 32 bits.
 template <class Value>
 unsigned place_shift_of(std::uint64_t count) {
   return kHasValues<Value> && count > 1 ? 32 - bits_of(count - 1) : 0;
 }
 
-// What reads the values: the input, or a copy of it.
+// The values to read: the input's, or a copy of them.
 template <class Key, class Value>
 const Value* keep_values(const PairSort<Key, Value>& sort, Value* copy) {
   if constexpr (kHasValues<Value>) {

@@ -15,7 +15,7 @@ namespace gsort::gpu {
 template <class Key, class Value>
 inline constexpr bool kAreDistributedOnce = !kHasValues<Value> || sizeof(Key) == 4;
 
-// Whether so many elements are distributed once.
+// Whether this many elements are distributed once.
 template <class Key, class Value = NoValue>
 [[nodiscard]] bool are_distributed_once(std::uint64_t count, const DistributionChoice& choice);
 
@@ -27,7 +27,7 @@ template <class Key, class Value = NoValue>
 [[nodiscard]] std::size_t sort_once_scratch_bytes(std::uint64_t count,
                                                   const DistributionChoice& choice);
 
-// Requires: the memory has been checked. Keys have no values: null pointers.
+// Requires: the memory has been checked. For keys alone, the values are null.
 template <class Key, class Value = NoValue>
 void sort_once(const PairSort<Key, Value>& sort, const DistributionChoice& choice);
 

@@ -30,8 +30,8 @@ inline constexpr unsigned kSampleBitsOfOnceBin = 5;
 // pairs take longer with more bins. The sample has 2^5 keys for each bin: few bins in a million
 // exceed a tile.
 inline constexpr unsigned kSampleBitsOfPairBin = 5;
-// Bins of the first distribution may leave room for one in so many keys in their last chunks. This
-// decides how many bins there are, if the second distribution can have more of them.
+// The last chunks of the first distribution's bins may leave room for one in this many keys. This
+// limits the number of these bins, if the second distribution can have more.
 inline constexpr std::uint64_t kChunkRoomShare = 32;
 
 struct DistributionShape {
@@ -65,7 +65,7 @@ struct DistributionShape {
     return shape;
   }
 
-  // Of one distribution, whose buckets are sorted in tiles of so many words.
+  // For one distribution, whose buckets are sorted in tiles of `tile_words`.
   [[nodiscard]] static constexpr DistributionShape of_once(std::uint64_t count, unsigned tile_words,
                                                            const DistributionChoice& choice) {
     unsigned bits = 1;

@@ -77,7 +77,7 @@ inline constexpr unsigned kMostRanked = 32;
 // The same for the cells of a sample.
 inline constexpr unsigned kMostOfCell = 512;
 
-// The most that a kernel of a distribution has beside the tile: the table, and where bins go.
+// The most bytes that a distribution kernel has beside the tile: the table, and where bins go.
 inline constexpr unsigned kBinsBytes = 35U << 10;
 
 // Whether this much shared memory per block is enough for a distribution of keys.

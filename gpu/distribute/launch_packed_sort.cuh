@@ -21,7 +21,7 @@ void launch_cell_sort(const PackedSortPass<Key>& pass, unsigned architecture, cu
                 "launching cell_sort_kernel", pass);
 }
 
-// Calls use(are_large), a constant.
+// Calls use(are_large) with a compile-time constant.
 template <class Word, class Use>
 void with_bucket_size(bool are_large, const Use& use) {
   if constexpr (sizeof(Word) == 4) {

@@ -1,4 +1,4 @@
-// TextSource: keys as decimal text, one a line, perhaps behind its count. The text is read in order
+// TextSource: keys as decimal text, one a line, perhaps after a count. The text is read in order
 // while it is claimed, and parsed by many threads at once.
 //
 // No memory but the reader's own buffers: the text of a block lies at the end of its buffer, and

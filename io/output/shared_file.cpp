@@ -28,13 +28,13 @@ OutputPlace place_of(const std::string& path) {
   return {slash == 0 ? "/" : path.substr(0, slash), path.substr(slash + 1)};
 }
 
-// The state of what has this name; none if nothing has. Throws: Error(kind).
+// The state of whatever has this name; none if nothing does. Throws: Error(kind).
 static std::optional<struct stat> facts_at(int folder, const std::string& name,
                                            const std::string& path,
                                            ErrorKind kind = ErrorKind::kOutput) {
   struct stat facts = {};
   if (sys::stat_at(folder, name.c_str(), &facts, AT_SYMLINK_NOFOLLOW) == 0) return facts;
-  // What is done next with the path fails for the same reason, except where nothing is there.
+  // The next use of the path fails for the same reason, unless nothing is there.
   if (errno == ENOENT || errno == ENOTDIR || errno == EACCES || errno == ENAMETOOLONG) {
     return std::nullopt;
   }

@@ -47,7 +47,7 @@ void occupy_standard_descriptors() {
 void take_process() {
   // Large pieces that compressors free must not stay in the threads' heaps.
   ::mallopt(M_MMAP_THRESHOLD, 1 << 20);
-  // A heap of a thread's own takes 64 MiB of addresses while it is made: others would find none.
+  // Creating a heap for a thread takes 64 MiB of addresses, which others would then lack.
   if (address_space_is_limited()) ::mallopt(M_ARENA_MAX, 1);
   occupy_standard_descriptors();
   is_own = true;

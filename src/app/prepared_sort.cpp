@@ -197,7 +197,7 @@ std::string folder_of(const std::string& path) {
   return folder.empty() ? "." : folder;
 }
 
-// Whether keys with other bits may be equal.
+// Whether keys with different bits may be equal.
 bool has_classes(const Job& job) {
   return !job.element.records && !floats_in_numeric_order(job.element).empty();
 }

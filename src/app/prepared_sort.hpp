@@ -52,10 +52,10 @@ struct VisibleGpu {
 [[nodiscard]] io::OutputOptions output_options(const Options& options,
                                                std::uint64_t expected_bytes = 0);
 
-// The machine that a sort is planned for again after a failure of a device. If another process has
-// taken memory of the device since the sort was planned, it has what is free now; after a few
-// failures, of which this is number `failures`, and any other one, it is left out. Throws: the
-// failure, if --engine asks for devices and the sort cannot be planned again with it.
+// The machine for which a sort is planned again after a device failed. If the device had too little
+// memory, because another process took some, the machine has what is free now; after other
+// failures, or a few (this is number `failures`), it lacks the device. Throws: the failure, if
+// --engine asks for devices and the sort cannot be planned again with it.
 [[nodiscard]] Machine machine_after(const DeviceError& failure, Machine machine,
                                     const Options& options, unsigned failures);
 

@@ -24,7 +24,7 @@ class DeviceError final : public Error {
 };
 
 // What was done again without the device, by another one or the CPU.
-// kSortWithLess: by it, in the memory that others have left there.
+// kSortWithLess: by the same device, in its free memory.
 enum class DoneAgain : std::uint8_t { kSort, kSortWithLess, kChunks, kParts };
 
 struct LostDevice {

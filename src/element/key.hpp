@@ -42,7 +42,7 @@ inline constexpr bool kIsSigned = std::is_signed_v<Value> || std::is_same_v<Valu
 template <class Value>
 inline constexpr bool kIsWide = std::is_same_v<Value, UInt128> || std::is_same_v<Value, Int128>;
 
-// The step of a map that flips other bits in some numbers than in others.
+// The step of a map that flips different bits in different numbers.
 enum class KeyFold : std::uint8_t { kNone, kFloat, kTime, kTuple };
 
 // The key types. All else that is said of them, in the options too, is made from these rows: the
@@ -301,14 +301,14 @@ struct KeyMap {
     return static_cast<Key>(number ^ flip);
   }
 
-  // The class of an ordered number. Requires: of() of the same format has made the number.
+  // The class of an ordered number. Requires: of() of the same format made the number.
   [[nodiscard]] constexpr Key class_of_ordered(Key ordered) const {
     if (!folds_classes) return ordered;
     return static_cast<Key>(class_of_number(static_cast<Key>(ordered ^ flip), nans, kSignShift) ^
                             flip);
   }
 
-  // The greatest of these numbers that is in the same class.
+  // The greatest ordered number in the same class.
   [[nodiscard]] constexpr Key last_of_class(Key ordered) const {
     if (!folds_classes) return ordered;
     const auto negative_zero = static_cast<Key>(kSignBit - 1U - nans);

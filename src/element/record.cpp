@@ -26,8 +26,8 @@ std::optional<KeyType> number_of_width(std::uint32_t bytes) {
   }
 }
 
-// Times beside other keys would need a subtraction within the number, and so would floats in
-// numeric order; those that are equal keep their order only as records.
+// Times beside other keys would need a subtraction within the number, as would floats in numeric
+// order; equal floats keep their order only as records.
 bool can_be_in_tuple(const RecordFormat& records, const KeyField& key) {
   const bool is_numeric = key.type && is_float(*key.type) && key.float_order != FloatOrder::kTotal;
   if (is_numeric && key.float_order == FloatOrder::kNumeric) return false;

@@ -17,9 +17,8 @@ namespace gsort {
 template <class Key>
 [[nodiscard]] std::size_t count_changes(std::span<const Key> keys);
 
-// The keys among sorted ones that may have other bits than keys that equal them, from first to
-// last: zeros and NaN. Empty if `map` folds no classes. class_of(key) is the key's class as a
-// number.
+// The sorted keys that may differ in bits from keys that equal them, from first to last: zeros and
+// NaN. Empty if `map` folds no classes. class_of(key) is the key's class as a number.
 template <class Key, class ClassOf>
 [[nodiscard]] std::array<std::span<Key>, 2> floats_of_several_bits(
     std::span<Key> keys, const KeyMap<std::remove_const_t<Key>>& map, const ClassOf& class_of) {
@@ -38,7 +37,7 @@ template <class Key, class ClassOf>
   return found;
 }
 
-// How many keys have another class than the key in front of them.
+// How many keys differ in class from the key in front of them.
 template <class Key, class ClassOf>
 [[nodiscard]] std::size_t count_changes(std::span<const Key> keys, const KeyMap<Key>& map,
                                         const ClassOf& class_of) {

@@ -19,8 +19,8 @@ inline constexpr const char* kCountsHint =
     "-m --count adds up what -u --count writes, with the same type and order; -mu --count counts "
     "keys";
 
-// Reads a count and a key from each line, as parse_lines does: blanks are between them, and may be
-// around them, so lines of uniq -c are read, too. The pairs are as in element/counted_keys.hpp.
+// Reads a count and a key from each line, like parse_lines. Blanks separate them, and may surround
+// them, so the output of uniq -c is read, too. The pairs are as in element/counted_keys.hpp.
 [[nodiscard]] std::optional<BadLine> parse_counted_lines(std::string_view text,
                                                          const KeyFormat& format,
                                                          std::span<std::byte> raw_pairs);

@@ -40,11 +40,11 @@ struct DecoderLimit {
 // The command that decompresses a file without gsort: "xz -dc in.xz".
 [[nodiscard]] std::string decompress_command(Codec codec, std::string_view path);
 
-// The options that say what the suffixes before that of a codec say: "--format=text -t TYPE".
+// The options that say what the suffixes before a codec's say: "--format=text -t TYPE".
 [[nodiscard]] std::string form_words(std::string_view path);
 
 // The command, and how gsort sorts the result: "xz -dc in.npy.xz | gsort --format=npy". `command`
-// is without the name of the file.
+// lacks the file's name.
 [[nodiscard]] std::string decompress_pipe(Codec codec, std::string_view path);
 [[nodiscard]] std::string decompress_pipe(std::string_view command, std::string_view path);
 

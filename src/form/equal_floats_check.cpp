@@ -8,7 +8,7 @@
 namespace gsort {
 namespace {
 
-// Looked at together: they stay in the cache.
+// Checked together, so that they stay in the cache.
 constexpr std::size_t kMostElements = 2048;
 
 template <class Key>
@@ -23,7 +23,7 @@ void gather(const std::byte* from, std::size_t stride, std::span<Key> keys) {
   }
 }
 
-// The number of a class is that of the bits that all of its floats get.
+// A class has the number of the bits that all of its floats get.
 template <class Key>
 void make_field_alike(std::span<std::byte> elements, std::size_t element_bytes,
                       const KeyField& field) {

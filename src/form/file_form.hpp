@@ -49,8 +49,8 @@ struct OutputForm {
 [[nodiscard]] std::optional<Codec> codec_of_path(std::string_view path);
 [[nodiscard]] std::optional<FileFormat> format_of_path(std::string_view path);
 
-// The input is read as it is, and its name says that a codec made it: the other suffixes are not
-// about these bytes.
+// Whether the input is read as it is, although its name says that a codec made it: the other
+// suffixes do not describe these bytes.
 [[nodiscard]] bool is_read_compressed(const InputForm& form, std::string_view path);
 
 // How to read the input of this name: by --format, else by the name.

@@ -15,7 +15,7 @@ namespace gsort::io {
 [[nodiscard]] Error bad_line(const std::string& path, std::uint64_t number, std::string_view line,
                              KeyType type);
 
-// The same for a line that is no count and a key.
+// The same for a line that is not a count and a key.
 [[nodiscard]] Error bad_counted_line(const std::string& path, std::uint64_t number,
                                      std::string_view line, KeyType type);
 

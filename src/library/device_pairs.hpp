@@ -41,7 +41,7 @@ template <DeviceKey Key, DeviceWord Value>
 [[nodiscard]] std::size_t device_pairs_scratch_bytes(std::uint64_t count);
 
 // Sorts the pairs of keys_in and values_in into keys_out and values_out. Pairs of equal keys keep
-// their order, but equal floats with different bits are ordered by these (-0 comes before +0). The
+// their order, but equal floats are ordered by their bits (-0 comes before +0). The
 // keys may be sorted in place, and so may the values.
 template <DeviceKey Key, DeviceWord Value>
 void sort_device_pairs(const Key* keys_in, Key* keys_out, const Value* values_in, Value* values_out,

@@ -59,7 +59,7 @@ typedef struct gsort_report {
   double seconds;            /* of a sort or a merge */
   int verified;              /* 1: order and fingerprint of the output were verified */
   char fingerprint[52]; /* of the elements read, as --fingerprint prints it; "" if unknown. With
-                           --count and sets, equal floats are alike first: 0, unsigned NaN */
+                           --count and sets, equal floats first become 0 or unsigned NaN */
 } gsort_report;
 
 /* Sorts `count` input files (at least 1; "-" is standard input) into the file `output`, which may

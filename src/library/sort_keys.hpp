@@ -4,8 +4,8 @@
 //   gsort::sort_keys<std::uint64_t>(keys);
 //   gsort::sort_keys<std::uint64_t>(keys, gsort::Order::kDescending);
 //
-// Floats are sorted by value: -0 equals +0, and all NaN are equal and come last, in descending
-// order first. Equal floats are ordered by their bits. kAscendingTotal and kDescendingTotal are
+// Floats are sorted by value: -0 equals +0, and all NaN are equal and come last, or first if
+// descending. Equal floats are ordered by their bits. kAscendingTotal and kDescendingTotal are
 // IEEE 754's total order: -NaN, -inf, ..., -0, +0, ..., +inf, +NaN.
 #pragma once
 

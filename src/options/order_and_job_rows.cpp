@@ -112,8 +112,8 @@ constexpr auto kRows = std::to_array<OptionSpec>({
      .help = "one of each key",
      .more = "The first of several equal keys, or of records with equal keys, is kept. With -c, no "
              "key may repeat.",
-     .rules = "Of floats, see --float-order; --count, --intersect and --subtract write equal ones "
-              "as 0 or NaN without a sign.",
+     .rules = "For floats, see --float-order; --count, --intersect and --subtract write equal "
+              "floats as 0 or NaN without a sign.",
      .apply = [](Options& o, Text) { o.unique = true; }},
     {.name = "count",
      .group = kOrder,
@@ -123,7 +123,7 @@ constexpr auto kRows = std::to_array<OptionSpec>({
              "counts, and the counts of equal keys are added. Not with --record or --top.",
      .rules = "The count has the byte order of the keys. gsort verifies the counts, too. Works "
               "with all key types. With -u the output cannot be one of the FILEs. Sums of more "
-              "than 64 bits are errors. The fingerprint is that of the keys that were counted.",
+              "than 64 bits are errors. The fingerprint is that of the counted keys.",
      .apply = [](Options& o, Text) { o.count = true; }},
     {.name = "min-count",
      .value_kind = kRequired,

@@ -16,8 +16,8 @@ std::string_view endian_name(bool big_endian) {
   return big_endian ? "big" : "little";
 }
 
-// Without a word: not a float, or in total order, as all floats of earlier versions, which refuse
-// the word where it is.
+// Empty for keys that are not floats, and for total order, the only one of earlier versions: these
+// reject the word.
 std::string_view float_order_name(std::optional<KeyType> type, FloatOrder order) {
   return type && is_float(*type) && order != FloatOrder::kTotal ? " numeric" : "";
 }

@@ -120,7 +120,7 @@ bool take_word(std::istringstream& words, std::string_view one, std::string_view
   return is_other || word.starts_with(one);
 }
 
-// "little endian ascending", of floats in numeric order "numeric little endian ascending".
+// "little endian ascending"; for floats in numeric order "numeric little endian ascending".
 bool take_order(std::istringstream& words, std::optional<KeyType> type, bool& big_endian,
                 bool& descending, FloatOrder& float_order) {
   bool ignored = false;

@@ -20,9 +20,8 @@
 namespace gsort {
 namespace {
 
-// An element at the border of a block: its key decides the order, its identity whether it is
-// another one than its neighbour: the key of keys and where no two elements may share one, else the
-// bytes.
+// An element at the border of a block. Its key decides the order, its identity whether it differs
+// from its neighbour: the key, for keys and where no two elements may share one; else the bytes.
 struct Border {
   std::string key;
   std::string identity;

@@ -93,7 +93,7 @@ class Sort {
   // advance, all that the reader gave, and the reader is at the end.
   void require_all_read() const {
     const std::uint64_t bytes = reader_.known_size().value_or(reader_.position());
-    // Keys with counts are proven as so many keys.
+    // In the proof, a key with its count is that many keys.
     const std::uint64_t read = plan_.job.adds_counts ? outcome_.elements : proof_.input().count;
     const bool is_all = bytes == read * plan_.element_bytes;
     if (is_all && reader_.at_end()) return;

@@ -16,7 +16,7 @@ namespace gsort {
 // memory. Throws: Error when there is no such plan.
 using PlanWithout = std::function<void(const DeviceError&)>;
 
-// The failures after which devices are done without, or with less memory of them.
+// The failures after which a sort does without a device, or with less of its memory.
 enum class Planned : std::uint8_t { kAfterFailures, kAfterLackOfMemory };
 
 // Sorts what the context's reader gives into `outputs`: one, or all parts that it is split into.

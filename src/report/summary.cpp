@@ -192,7 +192,7 @@ std::string lost_device_lines(std::span<const LostDevice> lost_devices) {
   for (const LostDevice& lost : lost_devices) {
     const bool is_used = lost.again == DoneAgain::kSortWithLess;
     text += fmt::format("gsort: {} {} {}: {}\n", again_words(lost.again),
-                        is_used ? "with less memory of" : "without",
+                        is_used ? "with less memory on" : "without",
                         lost.ordinal ? fmt::format("device {}", *lost.ordinal) : "a GPU",
                         printable(lost.failure));
   }

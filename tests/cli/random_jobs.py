@@ -65,7 +65,7 @@ class Job:
         return b"".join(key.ordered(element) for key in self.keys)
 
     def place(self, element: bytes) -> bytes:
-        """The key; of a key alone, with what decides among equal ones."""
+        """The key; for a key alone, also what orders equal ones."""
         is_alone = not any("--record" in option for option in self.options)
         return self.keys[0].ordered(element, by_bits=True) if is_alone else self.key(element)
 
@@ -86,7 +86,7 @@ class Job:
         return b"".join(result[:self.top])
 
     def alike(self, raw: bytes) -> bytes | list[bytes]:
-        """Where keys stand alone, what they are worth."""
+        """The values of keys alone; else the bytes."""
         if any("--record" in option for option in self.options) or len(raw) % self.size:
             return raw
         return [self.key(raw[at:at + self.size]) for at in range(0, len(raw), self.size)]

@@ -120,7 +120,7 @@ TEST(FoundDevice, WithLessMemoryThanPlannedIsUsedWithWhatIsFree) {
     EXPECT_THROW((void)machine_after(error, machine, with_engine(EngineChoice::kCuda), failures),
                  DeviceError);
   }
-  // With a size that was given, the CPU sorts, or the planning says what is free.
+  // If a size is given, the CPU sorts, or planning says what is free.
   EXPECT_TRUE(machine_after(lack, machine, with_engine(EngineChoice::kAuto, "4G"), 1).gpus.empty());
   EXPECT_EQ(machine_after(lack, machine, with_engine(EngineChoice::kCuda, "4G"), 1).gpus.size(),
             1U);

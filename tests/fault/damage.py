@@ -124,7 +124,7 @@ def message_missing(call: Call) -> bool:
 
 
 def memory_taken(call: Call) -> bool:
-    """More than -S of the calls that read forged files, and than any of the soak's memory cgroups has."""
+    """Takes more than -S of the calls with forged files, and than any memory cgroup of the soak has."""
     return call.status >= 0 and len(b"\1" * (400 << 20)) > 0
 
 

@@ -331,7 +331,7 @@ struct StepCase {
   const char* name;
   Step step;
   bool has_own_files;
-  bool is_repeated = false;  // the step is given when it is done
+  bool is_repeated = false;  // the step has been done before
 };
 
 void PrintTo(const StepCase& step, std::ostream* out) {
@@ -389,7 +389,7 @@ class PlaceOfShares {
 
  private:
   using Names = std::vector<std::string>;
-  // The new outputs take it over from the old ones.
+  // New outputs have the mode of the old ones.
   static constexpr std::filesystem::perms kOldMode{0600};
 
   static std::set<std::string> entries_of(const TempFolder& folder) {

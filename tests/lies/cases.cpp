@@ -150,7 +150,7 @@ SortRequest of_floats(SortRequest request) {
   return request;
 }
 
-// Of an array in memory.
+// Floats of an array in memory.
 SortRequest of_array(SortRequest request) {
   request = of_floats(with_positions(std::move(request)));
   request.from_array = true;

@@ -1,5 +1,5 @@
-// The seams within what becomes of keys: copies in NumPy's order, equal floats; and of sorted keys:
-// repeats, counts, positions, keys that another input has.
+// The seams of keys: copies in NumPy's order, equal floats; and of sorted keys: repeats, counts,
+// positions, keys that another input has.
 #include <algorithm>
 #include <cstdint>
 #include <span>
@@ -46,7 +46,7 @@ void lying_make_alike(ByteSpan elements, std::size_t bytes, std::span<const KeyF
   if (elements.empty() || floats.empty()) return;
   auto telling = the_liar().event(Seam::kAlike);
   if (!telling) return;
-  // A key becomes another one, or gets other bits.
+  // The key changes its value, or only its bits.
   const KeyField& field = floats[telling->below(floats.size())];
   std::byte* const key = &elements[telling->below(elements.size() / bytes) * bytes + field.offset];
   key[telling->below(field.bytes)] ^= std::byte{1} << telling->below(8);

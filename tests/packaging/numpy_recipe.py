@@ -10,7 +10,7 @@ random = numpy.random.default_rng(7)
 
 
 def array_of(dtype):
-    """Any bits are a key, but for floats: no NaN, and no zero, of which equal ones have other bits."""
+    """Keys of any bits; of floats, no NaN or zero, which can be equal with different bits."""
     keys = numpy.frombuffer(random.bytes(KEYS * dtype.itemsize), dtype=dtype)
     return keys[~numpy.isnan(keys) & (keys != 0)] if dtype.kind == "f" else keys
 
@@ -36,7 +36,7 @@ def test_raw_files():
 
 
 def test_where_floats_differ():
-    """As NUMPY.md says: NaN come last, equal ones by their bits; the same keys otherwise."""
+    """As NUMPY.md says: NaN come last, and equal floats are ordered by their bits."""
     for dtype in numpy.float32, numpy.float64:
         keys = numpy.array([numpy.nan, 0.0, 1.0, -0.0, -numpy.nan, -1.0, 0.0, -0.0], dtype=dtype)
         actual = recipe.gsort(keys, "out.npy")

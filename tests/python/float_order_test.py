@@ -21,7 +21,7 @@ def special(dtype, count=4_000):
 
 
 def classes(array):
-    """What the numbers are worth: -0 is 0, NaN is NaN."""
+    """The values: -0 becomes 0, every NaN the same one."""
     native = array.astype(array.dtype.newbyteorder("="))
     return numpy.where(numpy.isnan(native), native.dtype.type("nan"), numpy.where(native == 0, native.dtype.type(0), native))
 

@@ -137,7 +137,7 @@ def test_distinct_elements_and_where_they_are_equal_those_of_numpy(name):
 
 @pytest.mark.parametrize("aligned", [False, True])
 def test_distinct_records_are_the_same_whatever_is_wanted(aligned):
-    """In numeric order they are those of the fields' values; padding is no part of them."""
+    """In numeric order, records are compared by their fields' values; padding does not count."""
     records = numpy.frombuffer(random_array("u1", 16 * 8).tobytes(), numpy.dtype(
         [("a", "u1"), ("b", "f8")] if aligned else [("a", "u8"), ("b", "f8")], align=aligned)).copy()
     records["a"] = 7

@@ -1,5 +1,5 @@
-"""NumPy's own tests of sort, argsort and sets, in which gsort's functions stand in NumPy's place, and NaN of both signs are
-added to the floats that they are given."""
+"""NumPy's own tests of sort, argsort and sets, in which gsort's functions replace NumPy's and get NaN of both signs in
+addition to the floats."""
 
 import ast
 import functools
@@ -25,7 +25,7 @@ def dtypes_of(dtype):
 
 
 def is_for_gsort(name, arrays, words):
-    """Not what is NumPy's alone: dtypes, axes of sets, and the heap sort that the other sorts are compared with."""
+    """False for what only NumPy has: some dtypes, axes of sets, and heap sort, which its other sorts are compared with."""
     own = {"stable", "assume_unique", "return_indices", "equal_nan", "sorted"}
     if name not in ("sort", "argsort"):
         own.add("axis")
@@ -62,7 +62,7 @@ def distinct_with_nans(array, words):
 
 
 def by_gsort(name, owner, *arguments, **words):
-    """A call of a function of NumPy, or of an array's method."""
+    """Calls gsort for a function of NumPy, or for an array's method."""
     is_method = isinstance(owner, numpy.ndarray)
     original = getattr(owner, name)
     if not (is_method or owner is numpy):
@@ -104,7 +104,7 @@ class Replacement(ast.NodeTransformer):
 
 @functools.lru_cache
 def namespace_of(name):
-    """The namespace of one of NumPy's modules of tests."""
+    """The namespace of one of NumPy's test modules."""
     try:
         spec = importlib.util.find_spec(f"numpy.{name}")
     except ModuleNotFoundError:
@@ -119,7 +119,7 @@ def namespace_of(name):
 
 
 def names_of_tests():
-    """Of NumPy, the names of its tests that may call the functions."""
+    """The names of NumPy's tests that may call the functions."""
     for module, group, words in (("_core.tests.test_multiarray", "TestMethods", ("sort",)),
                                  ("_core.tests.test_multiarray", None, ("sort",)),
                                  ("lib.tests.test_arraysetops", "TestSetOps", ("intersect", "setdiff", "manyways")),
@@ -131,7 +131,7 @@ def names_of_tests():
 
 
 def runs_of(function):
-    """The arguments of all runs of a test of pytest, or nothing for one that is skipped here."""
+    """The arguments of all runs of a pytest test; none if it is skipped here."""
     choices = [[{}]]
     for mark in getattr(function, "pytestmark", ()):
         if mark.name == "skipif" and any(condition is True for condition in mark.args):

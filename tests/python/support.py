@@ -15,7 +15,7 @@ OTHERS = [numpy.dtype(name) for name in ("?", "M8[s]", ">m8[ms]", "S5", "<U3")]
 
 
 def sorted_by_numpy(array, descending=False):
-    """In gsort's order: that of NumPy, but equal floats come by their bits: -0 first, NaN with a sign last."""
+    """In gsort's order: NumPy's, but equal floats are ordered by their bits: -0 first, NaN with a sign last."""
     if array.dtype.kind != "f":
         keys = numpy.sort(array)
     else:

@@ -42,7 +42,7 @@ def has_dtype(kind: str) -> bool:
 
 
 def ordered(raw: bytes, kind: str, big: bool, by_bits: bool = False) -> bytes:
-    """Bytes that compare as the key is to be ordered; equal floats that stand alone come by their bits."""
+    """Bytes whose order is that of the keys; with by_bits, equal floats are ordered by their bits."""
     if kind.startswith("bytes"):
         return raw
     number, sign = int.from_bytes(raw, "big" if big else "little"), 1 << (8 * len(raw) - 1)

@@ -132,7 +132,7 @@ class Input:
 
 
     def is_equal(self, elements: bytes, wanted: bytes) -> bool:
-        """Merges take equal floats in any order, and leave them so."""
+        """Merges accept equal floats in any order, and keep it."""
         may_differ = self.merge and not self.keys and not self.total and forms.is_float(self.kind)
         if not may_differ or elements == wanted:
             return elements == wanted

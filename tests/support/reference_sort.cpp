@@ -2,11 +2,11 @@
 // reference-sort record=SIZE key=OFFSET:TYPE[r],... [the same words] < in > out
 //
 // std::stable_sort of the whole input, or of every N elements, sharing nothing with gsort: values
-// are compared as what they are. Signed numbers as such, floats as numbers, with NaN last, or with
-// `total` as IEEE's totalOrder has it, times as signed, but the least number last, bytesN as
-// std::memcmp does. Equal floats that stand alone come by their bits, others keep their order.
-// `unique` keeps the first of those with equal keys, `top` then the first N of the result; `alike`
-// makes equal floats that stand alone the same, 0 and NaN without a sign.
+// are compared by their types: integers by value; floats by value, NaN last, or with `total` in
+// IEEE's totalOrder; times as signed, but the least number last; bytesN as by std::memcmp. Equal
+// floats outside records are ordered by their bits; others keep their order. `unique` keeps the
+// first of equal keys, `top` then the first N of the result; `alike` turns equal floats outside
+// records into the same one, 0 or NaN without a sign.
 #include <algorithm>
 #include <compare>
 #include <cstdint>
@@ -81,7 +81,7 @@ std::weak_ordering compare_bytes(const char* left, const char* right, std::size_
 }
 
 // Like sorted(), for elements that are one number each. It sorts the numbers, not pointers to them.
-// The order is one of bytes, too, so the sort need not be stable.
+// The order includes all bits, so the sort need not be stable.
 template <class Number>
 Bytes sorted_numbers(const Request& request, const Bytes& input) {
   std::vector<Number> numbers(input.size() / sizeof(Number));

@@ -34,7 +34,7 @@ class LastSink final : public PieceSink {
 }  // namespace
 
 Starts starts_of_distinct(const KeyCounts& counts, const KeyFormat& key) {
-  const auto map = KeyMap<std::uint16_t>::classes_of(key);  // no others have classes
+  const auto map = KeyMap<std::uint16_t>::classes_of(key);  // only 16-bit floats have classes
   Starts starts;
   std::uint64_t elements = 0;
   std::optional<std::size_t> last;

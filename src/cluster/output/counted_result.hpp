@@ -27,11 +27,11 @@ class CountedResult {
                 ByteSpan memory)
       : plan_(plan), counts_(counts), proof_(proof), output_(output), memory_(memory) {}
 
-  // Puts the range of this process. It counts elements of the result: distinct keys or, without
-  // `starts`, all. With job.unique and no starts, elements that repeat are dropped, and positions
-  // are those of its own file. Requires: job.top is not set.
+  // Puts the range of this process, in elements of the result: distinct keys or, without `starts`,
+  // all. With job.unique and no starts, repeated elements are dropped, and positions are those in
+  // its own file. Requires: job.top is not set.
   void put(const Job& job, const Starts& starts, OutputRange own) const;
-  // Proves this process's share of what comes behind the first `result` elements.
+  // Proves this process's share of the elements after the first `result`.
   void leave_out(Job job, const Starts& starts, std::uint64_t result, unsigned rank,
                  unsigned ranks) const;
 

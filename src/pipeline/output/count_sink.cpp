@@ -145,7 +145,7 @@ void CountSink::put(std::uint64_t position, ConstByteSpan keys) {
   });
 }
 
-// Pairs are looked at twice: their places depend on how many keys there are.
+// Reads the pairs twice, because their places depend on the number of keys.
 void CountSink::put_pairs(std::uint64_t position, ConstByteSpan pairs) {
   const Ends ends = ends_of_pairs(pairs);
   const std::uint64_t elements = pairs.size() / (key_bytes_ + kCountBytes);
@@ -190,7 +190,7 @@ CountSink::Group CountSink::joined(const Group& a, const Group& b) const {
       .hint(kCountsHint);
 }
 
-// Keys that are equal.
+// Requires: the keys are equal.
 template <class Key>
 void CountSink::put_alike(std::uint64_t position, std::span<const Key> keys) {
   std::vector<Key> alike;

@@ -8,8 +8,8 @@
 //   turns    3 x2  | -   | 5 x4      then 7 x2
 //   places   0     | 1   | 1              2
 //
-// With -m --count, elements are keys that have counts already: those of equal keys are added. To
-// the proof, each element is as many keys as its count says.
+// With -m --count, elements are keys with counts; the counts of equal keys are added. The proof
+// takes each element as that many keys.
 //
 // With --min-count, keys that occur less often are dropped. The order of the written keys says
 // nothing about the dropped ones, so a second proof covers all keys and counts. Without it, a key
@@ -32,7 +32,7 @@ namespace gsort {
 class CountSink final : public PassingSink {
  public:
   // Elements are keys of `format`, with `adds_counts` each with its count; `next` takes keys with
-  // their counts. The bits of equal keys with counts are equal.
+  // their counts. Equal keys with counts have equal bits.
   CountSink(const ElementFormat& format, bool adds_counts, std::uint64_t min_count, Proof& proof,
             PieceSink& next);
 

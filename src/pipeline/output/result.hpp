@@ -3,12 +3,12 @@
 //   -u            UniqueSink, UniqueRecordSink   one of each key
 //   --top         LimitSink                      the first ones
 //                 ProvingSink                    the proof sees what comes out
-//   --argsort     IndexSink                      positions alone
+//   --argsort     IndexSink                      only positions
 //   --count       CountSink, in place of all     each key with its count, proven there
 //
 // An OffsetSink stands in front if the elements are a range of the whole result. The bytes go into
 // the target: files, a file that processes share, or a run. A sink that drops elements holds pieces
-// back until their turn; Job::needs_order() is known before, and chooses how parts are merged.
+// back until their turn; Job::needs_order(), known earlier, decides how parts are merged.
 #pragma once
 
 #include <cstddef>

@@ -77,7 +77,7 @@ class UniqueTurns {
     bool repeats_last = false;   // whether the first element has been put already
   };
 
-  // Pieces, and what is left of them, begin at `begin`; `last`, if there is one, is in front of it.
+  // The pieces, and their output, begin at `begin`; `last`, if any, is in front of the first one.
   explicit UniqueTurns(std::uint64_t begin = 0, std::optional<Value> last = {})
       : turns_(begin), next_place_(begin), last_(std::move(last)) {}
 

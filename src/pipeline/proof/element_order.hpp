@@ -41,7 +41,7 @@ class ElementOrder {
   // where the order is to be `strict`, less one; the count of elements if they are in order.
   [[nodiscard]] std::size_t first_disorder(ConstByteSpan elements, bool strict = false) const;
 
-  // How many elements differ from the one in front of them; the first has none there. Records
+  // How many elements differ from the one in front of them; the first one does not count. Records
   // differ in bytes, keys in value.
   [[nodiscard]] std::uint64_t count_changes(ConstByteSpan elements) const;
 

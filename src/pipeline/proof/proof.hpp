@@ -54,7 +54,7 @@ class Proof {
   // Returns their fingerprint.
   Fingerprint add_input(ConstByteSpan raw_keys);
 
-  // The same of keys with counts, each of which stands for as many keys.
+  // The same for keys with counts, each of which stands for that many keys.
   void add_counted_input(const CountedKeys& keys);
 
   // What an earlier process has read of the same input.
@@ -88,7 +88,7 @@ class Proof {
   // Gives equal floats among elements on their way to the output the same bits, and adds the
   // difference to what was dropped; returns it. Throws: Error(kCorrupt) if more than that changed.
   Fingerprint make_alike(ByteSpan elements);
-  // Such a difference, of another proof.
+  // Adds such a difference of another proof.
   void add_difference(const Fingerprint& difference);
 
   // Keys that come out with their counts (-u --count), each of which stands for as many keys that

@@ -44,7 +44,7 @@ class PartSplitter {
   // The same, but moved behind all elements with the same key as the last one in front of the
   // position, so that no key is on both sides. Requires: no other function was called before.
   // Ensures: as cuts_at, except that the cuts may add up to more than the position. `last_equal`
-  // returns the greatest key that equals a key, or a prefix that is all of the key.
+  // returns the greatest key that equals a key, or equals a prefix that is the whole key.
   using LastEqual = std::function<std::uint64_t(std::uint64_t)>;
   [[nodiscard]] std::vector<std::uint64_t> cuts_behind_ties_at(
       std::uint64_t position, const LastEqual& last_equal = std::identity());

@@ -7,8 +7,8 @@
 
 Sources are paths, arrays (numpy.memmap, too), lists of numbers, buffers, objects that hold an array (of pandas, Polars,
 pyarrow, PyTorch), or lists and iterators of these. Every result is verified: count, fingerprint, order.
-Floats are in numeric order, as NumPy has them: -0 equals 0, and NaN, all equal, come last, with descending first. With
-float_order="total" they are as IEEE 754 has it: -NaN, -inf, ..., -0, +0, ..., +inf, +NaN. Sizes of memory are bytes, or
+Floats are in numeric order, as in NumPy: -0 equals 0, and all NaN are equal and come last, with descending first.
+float_order="total" is IEEE 754's total order: -NaN, -inf, ..., -0, +0, ..., +inf, +NaN. Sizes of memory are bytes, or
 texts such as "2G" and "50%". `progress` is None (a bar in a terminal or notebook), True, False, or a function. gsort
 calls it with a Progress ten times a second, and once at the end, before an output file gets its name. If it raises, the
 sort ends and no regular file has changed, but a pipe or an output array may already have the result. Ctrl-C ends a

@@ -163,8 +163,8 @@ class DeviceArray:
 
     def words(self, name: str, descending: bool, float_order: str,
               offsets: Optional["DeviceArray"]) -> Tuple[int, int, int, str, bool, bool, bool, int]:
-        """Address, rows, keys of a row, type, byte order, direction, order of floats, offsets: what the native calls
-        begin with."""
+        """Address, rows, keys of a row, type, byte order, direction, order of floats, offsets: the first arguments of
+        the native calls."""
         found = "bf16" if self.is_bfloat16 else key_type(self.dtype)
         if found is None or not self.shape:
             raise usage(name, f"an array of dtype {self.dtype} and {len(self.shape)} dimensions", _TYPES)
@@ -325,8 +325,8 @@ def segmented_argsort(array: Any, offsets: Any, output: Any = None, *, descendin
 
 def sort_pairs(array: Any, values: Any, output: Optional[Tuple[Any, Any]] = None, *, offsets: Any = None,
                descending: bool = False, float_order: str = "numeric", stream: Any = None) -> Tuple[Any, Any]:
-    """Sorts keys in device memory, and their values with them, stably. Floats that are equal, but differ in bits, come
-    by their bits.
+    """Sorts keys in device memory, and their values with them, stably. Equal floats are ordered by
+    their bits.
 
     Args:
         array: keys of 8 to 64 bits. With several dimensions, each row of the last one is sorted by itself.

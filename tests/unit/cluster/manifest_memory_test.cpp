@@ -1,4 +1,4 @@
-// The processes of a host share its memory: a manifest that one of them would read alone is too
+// The processes of a host share its memory: a manifest that a single process would read is too
 // long.
 #include <algorithm>
 #include <cstdint>
@@ -52,7 +52,7 @@ void write_long_manifest(const std::string& path, std::uint64_t bytes) {
 
 TEST(ManifestMemory, IsThatOfEachProcess) {
   const io::test::TempFolder folder;
-  constexpr std::uint64_t kMost = 200 * kMiB;  // a longer one is none
+  constexpr std::uint64_t kMost = 200 * kMiB;  // a longer one is invalid
   const std::uint64_t limit_of_one = io::manifest_limit(io::host_facts().memory_bytes / 100);
   std::filesystem::create_directories(folder / "dir/gsort-0123456789abcdef");
   write_long_manifest(folder / "dir/gsort-0123456789abcdef/gsort.manifest",

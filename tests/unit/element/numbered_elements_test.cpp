@@ -113,7 +113,7 @@ TEST(NumberedElements, AreRecordsOfTheSameKeys) {
 
   const RecordFormat records{12, {{4, 4, KeyType::kF32, false, true}, {0, 3, {}, false, false}}};
   const ElementFormat of_records = numbered({{}, records}, {12, 8, false}, false);
-  std::vector<KeyField> alike = records.keys;  // equal floats are, when they are numbered
+  std::vector<KeyField> alike = records.keys;  // when numbered, equal floats have the same bits
   alike.front().float_order = FloatOrder::kTotal;
   EXPECT_EQ(of_records.records, (RecordFormat{20, alike}));
 }

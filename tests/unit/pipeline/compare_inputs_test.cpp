@@ -69,7 +69,7 @@ test::SortRequest request_of(const Inputs& inputs, const KeyFormat& format,
   return request;
 }
 
-// Equal floats are read as the same one.
+// Equal floats become the same float.
 Inputs alike(Inputs inputs, const KeyFormat& format) {
   for (std::vector<std::uint64_t>& keys : inputs) {
     Bytes raw = raw_keys(keys, format);

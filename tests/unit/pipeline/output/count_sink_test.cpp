@@ -158,7 +158,7 @@ TEST(CountSink, AddsTheCountsOfEqualKeysHoweverPiecesCutThem) {
   }
 }
 
-// A count that changes by 2^63 is one that sums of products with even numbers do not show.
+// If a count changes by 2^63, sums of its products with even numbers do not show it.
 TEST(CountSink, FailsWhereAddedCountsDoNotAddUp) {
   for (const bool verify : {true, false}) {
     for (const std::uint64_t wrong : {4ULL, 2ULL, 3ULL + (1ULL << 63)}) {
