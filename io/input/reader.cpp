@@ -154,7 +154,9 @@ void Reader::Impl::adopt_stored_keys(const ReaderOptions& options) {
   bool type_is_fixed = options.type_is_asked;
   bool order_is_fixed = options.byte_order_is_asked;
   for (const auto& source : sources_) {
-    require_equal_dtype(*sources_.front(), *source);
+    if (!options.has_counts || sources_.front()->stored()) {
+      require_equal_dtype(*sources_.front(), *source);
+    }
     if (!source->stored()) continue;
     if (options.has_counts) source->set_stored(keys_of_counted(*source->stored(), source->path()));
     const std::size_t count_bytes = options.has_counts ? kCountBytes : 0;
@@ -166,7 +168,8 @@ void Reader::Impl::adopt_stored_keys(const ReaderOptions& options) {
                       fmt::format("{} is to be sorted", name_of(key_.type)),
                       "its header says so; the type comes from -t, a suffix, or the input before");
     }
-    if (order_is_fixed && bytes_of(stored->type) > 1 && stored->big_endian != key_.big_endian) {
+    const bool has_order = options.has_counts || bytes_of(stored->type) > 1;
+    if (order_is_fixed && has_order && stored->big_endian != key_.big_endian) {
       throw disagrees(*source, byte_order_of(*stored),
                       fmt::format("{} are to be sorted", byte_order_of(key_)),
                       "its header says so; leave out --endian, or sort such files separately");

@@ -174,6 +174,10 @@ void refuse_replacing_by_other_elements(const InputToReplace& input, const Job& 
     refuse("--count would write keys with their counts over the keys",
            fmt::format("give the counts {} of their own with -o", a_file));
   }
+  if (job.adds_counts && input.format == FileFormat::kBinary && key_type_of_path(input.path)) {
+    refuse("it is read as keys with their counts, but its suffix says keys alone",
+           "-mu --count counts keys; -m --count adds up what -u --count writes");
+  }
   if (form.format != input.format) {
     refuse(fmt::format("it is read as {}, and would be written as {}", name_of(input.format),
                        name_of(form.format)),

@@ -248,7 +248,7 @@ Machine machine_after(const DeviceError& failure, Machine machine, const Options
   constexpr unsigned kMostPlans = 5;
   const bool is_auto = options.engine == EngineChoice::kAuto;
   const bool is_lack = failure.kind() == ErrorKind::kResource && failure.ordinal();
-  if (is_lack && failures <= kMostPlans && !(is_auto && options.gpu_memory)) {
+  if (is_lack && failures <= kMostPlans && !is_auto) {
     std::vector<unsigned> ordinals;
     for (const GpuFacts& gpu : machine.gpus) ordinals.push_back(static_cast<unsigned>(gpu.device));
     take_gpus(gpu::find_devices(ordinals), machine);

@@ -117,13 +117,13 @@ constexpr auto kRows = std::to_array<OptionSpec>({
      .apply = [](Options& o, Text) { o.unique = true; }},
     {.name = "count",
      .group = kOrder,
-     .help = "with -u: write each key with its count; with -m: add counts",
-     .more = "In raw output the count, unsigned 64-bit, is behind the key; in text: count, tab, "
-             "key; .npy: fields key and count. With -m, but without -u, FILEs hold such keys with "
-             "counts, and the counts of equal keys are added. Not with --record or --top.",
+     .help = "with -u: count each key; with -m: add counts",
+     .more = "In raw output the count, unsigned 64-bit, follows the key; in text: count, tab, "
+             "key; .npy: fields key and count. Not with --record or --top.",
      .rules = "The count has the byte order of the keys. gsort verifies the counts, too. Works "
-              "with all key types. With -u the output cannot be one of the FILEs. Sums of more "
-              "than 64 bits are errors. The fingerprint is that of the counted keys.",
+              "with all key types. With -u the output cannot be one of the FILEs. With -m, but "
+              "without -u, FILEs hold keys with counts, and the counts of equal keys are added; "
+              "sums of more than 64 bits are errors. The fingerprint is that of the counted keys.",
      .apply = [](Options& o, Text) { o.count = true; }},
     {.name = "min-count",
      .value_kind = kRequired,

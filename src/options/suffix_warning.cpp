@@ -74,6 +74,14 @@ std::string input_warning(const Job& job, const std::string& input) {
 }
 
 std::string suffix_warning(const Options& options, const Job& job) {
+  if (job.adds_counts) {
+    for (const std::string& input : options.inputs) {
+      if (format_of_input(options.input_form, input) == FileFormat::kBinary &&
+          key_type_of_path(input)) {
+        return warning(input, "is read as keys with their counts");
+      }
+    }
+  }
   const bool is_asked = job.type_source == TypeSource::kOption;
   if (!is_asked) {
     if (const auto input = input_of_other_type(options, job)) return input_warning(job, *input);

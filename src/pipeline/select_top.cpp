@@ -108,7 +108,9 @@ class Candidates {
     const std::size_t distinct =
         1 + count_changes<Key>(room_.first(count_), all_.map_of_classes, class_of);
     const std::size_t stay =
-        split_repeats<Key>(room_.front(), rest, rest.data(), scratch_.data(), class_of);
+        all_.map_of_classes.folds_classes
+            ? split_repeats<Key>(room_.front(), rest, rest.data(), scratch_.data(), class_of)
+            : split_repeats<Key>(room_.front(), rest, rest.data(), scratch_.data());
     const std::span<Key> repeats = scratch_.first(rest.size() - stay);
     map_to_raw<Key>(repeats, repeats, all_.map);
     all_.proof.add_dropped(std::as_bytes(repeats));

@@ -48,6 +48,7 @@ nlohmann::ordered_json plan_object(const Plan& plan, const Machine& machine) {
   json["positions"] = plan.job.numbered.has_value();
   json["unique"] = plan.job.unique;
   json["counts"] = plan.job.counts;
+  json["adds_counts"] = plan.job.adds_counts;
   json["min_count"] = plan.job.min_count;
   json["top"] = plan.job.top ? nlohmann::ordered_json(*plan.job.top) : nullptr;
   json["output_parts"] = plan.job.output_parts;

@@ -62,14 +62,14 @@ std::string hidden_folder_of(const std::string& folder) {
 }
 
 // Removes the remains of this folder that killed processes have left; a live process keeps its own.
-void remove_left(const io::OutputPlace& place, std::uint64_t most_bytes) {
+void remove_left(const io::OutputPlace& place) {
   const std::string prefix = hidden_folder_of(place.name);
   for (const std::string& name : io::names_with(place, prefix)) {
     // Otherwise it belongs to a folder whose name begins with this folder's name and ".gsort-".
     if (name.find_first_not_of("0123456789abcdef", prefix.size()) != name.npos) continue;
     try {
       const std::string path = place.folder + "/" + name;
-      const io::ResumeFolder locked(path, io::ResumeAccess::kUse, most_bytes);
+      const io::ResumeFolder locked(path, io::ResumeAccess::kUse);
       // The runs before the manifest: runs alone would be refused here.
       std::vector<std::string> files = io::names_with({path, ""}, "");
       std::ranges::reverse(files);
@@ -100,7 +100,7 @@ class ShareForming {
 
   Outcome form() {
     const std::uint64_t begin_ns = meter_.now_ns();
-    remove_left(place_, most_manifest_bytes_);
+    remove_left(place_);
     begin_folder();
     try {
       const io::Arena arena(plan_.arena_bytes, "sorting");
@@ -249,7 +249,7 @@ bool is_formed(const std::string& folder, const io::Manifest& wanted,
                std::uint64_t most_manifest_bytes) {
   const std::string name = without_slash(folder);
   if (!holds(name, wanted, most_manifest_bytes)) return false;
-  remove_left(io::place_of(name), most_manifest_bytes);  // no later process would
+  remove_left(io::place_of(name));  // no later process would
   return true;
 }
 
