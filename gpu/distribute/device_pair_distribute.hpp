@@ -16,7 +16,7 @@ namespace gsort::gpu {
 // (kMostDistributedOnce). sort_pairs sorts fewer. On an H100, 2^22 random pairs of u64 with u32
 // take 0.32 ms instead of 0.38, of u64 with u64 0.34 instead of 0.44; 2^23 of u32 with u32 0.41
 // instead of 0.48; 2^28 take 14.9 instead of 19.8, 17.3 instead of 24.9, and 8.3 instead of 12.9.
-// Of eleven distributions of these least numbers of pairs, only sawtooth (with u32 keys 1.14 times,
+// Eleven distributions were measured at these counts; only sawtooth (with u32 keys 1.14 times,
 // u64 with u32 1.05) and zipf of u32 keys (1.04) take longer. Pairs of u32 with u64 were not
 // measured.
 template <class Key>

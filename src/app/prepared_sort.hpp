@@ -52,10 +52,10 @@ struct VisibleGpu {
 [[nodiscard]] io::OutputOptions output_options(const Options& options,
                                                std::uint64_t expected_bytes = 0);
 
-// The machine for which a sort is planned again after a device failed. If the device had too little
-// memory, because another process took some, the machine has what is free now; after other
-// failures, or a few (this is number `failures`), it lacks the device. Throws: the failure, if
-// --engine asks for devices and the sort cannot be planned again with it.
+// The machine for which a sort is planned again after a device failed. With EngineChoice::kAuto, it
+// lacks the device. If devices were asked for, and one had too little memory because another
+// process took some, the machine has what is free now, for the first few failures (this is number
+// `failures`). Throws: the failure, after others.
 [[nodiscard]] Machine machine_after(const DeviceError& failure, Machine machine,
                                     const Options& options, unsigned failures);
 
