@@ -25,7 +25,6 @@
 #include "io/system/process.hpp"
 #include "io/system/sys.hpp"
 #include "io/system/temporary_file.hpp"
-#include "options/exclusive_options.hpp"
 #include "options/pages/help.hpp"
 #include "pipeline/check_order.hpp"
 #include "pipeline/survey.hpp"
@@ -129,7 +128,8 @@ int run_share(const Options& options) {
 // A sort or a check, as the options say.
 int run_one(const Options& options) {
   if (options.form || options.take || options.join) return run_share(options);
-  if (reading_option(options).empty()) refuse_streams_in_place(options);
+  const bool only_reads = options.fingerprint || options.check != CheckMode::kNone;
+  if (!only_reads) refuse_streams_in_place(options);
   io::Reader reader(options.inputs, reader_options(options));
   const Job job = job_of(options, reader);
   if (options.fingerprint) return fingerprint(options, job, reader);

@@ -8,9 +8,9 @@
 #include "base/error.hpp"
 #include "form/npy.hpp"
 #include "options/form_options.hpp"
+#include "options/option_rules.hpp"
 #include "options/record_options.hpp"
 #include "options/result_options.hpp"
-#include "options/resume_options.hpp"
 
 namespace gsort {
 namespace {
@@ -119,8 +119,7 @@ Job make_job(const Options& options, const StoredArray& stored,
   job.row_elements = stored.row_elements;
   job.empty_rows = stored.empty_rows;
   job.array_elements = array_elements(options, stored.row_elements, job.element.bytes());
-  refuse_result_contradictions(options, stored);
-  refuse_beside_resume(options, stored);
+  require_rules(RuleSet::kResult, options, stored);
   job.adds_counts = adds_counts(options);
   job.unique = options.unique || options.intersect || options.subtract || job.adds_counts;
   job.counts = options.count;

@@ -15,14 +15,13 @@
 #include "base/error.hpp"
 #include "form/file_form.hpp"
 #include "options/caller_options.hpp"
-#include "options/exclusive_options.hpp"
 #include "options/form_options.hpp"
+#include "options/option_rules.hpp"
 #include "options/option_spec.hpp"
 #include "options/option_values.hpp"
 #include "options/options.hpp"
 #include "options/record_options.hpp"
 #include "options/result_options.hpp"
-#include "options/resume_options.hpp"
 #include "options/share_options.hpp"
 #include "options/suggest.hpp"
 
@@ -244,19 +243,6 @@ void resolve_type(Options& options, const Environment& environment) {
   }
 }
 
-// The files of reports, each with the option that names it.
-void refuse_report_contradictions(const Options& options) {
-  for (const auto& [path, option] :
-       {std::pair(options.stats, "--stats"), {options.trace, "--trace"}}) {
-    if (!path) continue;
-    const std::string_view reads = reading_option(options);
-    if (!reads.empty() || options.explain != ExplainMode::kNone) {
-      throw exclude_each_other(options, option, reads.empty() ? "--explain" : reads,
-                               "only a sort can be measured; leave out one of them");
-    }
-  }
-}
-
 // The inputs, wherever they are named.
 void resolve_inputs(Options& options, const NameList& name_list) {
   if (options.files0_from && !options.inputs.empty()) {
@@ -266,19 +252,6 @@ void resolve_inputs(Options& options, const NameList& name_list) {
   }
   if (options.files0_from) options.inputs = name_list(*options.files0_from);
   if (options.inputs.empty()) options.inputs.emplace_back("-");
-}
-
-// Options that make new files only, or continue after a killed process, which may have left a part
-// the output.
-void refuse_beside_writing(const Options& options) {
-  const std::string_view other = options.resume         ? "--resume"
-                                 : options.split_output ? "--split-output"
-                                 : options.form         ? "--form"
-                                 : options.take         ? "--take"
-                                 : options.join         ? "--join"
-                                                        : reading_option(options);
-  if (!options.writes_into_file || other.empty()) return;
-  throw exclude_each_other(options, "--replace=write", other, "leave out one of them");
 }
 
 // SOSD files do not store the type of their keys, and it decides how many bytes there must be.
@@ -292,24 +265,18 @@ void refuse_untyped_sosd(const Options& options) {
 
 void refuse_contradictions(const Options& options, Program program) {
   refuse_untyped_sosd(options);
-  refuse_report_contradictions(options);
+  require_rules(RuleSet::kReports, options);
   refuse_output_name(options);
-  refuse_result_contradictions(options);
-  refuse_beside_resume(options);
-  program == Program::kCluster ? refuse_wrong_parts(options) : refuse_beside_shares(options);
-  refuse_beside_writing(options);
-  const std::string_view reads = reading_option(options);
-  if (!reads.empty() && options.output) {
-    throw exclude_each_other(options, reads, "--output",
-                             fmt::format("{} has no output; leave out one of them", reads));
+  require_rules(RuleSet::kResult, options);
+  if (program == Program::kCluster) {
+    require_rules(RuleSet::kParts, options);
+    refuse_place_of_rank(options);
+  } else {
+    require_rules(RuleSet::kShares, options);
+    refuse_files_of_shares(options);
+    require_rules(RuleSet::kOrderOfShares, options);
   }
-  // In GSORT_OPTIONS the list is for those sorts that use GPUs.
-  const bool is_asked =
-      std::ranges::find(options.from_environment, "--device") == options.from_environment.end();
-  if (options.devices.listed.size() > 1 && options.engine == EngineChoice::kCpu && is_asked) {
-    throw exclude_each_other(options, "--engine=cpu", "--device with several devices",
-                             "leave out one of them");
-  }
+  require_rules(RuleSet::kOutput, options);
   if (options.check != CheckMode::kNone && options.inputs.size() > 1) {
     throw Error(ErrorKind::kUsage, fmt::format("operand '{}'", options.inputs[1]),
                 "cannot be given: --check takes one file")
@@ -345,7 +312,8 @@ Options parse_options(int argc, const char* const* argv, const Environment& envi
   if (const char* const folder = environment("TMPDIR"); folder != nullptr) options.tmpdir = folder;
   resolve_inputs(options, name_list);
   if (options.each) {
-    refuse_beside_each(options);
+    require_rules(RuleSet::kEach, options);
+    refuse_inputs_of_each(options);
     return options;
   }
   return resolved(std::move(options), environment, program);

@@ -3,7 +3,6 @@
 
 #include <string_view>
 
-#include "form/stored_array.hpp"
 #include "options/options.hpp"
 
 namespace gsort {
@@ -17,18 +16,12 @@ void set_min_count(Options& options, std::string_view value);
 // -m --count: the FILEs hold keys with counts.
 [[nodiscard]] bool adds_counts(const Options& options);
 
-// What does not go together with --each, whatever the files are. Throws: Error(kUsage).
-void refuse_beside_each(const Options& options);
+// Throws: Error(kUsage) for inputs that have no output of their own.
+void refuse_inputs_of_each(const Options& options);
 
-// Of gsort-mpi: the number of the process is in the names of parts, and of nothing else; what is
-// read, but not sorted, is the same on all hosts.
-// Throws: Error(kUsage).
-void refuse_wrong_parts(const Options& options);
+// Of gsort-mpi. Throws: Error(kUsage) for the number of the process in a name, but without --parts.
+void refuse_place_of_rank(const Options& options);
 
 void set_batch_elements(Options& options, std::string_view value);
-
-// Throws: Error(kUsage) for options that cannot be combined, or do not go with what the headers of
-// the inputs say.
-void refuse_result_contradictions(const Options& options, const StoredArray& stored = {});
 
 }  // namespace gsort

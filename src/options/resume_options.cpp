@@ -2,9 +2,6 @@
 
 #include <fmt/format.h>
 
-#include "form/npy.hpp"
-#include "options/exclusive_options.hpp"
-
 namespace gsort {
 namespace {
 
@@ -52,23 +49,6 @@ std::string resumable_job(const Job& job, const InputForm& form) {
                      positions_text(job), form.format ? name_of(*form.format) : "its name says",
                      form.codec ? name_of(*form.codec) : "its bytes say", form.skip_bytes,
                      job.handling.verify ? "verified" : "not verified");
-}
-
-void refuse_beside_resume(const Options& options, const StoredArray& stored) {
-  if (!options.resume) return;
-  const auto refuse = [&](std::string_view other, std::string_view hint) {
-    throw exclude_each_other(options, "--resume", other, hint);
-  };
-  const std::string_view reads = reading_option(options);
-  if (!reads.empty()) refuse(reads, "only a sort can be resumed");
-  if (options.merge) refuse("--merge", "a merge reads its inputs once and cannot resume");
-  if (options.batch_elements || io::has_rows(stored)) {
-    refuse(io::has_rows(stored) ? "--batch-elements (the rows of the array)" : "--batch-elements",
-           "arrays are sorted one by one and cannot resume");
-  }
-  if (!options.temporary_directories.empty()) {
-    refuse("--temporary-directory", "runs are kept in the folder of --resume; leave out -T");
-  }
 }
 
 }  // namespace gsort

@@ -16,11 +16,11 @@ void set_take(Options& options, std::string_view value);
 void set_from(Options& options, std::string_view value);  // "a,b"
 void set_join(Options& options, std::string_view value);
 
-// Throws: Error(kUsage) for options that do not go with these, or that these need.
-void refuse_beside_shares(const Options& options);
+// Throws: Error(kUsage) for names and formats of files. Requires: the rules of kShares hold.
+void refuse_files_of_shares(const Options& options);
 
 // If the name of the output contains {}, each part has its own file: `split_output` is then the
-// number of parts, and outputs() has their names. Requires: refuse_beside_shares() was called.
+// number of parts, and outputs() has their names. Requires: the same.
 void name_own_files(Options& options);
 
 // The elements that resumable_job() has described. Throws: Error(kTemporary) for any other text,

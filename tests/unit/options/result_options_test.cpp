@@ -6,6 +6,7 @@
 #include <gtest/gtest.h>
 
 #include "base/error.hpp"
+#include "options/option_rules.hpp"
 
 namespace gsort {
 namespace {
@@ -45,17 +46,17 @@ TEST(ResultOptions, MayStandBesideEachOtherWhereThatMeansSomething) {
   Options options;
   options.unique = options.merge = true;
   options.top = 3;
-  EXPECT_EQ(complaint([&] { refuse_result_contradictions(options); }), "");
+  EXPECT_EQ(complaint([&] { require_rules(RuleSet::kResult, options); }), "");
   Options check;
   check.check = CheckMode::kReport;
   check.unique = true;
-  EXPECT_EQ(complaint([&] { refuse_result_contradictions(check); }), "");
+  EXPECT_EQ(complaint([&] { require_rules(RuleSet::kResult, check); }), "");
   check.batch_elements = 5;
-  EXPECT_EQ(complaint([&] { refuse_result_contradictions(check); }), "");
+  EXPECT_EQ(complaint([&] { require_rules(RuleSet::kResult, check); }), "");
   Options fingerprint;
   fingerprint.fingerprint = true;
   fingerprint.batch_elements = 5;
-  EXPECT_EQ(complaint([&] { refuse_result_contradictions(fingerprint); }), "");
+  EXPECT_EQ(complaint([&] { require_rules(RuleSet::kResult, fingerprint); }), "");
 }
 
 TEST(ResultOptions, CompareKeysOfSortedInputsOnly) {
@@ -63,7 +64,7 @@ TEST(ResultOptions, CompareKeysOfSortedInputsOnly) {
     Options options;
     options.*operation = true;
     options.inputs = {"a", "b"};
-    const auto said = [&] { return complaint([&] { refuse_result_contradictions(options); }); };
+    const auto said = [&] { return complaint([&] { require_rules(RuleSet::kResult, options); }); };
     EXPECT_NE(said().find("needs --merge"), std::string::npos) << said();
     options.merge = options.unique = true;
     options.top = 3;
@@ -76,7 +77,7 @@ TEST(ResultOptions, CompareKeysOfSortedInputsOnly) {
     options.records.reset();
     StoredArray stored;
     stored.records.emplace();
-    const std::string text = complaint([&] { refuse_result_contradictions(options, stored); });
+    const std::string text = complaint([&] { require_rules(RuleSet::kResult, options, stored); });
     EXPECT_NE(text.find("an array of records"), std::string::npos) << text;
     options.intersect = options.subtract = true;
     EXPECT_NE(said().find("options --intersect and --subtract"), std::string::npos) << said();
@@ -86,7 +87,7 @@ TEST(ResultOptions, CompareKeysOfSortedInputsOnly) {
 TEST(ResultOptions, ThatExcludeEachOtherAreBothNamed) {
   const auto expect_named = [](const Options& options, const std::string& one,
                                const std::string& other) {
-    const std::string text = complaint([&] { refuse_result_contradictions(options); });
+    const std::string text = complaint([&] { require_rules(RuleSet::kResult, options); });
     EXPECT_NE(text.find(one), std::string::npos) << text;
     EXPECT_NE(text.find(other), std::string::npos) << text;
   };
@@ -114,7 +115,7 @@ TEST(ResultOptions, ThatExcludeEachOtherAreBothNamed) {
   expect_named(batch, "--batch-elements", "--unique");
   batch.unique = false;
   batch.engine = EngineChoice::kCuda;
-  EXPECT_EQ(complaint([&] { refuse_result_contradictions(batch); }), "");
+  EXPECT_EQ(complaint([&] { require_rules(RuleSet::kResult, batch); }), "");
   batch.records.emplace();
   expect_named(batch, "--batch-elements with --record", "--engine=cuda");
   batch.records.reset();
