@@ -178,28 +178,38 @@ void sort_u32(std::uint32_t* keys, std::uint32_t* scratch, std::size_t n) {
 void sort_u64(std::uint64_t* keys, std::uint64_t* scratch, std::size_t n) {
   sort_in_place(keys, scratch, n);
 }
+
+// Requires, for an even distribution of `least_even` keys or more: scratch memory.
 template <class Key>
-HWY_ATTR void quick_sort(Key* keys, Key* scratch, std::size_t count) {
+HWY_ATTR void quick_sort(Key* keys, Key* scratch, std::size_t count, std::size_t least_even) {
 #if !GSORT_HAS_VECTOR_SORT
+  static_cast<void>(least_even);
   sort_in_place(keys, scratch, count);
 #else
   const bool is_counted = count < kLeastScratchKeys && count > vector_sort::kMostInRows<Key>;
   if (is_counted) return rank_sort(keys, count, keys);
-  const unsigned depth = 2 * static_cast<unsigned>(std::bit_width(count)) + 8;
-  vector_sort::sort(keys, scratch, keys, count, depth, sort_in_place<Key>);
+  if (count < least_even) {
+    const unsigned depth = vector_sort::depth_for(count);
+    return vector_sort::sort(keys, scratch, keys, count, depth, sort_in_place<Key>);
+  }
+  Key least = 0;
+  Key greatest = 0;
+  range_loop(keys, count, least, greatest);
+  if (least == greatest) return;
+  vector_sort::sort_evenly(keys, scratch, count, least, greatest, sort_in_place<Key>);
 #endif
 }
 
-// Whether the quicksort was faster than the others on every processor on which they were measured.
+// Whether the quicksort was faster than spreading on every processor on which they were measured.
 bool has_wide_vectors() {
-  return GSORT_HAS_VECTOR_SORT == 1 && HWY_MAX_BYTES == 64;
+  return GSORT_HAS_VECTOR_SORT == 1 && HWY_MAX_BYTES >= 32;
 }
 
-void quick_u32(std::uint32_t* keys, std::uint32_t* scratch, std::size_t n) {
-  quick_sort(keys, scratch, n);
+void quick_u32(std::uint32_t* keys, std::uint32_t* scratch, std::size_t n, std::size_t least_even) {
+  quick_sort(keys, scratch, n, least_even);
 }
-void quick_u64(std::uint64_t* keys, std::uint64_t* scratch, std::size_t n) {
-  quick_sort(keys, scratch, n);
+void quick_u64(std::uint64_t* keys, std::uint64_t* scratch, std::size_t n, std::size_t least_even) {
+  quick_sort(keys, scratch, n, least_even);
 }
 void range_u32(const std::uint32_t* keys, std::size_t n, std::uint32_t& least,
                std::uint32_t& greatest) {
@@ -228,6 +238,12 @@ namespace {
 
 constexpr std::size_t kLeastVqsortKeys = kLeastScratchKeys;  // fewer are counted first
 
+// With fewer keys, partitions alone were faster on every processor.
+constexpr std::size_t kLeastMixedKeys = 1024;
+// With so many, they were slower on every one.
+template <class Key>
+constexpr std::size_t kLeastEvenKeys = sizeof(Key) > sizeof(std::uint32_t) ? 32768 : SIZE_MAX;
+
 const ThreadOwned<hwy::Sorter> kSorters;
 
 // Used until the fastest is known.
@@ -249,18 +265,22 @@ void spread(std::span<std::uint64_t> keys, std::span<std::uint64_t> scratch) {
   HWY_DYNAMIC_DISPATCH(sort_u64)(keys.data(), scratch.data(), keys.size());
 }
 
-void quick(std::span<std::uint32_t> keys, std::span<std::uint32_t> scratch) {
-  HWY_DYNAMIC_DISPATCH(quick_u32)(keys.data(), scratch.data(), keys.size());
+void quick(std::span<std::uint32_t> keys, std::span<std::uint32_t> scratch,
+           std::size_t least_even) {
+  HWY_DYNAMIC_DISPATCH(quick_u32)(keys.data(), scratch.data(), keys.size(), least_even);
 }
 
-void quick(std::span<std::uint64_t> keys, std::span<std::uint64_t> scratch) {
-  HWY_DYNAMIC_DISPATCH(quick_u64)(keys.data(), scratch.data(), keys.size());
+void quick(std::span<std::uint64_t> keys, std::span<std::uint64_t> scratch,
+           std::size_t least_even) {
+  HWY_DYNAMIC_DISPATCH(quick_u64)(keys.data(), scratch.data(), keys.size(), least_even);
 }
 
 template <class Key>
 void sort_by(CacheSorter sorter, std::span<Key> keys, std::span<Key> scratch) {
   if (sorter == CacheSorter::kQuick) {
-    quick(keys, scratch);
+    quick(keys, scratch, kLeastEvenKeys<Key>);
+  } else if (sorter == CacheSorter::kEven) {
+    quick(keys, scratch, kLeastMixedKeys);
   } else if (sorter == CacheSorter::kVqsort && keys.size() >= kLeastVqsortKeys) {
     kSorters.own()(keys.data(), keys.size(), hwy::SortAscending());
   } else {
@@ -299,7 +319,8 @@ CacheSorter faster_cache_sorter() {
     sort_by<Key>(sorter, work, scratch);
     return cpu_seconds() - begin;
   };
-  constexpr CacheSorter kAll[] = {CacheSorter::kQuick, CacheSorter::kSpread, CacheSorter::kVqsort};
+  constexpr CacheSorter kAll[] = {CacheSorter::kQuick, CacheSorter::kEven, CacheSorter::kSpread,
+                                  CacheSorter::kVqsort};
   std::array<double, std::size(kAll)> least;
   least.fill(std::numeric_limits<double>::infinity());
   for (int round = 0; round < kRounds; ++round) {

@@ -19,9 +19,10 @@
 // bucket whose range is at least 2^kLeastDigit times narrower than its parent's, so there are at
 // most bits / kLeastDigit levels, whatever the keys are. Buckets of one value end at once.
 //
-// With vectors of 64 bytes a quicksort by vector instructions is faster (vector_sort-inl.hpp), and
-// on some processors VQSort is faster still (an Intel Xeon: u32) or much slower (AMD's Zen 4, whose
-// compressing into memory is microcoded: u32). So the first large sort measures them.
+// With vectors of 32 or 64 bytes a quicksort by vector instructions is faster
+// (in_place/vector_sort-inl.hpp). If it begins with an even distribution, it is faster on AMD's
+// Zen 4 and slower on an Intel Xeon, except for many keys of 64 bits. So the first large sort
+// measures them.
 #pragma once
 
 #include <cstddef>
@@ -36,6 +37,7 @@ enum class CacheSorter : std::uint8_t {
   kUntried,  // the quicksort with wide vectors, else spreading
   kSpread,   // the algorithm above
   kQuick,    // in_place/vector_sort-inl.hpp
+  kEven,     // the same after an even distribution, if there are 1024 keys or more
   kVqsort,   // Highway's; up to 64 keys are sorted by counting in any case
 };
 

@@ -20,10 +20,8 @@ class CacheSort : public testing::Test {
   // Sorts in all ways, by this processor's best instruction set.
   static void expect_sorts(const std::vector<Key>& keys, std::size_t skip = 0) {
     for (const CacheSorter sorter :
-         {CacheSorter::kSpread, CacheSorter::kQuick, CacheSorter::kVqsort}) {
-      SCOPED_TRACE(sorter == CacheSorter::kVqsort  ? "VQSort"
-                   : sorter == CacheSorter::kQuick ? "quick"
-                                                   : "spread");
+         {CacheSorter::kSpread, CacheSorter::kQuick, CacheSorter::kEven, CacheSorter::kVqsort}) {
+      SCOPED_TRACE(static_cast<int>(sorter));
       use_cache_sorter<Key>(sorter);
       expect_sorted(keys, skip);
     }
@@ -86,7 +84,7 @@ TYPED_TEST(CacheSort, SortsByEveryInstructionSet) {
     SCOPED_TRACE(hwy::TargetName(target));
     hwy::SetSupportedTargetsForTest(target);
     for (const Distribution distribution : kAllDistributions) {
-      for (const std::size_t count : {0U, 1U, 63U, 64U, 65U, 129U, 1'000U, 4'095U}) {
+      for (const std::size_t count : {0U, 1U, 63U, 64U, 65U, 129U, 1'000U, 4'095U, 33'001U}) {
         SCOPED_TRACE(testing::Message() << count << ' ' << name_of(distribution));
         this->expect_sorts(this->keys_of(distribution, count), count % 3);
       }
