@@ -1,6 +1,7 @@
 #include "engine/cpu/in_place/block_partition.hpp"
 
 #include <algorithm>
+#include <array>
 #include <cstring>
 #include <thread>
 #include <type_traits>
@@ -32,8 +33,8 @@ BlockBuffers<Key>::BlockBuffers(std::size_t block_keys, std::size_t buckets)
       blocks_(nullptr, Free{std::align_val_t{block_keys * sizeof(Key)}}),
       ends_(buckets),
       written_(buckets) {
-  // Two more blocks, for the blocks that are carried.
-  const std::size_t bytes = (buckets + 2) * block_keys * sizeof(Key);
+  // The blocks that are carried, and a spare one.
+  const std::size_t bytes = (buckets + kCarried + 1) * block_keys * sizeof(Key);
   blocks_.reset(static_cast<Key*>(::operator new(bytes, blocks_.get_deleter().alignment)));
 }
 
@@ -226,15 +227,38 @@ void BlockPartition<Key>::gather_full(std::size_t bucket) {
   of_bucket_[bucket].next_and_end = first * kNextPlace + front;
 }
 
-// Each worker begins with different buckets.
+// Each worker begins with different buckets. It carries some blocks in turn, so that it need not
+// wait for memory: the place of each is fetched while the others move.
 template <class Key>
 void BlockPartition<Key>::permute(std::size_t worker) {
   BlockBuffers<Key>& buffers = workers_[worker];
   const std::size_t buckets = map_.buckets();
   const std::size_t first = buckets * worker / workers_.size();
-  for (std::size_t i = 0; i < buckets; ++i) {
-    const std::size_t bucket = first + i < buckets ? first + i : first + i - buckets;
-    while (pick_up(bucket, buffers.carried(0))) carry(buffers.carried(0), buffers.carried(1));
+  std::size_t done = 0;  // buckets that have no block to pick up
+  const auto pick_up_any = [&](Carried& carried) {
+    for (; done < buckets; ++done) {
+      const std::size_t bucket = first + done < buckets ? first + done : first + done - buckets;
+      if (!pick_up(bucket, carried.block)) continue;
+      carried.bucket = map_(carried.block[0]);
+      take_place(carried);
+      return true;
+    }
+    return false;
+  };
+  std::array<Carried, BlockBuffers<Key>::kCarried> all;
+  std::size_t count = 0;
+  for (std::size_t i = 0; i < all.size(); ++i) all[i].block = buffers.carried(i);
+  Key* free = buffers.carried(all.size());
+  for (;;) {
+    while (count < all.size() && pick_up_any(all[count])) ++count;
+    if (count == 0) return;
+    for (std::size_t i = 0; i < count;) {
+      if (put_down(all[i], free)) {
+        take_place(all[i++]);
+      } else {
+        std::swap(all[i], all[--count]);
+      }
+    }
   }
 }
 
@@ -253,28 +277,33 @@ bool BlockPartition<Key>::pick_up(std::size_t bucket, Key* to) {
   return taken;
 }
 
-// Moves a block to the next place of its bucket, the block that was there to the next place of its
-// own, and so on, until a place is empty.
+// Takes the next place of the block's bucket whose block is not in its place already.
 template <class Key>
-void BlockPartition<Key>::carry(Key* block, Key* other) {
-  const std::size_t block_bytes = block_keys_ * sizeof(Key);
-  std::size_t bucket = map_(block[0]);
-  for (;;) {
-    Places& places = of_bucket_[bucket];
-    const std::uint64_t then = places.next_and_end.fetch_add(kNextPlace);
-    Key* const to = place(next_of(then));
-    if (next_of(then) >= end_of(then)) {
-      while (places.readers.load() != 0) std::this_thread::yield();
-      std::memcpy(to, block, block_bytes);
-      return;
-    }
-    const std::size_t bucket_there = map_(to[0]);
-    if (bucket_there == bucket) continue;  // it is in its place
-    std::memcpy(other, to, block_bytes);
-    std::memcpy(to, block, block_bytes);
-    std::swap(block, other);
-    bucket = bucket_there;
+void BlockPartition<Key>::take_place(Carried& carried) {
+  const std::uint64_t then = of_bucket_[carried.bucket].next_and_end.fetch_add(kNextPlace);
+  carried.to = place(next_of(then));
+  carried.is_empty = next_of(then) >= end_of(then);
+  for (std::size_t byte = 0; byte < block_keys_ * sizeof(Key); byte += 64) {
+    __builtin_prefetch(reinterpret_cast<const char*>(carried.to) + byte, 1);
   }
+}
+
+// Moves the block to its place; then the block that was there is carried. False if there was none.
+template <class Key>
+bool BlockPartition<Key>::put_down(Carried& carried, Key*& free) {
+  const std::size_t block_bytes = block_keys_ * sizeof(Key);
+  if (carried.is_empty) {
+    while (of_bucket_[carried.bucket].readers.load() != 0) std::this_thread::yield();
+    std::memcpy(carried.to, carried.block, block_bytes);
+    return false;
+  }
+  const std::size_t bucket_there = map_(carried.to[0]);
+  if (bucket_there == carried.bucket) return true;  // it is in its place
+  std::memcpy(free, carried.to, block_bytes);
+  std::memcpy(carried.to, carried.block, block_bytes);
+  std::swap(carried.block, free);
+  carried.bucket = bucket_there;
+  return true;
 }
 
 template <class Key>

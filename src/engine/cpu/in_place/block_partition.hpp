@@ -9,7 +9,8 @@
 // is full blocks, each of one bucket, followed by empty places. The sizes of the buckets are
 // known now, and so which places belong to which bucket. All workers then move whole blocks to
 // places of their buckets: one carries a block to the next place of its bucket, picks up the block
-// there, and carries that on. Last, the keys that do not fill a block go to the borders.
+// there, and carries that on; it does so with some blocks in turn. Last, the keys that do not fill
+// a block go to the borders.
 //
 // Example. Blocks of two keys, one worker, buckets a and b, keys b1 a1 b2 b3 a2 a3 a4 b4 a5:
 //   classify   [b1 b2][a1 a2][a3 a4][b3 b4][.]   left in the buffer of a: a5
@@ -44,6 +45,8 @@ namespace gsort::cpu {
 template <class Key>
 class BlockBuffers {
  public:
+  static constexpr std::size_t kCarried = 4;  // blocks at a time
+
   // Requires: block_keys is a power of two. Throws: std::bad_alloc.
   BlockBuffers(std::size_t block_keys, std::size_t buckets);
 
@@ -96,6 +99,13 @@ class BlockPartition {
     std::uint64_t end = 0;
     std::uint64_t full_end = 0;
   };
+  // A block on its way: no other worker touches its place.
+  struct Carried {
+    Key* block = nullptr;
+    std::size_t bucket = 0;
+    Key* to = nullptr;
+    bool is_empty = false;  // the place
+  };
   // Buckets whose borders one task sets, and a copy of the keys behind them: keys of their last
   // blocks, where the task of the next buckets writes.
   struct Borders {
@@ -116,7 +126,8 @@ class BlockPartition {
   void gather_full(std::size_t bucket);
   void permute(std::size_t worker);
   bool pick_up(std::size_t bucket, Key* to);
-  void carry(Key* block, Key* other);
+  void take_place(Carried& carried);
+  bool put_down(Carried& carried, Key*& free);
   [[nodiscard]] Key* place(std::uint64_t number);
   void set_borders(const Borders& borders);
   void set_border(std::size_t bucket, const Borders& borders);

@@ -14,12 +14,14 @@
 #include "engine/cpu/bucket_map.hpp"
 #include "engine/cpu/cache_sort.hpp"
 #include "engine/cpu/in_place/block_partition.hpp"
+#include "engine/cpu/in_place/halve.hpp"
 
 namespace gsort::cpu {
 namespace {
 
 constexpr std::size_t kSamplesPerBucket = 16;
 constexpr std::size_t kMostSamples = std::size_t{1} << 14;
+constexpr std::size_t kMostHalved = 8;  // times what fits the cache: more is distributed
 constexpr std::size_t kStretchKeys = std::size_t{1} << 16;  // the keys that one task checks
 
 // Whether the keys are in the map's order. All tasks stop when one finds that they are not.
@@ -66,7 +68,7 @@ void sort_in_cache(std::span<Key> keys, std::span<Key> scratch) noexcept {
 template <class Key>
 std::size_t cache_bytes_of(const InPlaceTuning& tuning) {
   if (tuning.cache_bytes > 0) return tuning.cache_bytes;
-  if (sizeof(Key) > sizeof(std::uint32_t)) return std::size_t{768} << 10;
+  if (sizeof(Key) > sizeof(std::uint64_t)) return std::size_t{768} << 10;
   return needs_scratch<Key>() ? std::size_t{3} << 19 : std::size_t{3} << 20;
 }
 
@@ -170,6 +172,16 @@ class InPlaceSort {
     });
   }
 
+  // Sorts both sides of a pivot; false if the array is too large for that, or hardly divided.
+  bool sort_halves(std::span<Key> keys, Workers workers) noexcept {
+    if (workers.size() > 1 || keys.size() / kMostHalved > cache_keys_) return false;
+    const std::size_t below = halve(keys);
+    if (std::min(below, keys.size() - below) < keys.size() / 16) return false;
+    sort_bucket(keys.first(below), false, workers);
+    sort_bucket(keys.subspan(below), false, workers);
+    return true;
+  }
+
   // Sorts ordered keys and makes them raw. `is_unsampled`: a sample did not help to divide the
   // array that they come from.
   void sort_bucket(std::span<Key> keys, bool is_unsampled, Workers workers) noexcept {
@@ -178,6 +190,7 @@ class InPlaceSort {
       sort_in_cache(keys, std::span(scratch, scratch == nullptr ? 0 : keys.size()));
       return end_bucket(keys, false);
     }
+    if (sort_halves(keys, workers)) return;
     const auto [least, greatest] = range_of_all(keys, workers.size());
     if (least == greatest) return end_bucket(keys, workers.size() > 1);
     std::optional<BucketMap<Key>> map;
