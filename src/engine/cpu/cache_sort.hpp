@@ -20,9 +20,7 @@
 // most bits / kLeastDigit levels, whatever the keys are. Buckets of one value end at once.
 //
 // With vectors of 32 or 64 bytes a quicksort by vector instructions is faster
-// (in_place/vector_sort-inl.hpp). If it begins with an even distribution, it is faster on AMD's
-// Zen 4 and slower on an Intel Xeon, except for many keys of 64 bits. So the first large sort
-// measures them.
+// (in_place/vector_sort-inl.hpp).
 #pragma once
 
 #include <cstddef>
@@ -34,38 +32,22 @@
 namespace gsort::cpu {
 
 enum class CacheSorter : std::uint8_t {
-  kUntried,  // the quicksort with wide vectors, else spreading
+  kDefault,  // the quicksort with wide vectors, else spreading
   kSpread,   // the algorithm above
   kQuick,    // in_place/vector_sort-inl.hpp
-  kEven,     // the same after an even distribution, if there are 1024 keys or more
-  kVqsort,   // Highway's; up to 64 keys are sorted by counting in any case
 };
 
-// Sets what cache_sort() does from now on in the whole process; the default is kUntried.
+// Sets what cache_sort() does from now on in the whole process; for tests.
 template <class Key>
 void use_cache_sorter(CacheSorter sorter);
 
-// Returns the fastest one on this processor: tries all on keys for one bucket, in about a
-// millisecond. Throws: std::bad_alloc.
-template <class Key>
-[[nodiscard]] CacheSorter faster_cache_sorter();
-
-// Uses the fastest one from now on. Measures once in a process, and only for arrays that are large
-// enough for this to pay. Throws: std::bad_alloc.
-template <class Key>
-void choose_cache_sorter(std::size_t bytes);
-
-// Fewer keys need no scratch memory.
+// Fewer keys need no scratch memory, and none of 128 bits do.
 inline constexpr std::size_t kLeastScratchKeys = 65;
-
-// Whether more keys need it, with the current sorter.
-template <class Key>
-[[nodiscard]] bool needs_scratch();
 
 // Sorts `keys` (ordered keys) ascending; `scratch` is as long as `keys` if they need any; its
 // contents are lost.
 // Not stable, which for keys alone cannot be seen. Thread-safe on disjoint memory.
-// Throws: std::bad_alloc when there is no memory for what VQSort keeps for each thread.
+// Throws: std::bad_alloc when there is no memory for what VQSort keeps for each thread (128 bits).
 void cache_sort(std::span<std::uint32_t> keys, std::span<std::uint32_t> scratch);
 void cache_sort(std::span<std::uint64_t> keys, std::span<std::uint64_t> scratch);
 void cache_sort(std::span<UInt128> keys, std::span<UInt128> scratch);  // VQSort, always

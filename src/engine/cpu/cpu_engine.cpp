@@ -4,7 +4,6 @@
 
 #include "base/error.hpp"
 #include "engine/cpu/array_lane.hpp"
-#include "engine/cpu/cache_sort.hpp"
 #include "engine/cpu/chunk_lane.hpp"
 #include "engine/cpu/merge_lane.hpp"
 #include "engine/cpu/record_chunk_lane.hpp"
@@ -131,7 +130,6 @@ class CpuEngine final : public AnyCpuEngine {
 
 template <class Key>
 std::unique_ptr<Engine> make_key_engine(const EngineShape& shape, ByteSpan memory) {
-  choose_cache_sorter<Key>(memory.size());
   return std::make_unique<CpuEngine<KeyLanes<Key>>>(shape, memory);
 }
 

@@ -68,8 +68,7 @@ void sort_in_cache(std::span<Key> keys, std::span<Key> scratch) noexcept {
 template <class Key>
 std::size_t cache_bytes_of(const InPlaceTuning& tuning) {
   if (tuning.cache_bytes > 0) return tuning.cache_bytes;
-  if (sizeof(Key) > sizeof(std::uint64_t)) return std::size_t{768} << 10;
-  return needs_scratch<Key>() ? std::size_t{3} << 19 : std::size_t{3} << 20;
+  return std::size_t{sizeof(Key) > sizeof(std::uint32_t) ? 768 : 384} << 10;
 }
 
 template <class Key>
@@ -80,7 +79,7 @@ std::size_t most_buckets_of(const InPlaceTuning& tuning) {
 
 template <class Key>
 std::unique_ptr<Key[]> scratch_for(std::size_t keys) {
-  if (keys < kLeastScratchKeys || !needs_scratch<Key>()) return nullptr;
+  if (keys < kLeastScratchKeys || sizeof(Key) > sizeof(std::uint64_t)) return nullptr;
   return std::make_unique_for_overwrite<Key[]>(keys);
 }
 
@@ -119,6 +118,10 @@ class InPlaceSort {
     KeyMap<Key> reversed = map_;
     reversed.flip = static_cast<Key>(~map_.flip);
     if (are_in_order<Key>(raw, reversed, tasks_)) return reverse(raw, tasks_);
+    if (tasks_.workers() == 1 && raw.size() / kMostHalved <= cache_keys_) {
+      if (!map_.is_identity()) map_to_ordered<Key>(raw, raw, map_);
+      return sort_bucket(raw, false, buffers_);
+    }
     std::vector<Key> sample = sample_of(raw);
     map_to_ordered<Key>(sample, sample, map_);
     const BucketMap<Key> map(sample, buckets_for(raw.size()));
@@ -266,11 +269,8 @@ class InPlaceSort {
 template <class Key>
 void sort_in_place(std::span<Key> keys, const KeyMap<Key>& map, unsigned threads,
                    const InPlaceTuning& tuning) {
-  choose_cache_sorter<Key>(keys.size_bytes());
-  const std::size_t cache_bytes = cache_bytes_of<Key>(tuning);
-  const bool is_few =
-      keys.size_bytes() <= cache_bytes && (threads == 1 || keys.size_bytes() <= kLeastSharedBytes);
-  if (is_few) return sort_few(keys, map);
+  const std::size_t few_bytes = tuning.cache_bytes > 0 ? tuning.cache_bytes : kLeastSharedBytes;
+  if (keys.size_bytes() <= few_bytes) return sort_few(keys, map);
   InPlaceSort<Key>(map, keys.size(), threads, tuning).sort(keys);
 }
 

@@ -1,14 +1,15 @@
 // Sorts keys in their array, on one core or several.
 //
-//   few keys        in the cache (cache_sort.hpp)
-//   in order        nothing to do; in reverse order: reversed
-// otherwise       dealt out in place (block_partition.hpp) to buckets of a cache's size, by
-//                 bounds
-//                   from a sample (bucket_map.hpp), then each bucket in the cache
+//   few keys         in the cache (cache_sort.hpp)
+//   in order         nothing to do; in reverse order: reversed
+//   of a few caches  halved (halve.hpp), then each part in the cache
+//   otherwise        dealt out in place (block_partition.hpp) to buckets of a cache's size, by
+//   bounds
+//                    from a sample (bucket_map.hpp), then each bucket in the cache
 //
 // Raw keys become ordered ones as they are dealt out, and raw ones again when their bucket has
-// been sorted and is in the cache. A bucket that is still too large is dealt out again, by all
-// workers if it is more than the share of one; a bucket of equal keys is finished.
+// been sorted and is in the cache. A bucket that is still too large is halved, or dealt out again,
+// by all workers if it is more than the share of one; a bucket of equal keys is finished.
 //
 // Cost. Two reads and two writes of every key to deal it out, one of each to sort it. Each worker
 // takes a block for each bucket, and scratch memory if the cache sort needs it: about 2 MiB.
@@ -31,7 +32,7 @@ inline constexpr std::size_t kLeastSharedBytes = std::size_t{1} << 20;
 struct InPlaceTuning {
   std::size_t most_buckets = 0;           // of one distribution
   std::size_t block_bytes = 2048;         // moved as a whole
-  std::size_t bucket_bytes = 32 * 1024;   // wanted, if there are fewer buckets
+  std::size_t bucket_bytes = 256 * 1024;  // wanted, if there are fewer buckets
   std::size_t cache_bytes = 0;            // sorted without a distribution
   std::size_t worker_bytes = 256 * 1024;  // enough for one worker
 };

@@ -1,13 +1,14 @@
 // vector_sort: sorts keys in the cache by vector instructions, for the instruction set that the
 // including file is compiled for.
 //
-// Few keys are sorted in registers (row_sort-inl.hpp). Others are dealt out evenly to buckets of
-// about so many keys, by what lies between the least and the greatest one: one pass counts, one
-// moves them to free memory, and each bucket is sorted back to its place. A bucket that does not
-// fit the registers is divided as in a quicksort. Its partition reads the keys once: in every
-// vector the keys below the pivot are packed to its front and appended to one side, the others to
-// the other side. One side is the keys' own array (it never passes the place that is read), the
-// other side is free memory of the same size; the parts are then sorted back to their places.
+// Few keys are sorted in registers (row_sort-inl.hpp), and those of few values are counted. Others
+// are dealt out evenly to buckets of about so many keys, by what lies between the least and the
+// greatest one: one pass counts, one moves them to free memory, and each bucket is sorted back to
+// its place. A bucket that does not fit the registers is divided as in a quicksort. Its partition
+// reads the keys once: in every vector the keys below the pivot are packed to its front and
+// appended to one side, the others to the other side. One side is the keys' own array (it never
+// passes the place that is read), the other side is free memory of the same size; the parts are
+// then sorted back to their places.
 //
 // Cost. Two reads and two writes of evenly spread keys. A partition moves each key once, in about
 // half a cycle. A pivot is a median of a sample; after twice as many partitions as an even split
@@ -196,15 +197,26 @@ class EvenBuckets {
 
 inline constexpr std::size_t kMostEvenBuckets = 4096;  // their counters take half of the L1 cache
 
+// Writes the keys in order that counts[key - least] says.
+template <class Key>
+HWY_ATTR void write_counted(Key* keys, Key least, std::size_t values, const std::uint32_t* counts) {
+  for (std::size_t value = 0; value < values; ++value) {
+    keys = std::fill_n(keys, counts[value], static_cast<Key>(least + value));
+  }
+}
+
 // Sorts keys[0, count) in place. Requires: least < greatest are theirs; `other` has room for all.
 template <class Key, class FallBack>
 HWY_ATTR void sort_evenly(Key* keys, Key* other, std::size_t count, Key least, Key greatest,
                           const FallBack& fall_back) {
   constexpr std::size_t kKeysPerBucket = kMostInRows<Key> * 3 / 4;  // most buckets fit the rows
+  std::uint32_t ends[kMostEvenBuckets] = {};
+  if (greatest - least < std::min(kMostEvenBuckets, count)) {
+    for (std::size_t i = 0; i < count; ++i) ++ends[keys[i] - least];
+    return write_counted(keys, least, static_cast<std::size_t>(greatest - least) + 1, ends);
+  }
   const EvenBuckets<Key> buckets(least, greatest,
                                  std::min(kMostEvenBuckets, count / kKeysPerBucket + 1));
-  std::uint32_t ends[kMostEvenBuckets];
-  std::fill_n(ends, buckets.count(), 0);
   for (std::size_t i = 0; i < count; ++i) ++ends[buckets.of(keys[i])];
   std::uint32_t begin = 0;
   std::uint32_t crowded = 0;  // keys that would be divided again
