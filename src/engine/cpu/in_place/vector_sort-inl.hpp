@@ -205,6 +205,17 @@ HWY_ATTR void write_counted(Key* keys, Key least, std::size_t values, const std:
   }
 }
 
+// Calls f with each key, of four quarters in turn: neighbours in a sorted array are of one bucket,
+// and its counter would be ready only some cycles later.
+template <class Key, class F>
+HWY_INLINE void for_each_in_turn(const Key* keys, std::size_t count, const F& f) {
+  const std::size_t quarter = count / 4;
+  for (std::size_t i = 0; i < quarter; ++i) {
+    for (std::size_t q = 0; q < 4; ++q) f(keys[q * quarter + i]);
+  }
+  for (std::size_t i = 4 * quarter; i < count; ++i) f(keys[i]);
+}
+
 // Sorts keys[0, count) in place. Requires: least < greatest are theirs; `other` has room for all.
 template <class Key, class FallBack>
 HWY_ATTR void sort_evenly(Key* keys, Key* other, std::size_t count, Key least, Key greatest,
@@ -212,12 +223,12 @@ HWY_ATTR void sort_evenly(Key* keys, Key* other, std::size_t count, Key least, K
   constexpr std::size_t kKeysPerBucket = kMostInRows<Key> * 3 / 4;  // most buckets fit the rows
   std::uint32_t ends[kMostEvenBuckets] = {};
   if (greatest - least < std::min(kMostEvenBuckets, count)) {
-    for (std::size_t i = 0; i < count; ++i) ++ends[keys[i] - least];
+    for_each_in_turn(keys, count, [&](Key key) HWY_ATTR { ++ends[key - least]; });
     return write_counted(keys, least, static_cast<std::size_t>(greatest - least) + 1, ends);
   }
   const EvenBuckets<Key> buckets(least, greatest,
                                  std::min(kMostEvenBuckets, count / kKeysPerBucket + 1));
-  for (std::size_t i = 0; i < count; ++i) ++ends[buckets.of(keys[i])];
+  for_each_in_turn(keys, count, [&](Key key) HWY_ATTR { ++ends[buckets.of(key)]; });
   std::uint32_t begin = 0;
   std::uint32_t crowded = 0;  // keys that would be divided again
   for (std::size_t bucket = 0; bucket < buckets.count(); ++bucket) {
@@ -226,10 +237,7 @@ HWY_ATTR void sort_evenly(Key* keys, Key* other, std::size_t count, Key least, K
     begin += size;
   }
   if (crowded > count / 2) return sort(keys, other, keys, count, depth_for(count), fall_back);
-  for (std::size_t i = 0; i < count; ++i) {
-    const Key key = keys[i];
-    other[ends[buckets.of(key)]++] = key;
-  }
+  for_each_in_turn(keys, count, [&](Key key) HWY_ATTR { other[ends[buckets.of(key)]++] = key; });
   for (std::size_t bucket = 0, at = 0; bucket < buckets.count(); at = ends[bucket++]) {
     const std::size_t size = ends[bucket] - at;
     sort(other + at, keys + at, keys + at, size, depth_for(size), fall_back);
