@@ -189,11 +189,7 @@ void RegularOutput::take_back() noexcept {
 
 void RegularOutput::sync_name() const {
   try {
-    if (folder_.readable) {
-      folder_.file.sync();
-    } else {
-      new_file_.file().sync_file_system();  // this user cannot sync the folder by itself
-    }
+    folder_.sync_names(new_file_.file());
   } catch (const Error& error) {
     throw Error::from_errno(error.kind(), error.operation(), error.error_number())
         .path(error.path())

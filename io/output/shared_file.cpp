@@ -84,7 +84,7 @@ void write_record(const OutputPlace& place, const std::string& name, const std::
   file.file().write_full_at(std::as_bytes(std::span(text)), 0);
   file.file().sync();
   file.put_in_place(true, text.size());
-  if (folder.readable) folder.file.sync();
+  folder.sync_names(file.file());
 }
 
 bool write_new_record(const OutputPlace& place, const std::string& name, const std::string& text) {
@@ -98,7 +98,7 @@ bool write_new_record(const OutputPlace& place, const std::string& name, const s
     if (error.error_number() == EEXIST) return false;
     throw;
   }
-  if (folder.readable) folder.file.sync();
+  folder.sync_names(file.file());
   return true;
 }
 
@@ -239,11 +239,7 @@ bool SharedFile::put_in_place(const std::function<void()>& before_name) const {
 }
 
 void SharedFile::sync_name() const {
-  if (folder_.readable) {
-    folder_.file.sync();
-  } else {
-    file_.sync_file_system();
-  }
+  folder_.sync_names(file_);
 }
 
 }  // namespace gsort::io

@@ -187,7 +187,7 @@ void ResumeFolder::begin(Manifest& manifest) {
   is_made_ = false;  // something is in it
   if (!runs_.is_open()) runs_ = open_file(kRunsName, O_RDWR | O_CREAT);
   runs_.truncate(runs_end_);
-  folder_.file.sync();
+  folder_.sync_names(runs_);
   if (manifest.folder_is_made) sync_folder_above();
 }
 
@@ -200,7 +200,7 @@ void ResumeFolder::open_runs() {
 // Without it, a power cut may take the new folder with everything in it.
 void ResumeFolder::sync_folder_above() const {
   const Folder above = open_folder(path_of(".."), ErrorKind::kTemporary);
-  if (above.readable) above.file.sync();
+  above.sync_names(runs_);
 }
 
 void ResumeFolder::require_runs() const {
@@ -224,7 +224,7 @@ void ResumeFolder::save(const Manifest& manifest) {
   file.file().write_full_at(text, 0);
   file.file().sync();
   file.put_in_place(true, text.size());
-  folder_.file.sync();
+  folder_.sync_names(file.file());
 }
 
 // Without runs first: a file of runs that is gone would else be missed.
@@ -238,7 +238,7 @@ void ResumeFolder::remove(Manifest manifest) {
   save(manifest);
   runs_ = {};  // NFS and FUSE rename an open file that is removed to a hidden name
   remove_file(kRunsName);
-  folder_.file.sync();
+  folder_.sync_names(open_file(kManifestName, O_RDONLY));
   remove_file(kManifestName);
   is_made_ = manifest.folder_is_made;
 }

@@ -244,6 +244,14 @@ Folder open_folder(const std::string& path, ErrorKind kind) {
   return {File(fd, path, kind), readable};
 }
 
+void Folder::sync_names(const File& inside) const {
+  if (readable) {
+    file.sync();
+  } else {
+    inside.sync_file_system();
+  }
+}
+
 NewFile create_linkable(const Folder& folder, const std::string& target, const std::string& path) {
   File file = try_unnamed(folder, path, 0);
   if (file.is_open()) {

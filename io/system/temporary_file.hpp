@@ -19,6 +19,10 @@ namespace gsort::io {
 struct Folder {
   File file;
   bool readable = true;
+
+  // Returns when the names in the folder are on the disk. If it cannot be synced, the whole file
+  // system of `inside` is, an open file in it. Throws: Error.
+  void sync_names(const File& inside) const;
 };
 [[nodiscard]] Folder open_folder(const std::string& path, ErrorKind kind);
 

@@ -104,7 +104,7 @@ class Input:
             return self.wanted_positions(words, environment)
         result = reference_sorted(words, b"".join(self.raw), environment)
         if self.min_count is not None:
-            result = reference_sorted([*words, "alike"], b"".join(self.raw), environment)
+            result = reference_sorted(words + ["alike"] * (not self.total), b"".join(self.raw), environment)
             counts = forms.counted(result, self.kind, self.big, self.min_count)
             return self.one_nan_of_counts(counts) if self.out_form == "text" else counts
         return forms.one_nan(result, self.kind, self.big) if self.out_form == "text" else result
@@ -131,10 +131,12 @@ class Input:
         return from_form[self.out_form](plain, "u32" if self.argsort else self.kind, self.big)
 
 
+    def keeps_any_order(self) -> bool:
+        """Merges accept equal floats in any order, and write them in any."""
+        return self.merge and not self.keys and not self.total and forms.is_float(self.kind)
+
     def is_equal(self, elements: bytes, wanted: bytes) -> bool:
-        """Merges accept equal floats in any order, and keep it."""
-        may_differ = self.merge and not self.keys and not self.total and forms.is_float(self.kind)
-        if not may_differ or elements == wanted:
+        if not self.keeps_any_order() or elements == wanted:
             return elements == wanted
         return forms.alike(elements, self.kind, self.big) == forms.alike(wanted, self.kind, self.big)
 

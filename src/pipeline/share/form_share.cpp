@@ -192,7 +192,7 @@ class ShareForming {
       if (problem == 0) removed_.clear();
     }
     if (problem == 0) {
-      if (above_.readable) above_.file.sync();
+      above_.sync_names(inside_.file);
       return;
     }
     if (!holds(folder_, wanted_, most_manifest_bytes_)) {

@@ -1,6 +1,7 @@
 #include "pipeline/share/join_parts.hpp"
 
 #include <algorithm>
+#include <cerrno>
 #include <chrono>
 #include <map>
 #include <optional>
@@ -190,10 +191,15 @@ Error missing_file(const std::string& output, const std::string& name) {
   return cannot_join(output, name + " is missing", "run --take again for all parts");
 }
 
-// The process that named the output may have been killed before it synced the folder. The folder
-// can be read, or its records would not have been found.
+// The process that named the output may have been killed before it synced the folder.
 void sync_folder(const io::OutputPlace& place) {
-  io::open_folder(place.folder, ErrorKind::kOutput).file.sync();
+  const io::Folder folder = io::open_folder(place.folder, ErrorKind::kOutput);
+  if (!folder.readable) {  // it could be listed before
+    throw Error::from_errno(ErrorKind::kOutput, "opening the folder", EACCES)
+        .path(place.folder)
+        .hint(io::hint_for(EACCES));
+  }
+  folder.file.sync();
 }
 
 // Runs what is left to do when all outputs have their names. If it fails, the hint of the Error

@@ -1,5 +1,6 @@
 #include "pipeline/share/join_parts.hpp"
 
+#include <cerrno>
 #include <chrono>
 #include <filesystem>
 #include <fstream>
@@ -121,6 +122,22 @@ TEST_F(Joined, IsTheFileThatWasCompleteAndNoneOfALateTake) {
   };
   at_every(
       kCallsOfJoin, [this] { begin_again(); }, join_and_take, [this] { expect_joined(); });
+}
+
+// It may be refused only after everything is in place.
+TEST_F(Joined, NamesTheOpeningThatWasRefused) {
+  bool is_refused = true;
+  for (std::uint64_t nth = 1; is_refused; ++nth) {
+    begin_again();
+    io::sys::inject({.call = io::sys::Call::kOpen, .nth = nth, .error_number = EACCES});
+    try {
+      (void)join_parts(output_, 2);
+    } catch (const Error& error) {
+      EXPECT_NE(error.error_number(), EBADF) << "call " << nth;
+    }
+    is_refused = io::sys::counted_calls() >= nth;
+    io::sys::clear_faults();
+  }
 }
 
 // As a call leaves it that is killed just after it renamed the file.
