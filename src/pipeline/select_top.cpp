@@ -8,12 +8,14 @@
 #include "base/error.hpp"
 #include "base/failure.hpp"
 #include "base/parallel.hpp"
+#include "base/units.hpp"
 #include "element/key_loops.hpp"
 #include "element/repeated_keys.hpp"
 #include "element/select_keys.hpp"
 #include "engine/cpu/cache_sort.hpp"
 #include "pipeline/input/metered_read.hpp"
 #include "pipeline/proof/damage_hint.hpp"
+#include "pipeline/select_records.hpp"
 
 namespace gsort {
 namespace {
@@ -54,7 +56,9 @@ class Candidates {
                  selection.sizes.candidates) {}
 
   // Takes what may be wanted of a block.
-  void add(std::span<const Key> raw) {
+  void add(ConstByteSpan block, std::uint64_t /*first_index*/) {
+    const std::span<const Key> raw{reinterpret_cast<const Key*>(block.data()),
+                                   block.size() / sizeof(Key)};
     if (room_.size() - count_ < raw.size()) reduce();
     const std::span<Key> taken = take(raw);
     map_to_ordered<Key>(taken, taken, all_.map);
@@ -73,13 +77,18 @@ class Candidates {
 
   // Takes over what another worker has kept. Requires: both have been reduced.
   void merge(const Candidates& other) {
-    const std::span<const Key> keys = other.kept();
+    const std::span<const Key> keys = other.room_.first(other.count_);
     std::memcpy(room_.data() + count_, keys.data(), keys.size_bytes());
     count_ += keys.size();
     reduce();
   }
 
-  [[nodiscard]] std::span<Key> kept() const { return room_.first(count_); }
+  // Requires: reduced. No call of others follows.
+  [[nodiscard]] ConstByteSpan kept() const {
+    const std::span<Key> keys = room_.first(count_);
+    map_to_raw<Key>(keys, keys, all_.map);
+    return std::as_bytes(keys);
+  }
 
  private:
   // Sorting fewer than this costs next to nothing, and lowers the bound.
@@ -137,24 +146,23 @@ class Candidates {
   std::uint64_t count_ = 0;
 };
 
-template <class Key>
-std::uint64_t read_all(Selection<Key>& selection, const SortContext& context,
-                       std::vector<Candidates<Key>>& candidates) {
-  const std::uint64_t block_bytes = selection.plan.chunk.block_bytes;
+// Returns the elements read.
+template <class Candidates>
+std::uint64_t read_all(const SortContext& context, std::vector<Candidates>& candidates) {
+  const std::uint64_t block_bytes = context.plan.chunk.block_bytes;
   std::atomic<std::uint64_t> elements{0};
   Failure failure;
-  run_workers(selection.sizes.workers, [&](unsigned worker) {
+  run_workers(static_cast<unsigned>(candidates.size()), [&](unsigned worker) {
     try {
       const ByteSpan block = context.memory.subspan(worker * block_bytes, block_bytes);
       while (const auto read = failure.failed()
                                    ? std::nullopt
                                    : read_next(*context.reader, context.meter, block)) {
         const ConstByteSpan bytes = block.first(read->bytes);
-        elements += selection.proof.add_input(bytes).count;
+        elements += context.proof->add_input(bytes).count;
         Span span(context.meter, Stage::kSort);
         span.add_bytes(bytes.size());
-        candidates[worker].add(
-            {reinterpret_cast<const Key*>(bytes.data()), bytes.size() / sizeof(Key)});
+        candidates[worker].add(bytes, read->position_bytes / context.plan.element_bytes);
       }
       const Span span(context.meter, Stage::kSort);
       candidates[worker].reduce();
@@ -166,46 +174,63 @@ std::uint64_t read_all(Selection<Key>& selection, const SortContext& context,
   return elements;
 }
 
-void put_all(ConstByteSpan keys, std::uint64_t key_bytes, PieceSink& sink) {
-  for (std::uint64_t position = 0; !keys.empty();) {
-    const ConstByteSpan piece = keys.first(std::min(keys.size(), kPieceBytes));
+// Pieces of whole elements.
+void put_all(ConstByteSpan elements, std::uint64_t element_bytes, PieceSink& sink) {
+  const std::size_t most = round_up(kPieceBytes, element_bytes);
+  for (std::uint64_t position = 0; !elements.empty();) {
+    const ConstByteSpan piece = elements.first(std::min(elements.size(), most));
     sink.put(position, piece);
-    position += piece.size() / key_bytes;
-    keys = keys.subspan(piece.size());
+    position += piece.size() / element_bytes;
+    elements = elements.subspan(piece.size());
   }
 }
 
-template <class Key>
-std::uint64_t select(const SortContext& context, const OutputMaker& output) {
-  const Plan& plan = context.plan;
-  const auto& sizes = plan.as<SelectPlan>();
-  Selection<Key> selection{plan, sizes, KeyMap<Key>::of(plan.job.element.key),
-                           KeyMap<Key>::classes_of(plan.job.element.key), *context.proof};
-  if (*plan.job.top == 0) selection.lower_bound_to(0);
-  std::vector<Candidates<Key>> candidates;
-  const std::uint64_t blocks_bytes = sizes.workers * plan.chunk.block_bytes;
+template <class Candidates, class Selection>
+std::uint64_t select(const SortContext& context, Selection& selection, const OutputMaker& output) {
+  const auto& sizes = context.plan.as<SelectPlan>();
+  std::vector<Candidates> candidates;
+  candidates.reserve(sizes.workers);
+  const ChunkPlan& chunk = context.plan.chunk;
+  const std::uint64_t blocks_bytes = sizes.workers * chunk.block_bytes;
+  const std::uint64_t worker_bytes = (chunk.arena_bytes - blocks_bytes) / sizes.workers;
   for (unsigned worker = 0; worker < sizes.workers; ++worker) {
-    const std::uint64_t begin = blocks_bytes + std::uint64_t{2} * worker * sizes.candidate_bytes;
-    candidates.emplace_back(selection, context.memory.subspan(begin, 2 * sizes.candidate_bytes));
+    const std::uint64_t begin = blocks_bytes + worker * worker_bytes;
+    candidates.emplace_back(selection, context.memory.subspan(begin, worker_bytes));
   }
-  const std::uint64_t elements = read_all(selection, context, candidates);
-  Candidates<Key>& first = candidates.front();
+  const std::uint64_t elements = read_all(context, candidates);
+  Candidates& first = candidates.front();
+  ConstByteSpan kept;
   {
     const Span span(context.meter, Stage::kMerge);
     for (unsigned worker = 1; worker < sizes.workers; ++worker) {
       first.merge(candidates[worker]);
     }
-    map_to_raw<Key>(first.kept(), first.kept(), selection.map);
+    kept = first.kept();
   }
-  put_all(std::as_bytes(first.kept()), sizeof(Key), output(elements));
+  put_all(kept, context.plan.element_bytes, output(elements));
   return elements;
+}
+
+template <class Key>
+std::uint64_t select_keys(const SortContext& context, const OutputMaker& output) {
+  const Plan& plan = context.plan;
+  Selection<Key> selection{plan, plan.as<SelectPlan>(), KeyMap<Key>::of(plan.job.element.key),
+                           KeyMap<Key>::classes_of(plan.job.element.key), *context.proof};
+  if (*plan.job.top == 0) selection.lower_bound_to(0);
+  return select<Candidates<Key>>(context, selection, output);
 }
 
 }  // namespace
 
 std::uint64_t select_top(const SortContext& context, const OutputMaker& output) {
-  return context.plan.element_bytes == 4 ? select<std::uint32_t>(context, output)
-                                         : select<std::uint64_t>(context, output);
+  const Plan& plan = context.plan;
+  if (plan.job.element.records) {
+    RecordSelection selection{plan, plan.as<SelectPlan>(), RecordOrder(*plan.job.element.records),
+                              *context.proof};
+    return select<RecordCandidates>(context, selection, output);
+  }
+  return plan.element_bytes == 4 ? select_keys<std::uint32_t>(context, output)
+                                 : select_keys<std::uint64_t>(context, output);
 }
 
 }  // namespace gsort

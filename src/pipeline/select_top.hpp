@@ -12,6 +12,9 @@
 // Example, N = 2, room for 4:  read 5 9 7 3 -> keep 3 5, bound 5 -> 8 6 5 4 gives 4 -> keep 3 4.
 // 5 is left out although it equals the bound: keys alone cannot be told from each other.
 //
+// Records are kept with their places in the input (select_records.hpp), which decide between equal
+// ones.
+//
 // With -u candidates that repeat are dropped whenever they are sorted, and N are distinct ones.
 //
 // Proof. What is taken is fingerprinted when it is taken, what is cut off when it is cut; both must

@@ -21,8 +21,9 @@ constexpr std::uint64_t kLeastShare = 4;
 }  // namespace
 
 bool plan_selection(Plan& plan, std::uint64_t budget_bytes) {
+  const bool is_record = plan.job.element.records.has_value();
   const bool has_keys = plan.element_bytes == 4 || plan.element_bytes == 8;
-  if (!plan.job.top || !has_keys || plan.job.element.records) return false;
+  if (!plan.job.top || !(is_record || has_keys)) return false;
   if (plan.elements > 0 && *plan.job.top > plan.elements / kLeastShare) return false;
   if (*plan.job.top > budget_bytes) return false;  // and the products below cannot run over
   const std::uint64_t block_bytes = block_bytes_for(plan, budget_bytes);
@@ -31,7 +32,9 @@ bool plan_selection(Plan& plan, std::uint64_t budget_bytes) {
   select.candidates =
       2 * std::max<std::uint64_t>(*plan.job.top, 4 * kKiB) + block_bytes / plan.element_bytes;
   select.candidate_bytes = round_up(select.candidates * plan.element_bytes, kMemoryPageBytes);
-  const std::uint64_t worker_bytes = block_bytes + 2 * select.candidate_bytes;
+  const std::uint64_t entries_bytes = is_record ? select.candidates * kRecordEntryBytes : 0;
+  const std::uint64_t worker_bytes =
+      block_bytes + 2 * select.candidate_bytes + round_up(entries_bytes, kMemoryPageBytes);
   select.workers =
       static_cast<unsigned>(std::min<std::uint64_t>(plan.threads, budget_bytes / worker_bytes));
   if (select.workers == 0) return false;

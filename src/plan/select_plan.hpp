@@ -6,6 +6,9 @@
 
 namespace gsort {
 
+// A candidate that is a record has an entry of so many bytes beside it.
+inline constexpr std::uint64_t kRecordEntryBytes = 24;
+
 // Chooses the sizes of a selection within `budget_bytes`, and the strategy with them; false if the
 // candidates do not fit, or are so many of all elements that a sort is as good.
 [[nodiscard]] bool plan_selection(Plan& plan, std::uint64_t budget_bytes);

@@ -323,7 +323,8 @@ std::vector<LieCase> make_cases() {
   add("top", with_top(keys(use_small_blocks), 200), counted).may_repeat_blocks = true;
   add("unique_top", with_top(with_repeats(keys(use_small_blocks)), 200),
       counted | std::set{Seam::kRepeats});
-  add("top_of_records", with_top(request_of_records(use_runs), 900), spilled);
+  add("top_of_records", with_top(request_of_records(use_runs), 4'000), spilled);
+  add("few_of_records", with_top(request_of_records(use_small_blocks), 200), counted);
 
   add("merged", merging(keys(use_small_windows)), merged | placed);
   add("merged_f64", merging(request_of(kF64, Distribution::kUniform, use_small_windows)), merged);

@@ -10,6 +10,7 @@
 #include "engine/array_footprint.hpp"
 #include "engine/record_footprint.hpp"
 #include "plan/disk_space.hpp"
+#include "plan/select_plan.hpp"
 #include "plan/sizes.hpp"
 #include "property/question.hpp"
 #include "support/invented.hpp"
@@ -155,11 +156,12 @@ void expect_sound_arrays(const Plan& plan) {
 void expect_sound_result(const Plan& plan, const Question& q) {
   const Options& options = q.options;
   if (const auto* const select = std::get_if<SelectPlan>(&plan.strategy)) {
-    EXPECT_FALSE(plan.job.element.records);
     EXPECT_GE(select->workers, 1U);
     EXPECT_GE(select->candidates, *options.top);
-    return expect_within(select->workers * (plan.chunk.block_bytes + 2 * select->candidate_bytes),
-                         plan);
+    const std::uint64_t entries =
+        plan.job.element.records ? select->candidates * kRecordEntryBytes : 0;
+    return expect_within(
+        select->workers * (plan.chunk.block_bytes + 2 * select->candidate_bytes + entries), plan);
   }
   if (plan.is<InputMergePlan>()) return expect_sound_input_merge(plan, options);
   if (plan.is<SetPlan>()) return expect_sound_windows(plan, options);

@@ -180,6 +180,13 @@ void Proof::add_left_out(const Fingerprint& keys, UInt128 least) {
   if (enabled_) note_left_out(order_.normalised_key(least));
 }
 
+void Proof::add_left_out(const Fingerprint& elements, const std::byte* least) {
+  if (elements.count == 0) return;
+  const std::scoped_lock lock(mutex_);
+  left_out_ += elements;
+  if (enabled_) note_left_out(order_.normalised_key(least));
+}
+
 void Proof::add_left_out(ConstByteSpan raw_keys) {
   if (raw_keys.empty()) return;
   Span span(meter_, Stage::kProve);

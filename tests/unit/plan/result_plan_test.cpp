@@ -2,6 +2,7 @@
 #include <gtest/gtest.h>
 
 #include "base/error.hpp"
+#include "plan/select_plan.hpp"
 #include "support/error_of.hpp"
 #include "support/invented.hpp"
 
@@ -27,6 +28,21 @@ TEST(SelectionPlan, IsMadeWhereTheCandidatesFit) {
     EXPECT_LE(plan.arena_bytes, buffer_budget(plan.host_budget_bytes));
     EXPECT_EQ(plan.output.least_bytes, top * 4);
     EXPECT_EQ(plan.temporary_bytes, 0U);
+  }
+}
+
+TEST(SelectionPlan, IsMadeForRecordsToo) {
+  const Machine machine = invented_machine(64 * kGiB, 16, 8 * kGiB);
+  for (const std::uint32_t bytes : {3U, 100U, RecordFormat::kMostBytes}) {
+    Options options = top_of(1'000, "1G");
+    options.records = RecordFormat{bytes, {{0, 1, std::nullopt, false, false}}};
+    const Plan plan = test::plan_of(options, machine);
+    ASSERT_TRUE(plan.is<SelectPlan>()) << bytes;
+    const auto& select = plan.as<SelectPlan>();
+    EXPECT_GE(select.candidate_bytes, 2'000 * bytes);
+    EXPECT_GE(plan.arena_bytes / select.workers - plan.chunk.block_bytes,
+              2 * select.candidate_bytes + select.candidates * kRecordEntryBytes);
+    EXPECT_LE(plan.arena_bytes, buffer_budget(plan.host_budget_bytes));
   }
 }
 

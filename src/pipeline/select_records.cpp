@@ -1,0 +1,132 @@
+#include "pipeline/select_records.hpp"
+
+#include <algorithm>
+#include <cstring>
+#include <utility>
+
+#include "base/error.hpp"
+#include "pipeline/proof/damage_hint.hpp"
+
+namespace gsort {
+namespace {
+
+// Sorting fewer than this costs next to nothing, and lowers the bound.
+constexpr std::uint64_t kFewCandidates = 4096;
+
+}  // namespace
+
+RecordCandidates::RecordCandidates(RecordSelection& selection, ByteSpan memory)
+    : all_(selection),
+      limit_(*selection.plan.job.top),
+      record_bytes_(selection.order.record_bytes()),
+      room_(memory.data()),
+      other_room_(room_ + selection.sizes.candidate_bytes),
+      entries_(reinterpret_cast<RecordEntry*>(other_room_ + selection.sizes.candidate_bytes),
+               selection.sizes.candidates) {}
+
+void RecordCandidates::add(ConstByteSpan block, std::uint64_t first_index) {
+  const std::size_t records = block.size() / record_bytes_;
+  if (entries_.size() - count_ < records) reduce();
+  const std::uint64_t bound = all_.bound;
+  const std::uint64_t before = count_;
+  least_left_ = nullptr;
+  for (std::size_t i = 0; i < records; ++i) {
+    const std::byte* const record = block.data() + i * record_bytes_;
+    const std::uint64_t prefix = all_.order.prefix_of(record);
+    if (limit_ == 0 || prefix > bound) {
+      note_left(record, prefix);
+      continue;
+    }
+    entries_[count_] = {prefix, first_index + i, count_};
+    std::memcpy(at(entries_[count_]), record, record_bytes_);
+    ++count_;
+  }
+  if (least_left_ != nullptr) {
+    // The block is looked at again: with what was seen of it when it was read, any records that
+    // were taken would make a sum that is right.
+    Fingerprint left = all_.proof.look(block);
+    left -= all_.proof.look({room_ + before * record_bytes_, (count_ - before) * record_bytes_});
+    all_.proof.add_left_out(left, least_left_);
+  }
+  if (count_ >= limit_ + std::max(limit_, kFewCandidates)) reduce();
+}
+
+void RecordCandidates::reduce() {
+  const std::span<RecordEntry> entries = entries_.first(count_);
+  std::ranges::sort(
+      entries, [this](const RecordEntry& a, const RecordEntry& b) { return comes_first(a, b); });
+  put_in_order(all_.plan.job.unique ? move_repeats_back(entries) : count_);
+  if (limit_ == 0 || count_ < limit_) return;
+  const std::uint64_t last = entries_[limit_ - 1].prefix;
+  std::uint64_t seen = all_.bound;
+  while (last < seen && !all_.bound.compare_exchange_weak(seen, last)) {
+  }
+}
+
+// Returns how many entries are no repeats of the one in front of them; these come first then.
+std::uint64_t RecordCandidates::move_repeats_back(std::span<RecordEntry> entries) const {
+  if (entries.empty()) return 0;
+  std::uint64_t expected = 1;
+  for (std::size_t i = 1; i < entries.size(); ++i) {
+    if (!has_equal_keys(entries[i - 1], entries[i])) ++expected;
+  }
+  std::uint64_t distinct = 1;
+  for (std::size_t i = 1; i < entries.size(); ++i) {
+    if (has_equal_keys(entries[distinct - 1], entries[i])) continue;
+    std::swap(entries[distinct++], entries[i]);
+  }
+  if (distinct == expected) return distinct;
+  throw Error(ErrorKind::kCorrupt, "dropping repeats", "elements that are not repeats were dropped")
+      .hint(kDamageHint);
+}
+
+void RecordCandidates::merge(const RecordCandidates& other) {
+  std::memcpy(room_ + count_ * record_bytes_, other.room_, other.count_ * record_bytes_);
+  for (std::uint64_t i = 0; i < other.count_; ++i) {
+    entries_[count_ + i] = other.entries_[i];
+    entries_[count_ + i].slot = count_ + i;
+  }
+  count_ += other.count_;
+  reduce();
+}
+
+bool RecordCandidates::comes_first(const RecordEntry& a, const RecordEntry& b) const {
+  if (a.prefix != b.prefix) return a.prefix < b.prefix;
+  const int order = all_.order.prefix_is_whole() ? 0 : all_.order.compare(at(a), at(b));
+  return order != 0 ? order < 0 : a.index < b.index;
+}
+
+bool RecordCandidates::has_equal_keys(const RecordEntry& a, const RecordEntry& b) const {
+  return a.prefix == b.prefix &&
+         (all_.order.prefix_is_whole() || all_.order.compare(at(a), at(b)) == 0);
+}
+
+void RecordCandidates::note_left(const std::byte* record, std::uint64_t prefix) {
+  if (least_left_ != nullptr) {
+    if (prefix > least_prefix_) return;
+    if (prefix == least_prefix_ && all_.order.compare(record, least_left_) >= 0) return;
+  }
+  least_left_ = record;
+  least_prefix_ = prefix;
+}
+
+// Moves the records to the other buffer in the order of their entries, of which the first
+// `distinct` are no repeats, and keeps those that are wanted.
+void RecordCandidates::put_in_order(std::uint64_t distinct) {
+  for (std::uint64_t i = 0; i < count_; ++i) {
+    std::memcpy(other_room_ + i * record_bytes_, at(entries_[i]), record_bytes_);
+    entries_[i].slot = i;
+  }
+  std::swap(room_, other_room_);
+  const ConstByteSpan all = kept();
+  const std::uint64_t wanted = std::min(distinct, limit_);
+  if (distinct < count_) all_.proof.add_dropped(all.subspan(distinct * record_bytes_));
+  if (wanted < distinct) {
+    const std::size_t begin = wanted * record_bytes_;
+    const ConstByteSpan beyond = all.subspan(begin, distinct * record_bytes_ - begin);
+    all_.proof.add_left_out(all_.proof.look(beyond), beyond.data());
+  }
+  count_ = wanted;
+}
+
+}  // namespace gsort
