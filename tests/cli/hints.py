@@ -345,7 +345,7 @@ def problems_with(place, text, stderr):
     (root / "tmp").mkdir()
     script = root / "bin" / "gsort"
     code = f"import sys; sys.path.insert(0, {str(HERE)!r}); import hints; sys.exit(hints.wrapper())"
-    script.write_text(f"#!/bin/sh\nexec {sys.executable} -B -c {shlex.quote(code)} \"$@\"\n")
+    script.write_text(f"#!/bin/sh\nexec {sys.executable} -S -B -c {shlex.quote(code)} \"$@\"\n")
     script.chmod(0o755)
     kept = root / "kept"
     place.work.rename(kept)
