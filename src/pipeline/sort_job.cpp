@@ -25,7 +25,7 @@
 #include "pipeline/output/sinks.hpp"
 #include "pipeline/proof/damage_hint.hpp"
 #include "pipeline/proof/proof.hpp"
-#include "pipeline/select_top.hpp"
+#include "pipeline/select/select_top.hpp"
 #include "pipeline/sort_arrays.hpp"
 #include "plan/rounds.hpp"
 

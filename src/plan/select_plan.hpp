@@ -1,5 +1,5 @@
 // --top without sorting everything: candidates for the first N elements are kept in memory while
-// the input is read once (pipeline/select_top.hpp).
+// the input is read once (pipeline/select/select_top.hpp).
 #pragma once
 
 #include "plan/plan.hpp"

@@ -59,7 +59,7 @@ PLACES = [
     ("src/form/equal_floats_check.cpp", ["    if (before != after)"]),
     ("src/element/numbered_elements.cpp", ["std::size_t first_other_index("]),
     ("src/pipeline/compare_inputs.cpp", ["  void compare(Piece& piece"]),
-    ("src/pipeline/select_top.cpp", ["  void drop_repeats() {"]),
+    ("src/pipeline/select/select_top.cpp", ["  void drop_repeats() {"]),
     ("src/pipeline/output/once_sink.hpp", None),
     ("src/pipeline/merge_runs.cpp", ["void merge_part_even_without_device("]),
     ("src/pipeline/filled_lane.hpp", ["struct ReadPieces", "class SharedFill"]),

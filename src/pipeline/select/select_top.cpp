@@ -1,4 +1,4 @@
-#include "pipeline/select_top.hpp"
+#include "pipeline/select/select_top.hpp"
 
 #include <algorithm>
 #include <atomic>
@@ -15,7 +15,7 @@
 #include "engine/cpu/cache_sort.hpp"
 #include "pipeline/input/metered_read.hpp"
 #include "pipeline/proof/damage_hint.hpp"
-#include "pipeline/select_records.hpp"
+#include "pipeline/select/select_records.hpp"
 
 namespace gsort {
 namespace {

@@ -1,4 +1,4 @@
-#include "pipeline/select_records.hpp"
+#include "pipeline/select/select_records.hpp"
 
 #include <algorithm>
 #include <cstring>
