@@ -2,7 +2,6 @@
 // items come, or that a stage failed and the others should stop. Thread-safe.
 #pragma once
 
-#include <algorithm>
 #include <condition_variable>
 #include <deque>
 #include <mutex>
@@ -33,17 +32,12 @@ class BlockingQueue {
     return item;
   }
 
-  // The same without waiting: the first item, or the first that is `wanted`; none if there is none.
+  // The same without waiting.
   std::optional<T> try_pop() {
-    return try_pop([](const T&) { return true; });
-  }
-  template <class Wanted>
-  std::optional<T> try_pop(const Wanted& wanted) {
     const std::scoped_lock lock(mutex_);
-    const auto found = std::ranges::find_if(items_, wanted);
-    if (found == items_.end()) return std::nullopt;
-    T item = std::move(*found);
-    items_.erase(found);
+    if (items_.empty()) return std::nullopt;
+    T item = std::move(items_.front());
+    items_.pop_front();
     return item;
   }
 

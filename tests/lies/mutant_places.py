@@ -34,9 +34,11 @@ PLACES = [
                                    "    proof_.finish();", "      proof.finish();",
                                    "      proof_.add_all_of("]),
     ("src/pipeline/form_runs.cpp", ["  void require_all_taken(", "    require_all_taken(begin",
-                                    "filled_with_ += input;", "bool may_leave(",
-                                    "  bool done_or_left(", "  void leave(", "  void do_again(",
-                                    "  void complete("]),
+                                    "      if (!may_lose(lane, failure) || taken_since(",
+                                    "bool may_lose(", "  bool done_or_lost(",
+                                    "  void do_again(", "  void complete("]),
+    ("src/pipeline/forming_lanes.hpp", ["  std::uint64_t place(", "  bool end_block(",
+                                        "  void free_with(", "  bool lose("]),
     ("src/pipeline/share/formed_shares.cpp", ["void FormedShares::require_all_of_one_job("]),
     ("src/pipeline/share/take_part.cpp", ["  record.output = summary", "  record.first = stretches",
                                           "  const bool is_all = ", "  if (!is_all || ",
@@ -62,15 +64,15 @@ PLACES = [
     ("src/pipeline/select/select_top.cpp", ["  void drop_repeats() {"]),
     ("src/pipeline/output/once_sink.hpp", None),
     ("src/pipeline/merge_runs.cpp", ["void merge_part_even_without_device("]),
-    ("src/pipeline/filled_lane.hpp", ["struct ReadPieces", "class SharedFill"]),
-    ("src/pipeline/filled_lane.cpp", ["ReadPieces read_in_pieces(", "void fill_again("]),
+    ("src/pipeline/input/metered_read.hpp", ["struct ReadPieces"]),
+    ("src/pipeline/input/metered_read.cpp", ["ReadPieces read_block(", "void fill_again("]),
 ]
 
 # The programs that are tried in turn, and of each the tests: first those of the longest path here that begins the
 # file's, then the usual ones. The first program of all is the quick one.
 RUNS = [("unit_io", "RunFormat*:*Run*:*Block*")]
 OUTPUTS = [("unit_io", "File.*:*Output*:DirectWriter.*:Writer.*:EncodingProof.*")]
-LOST_LANES = [("unit_pipeline", "FillAgain*:ReadPieces*:SharedFill*:FormRuns*:*LostLane*/0:OnlyDevice*:ResumableSort*")]
+LOST_LANES = [("unit_pipeline", "FillAgain*:ReadPieces*:FormingLanes*:LaneSteps*:FormRuns*:*LostLane*/0:OnlyDevice*:ResumableSort*")]
 TESTS = {
     "src/base/": [("unit_base", "Tiling.*")],
     "src/element/": [("unit_element", "Fingerprint.*:*Numbered*")],
@@ -81,7 +83,8 @@ TESTS = {
     "src/pipeline/share/": [("unit_pipeline", "SharesInFolders*:Joined*:OwnParts*")],
     "src/pipeline/form_runs": LOST_LANES,
     "src/pipeline/merge_runs": LOST_LANES,
-    "src/pipeline/filled_lane": LOST_LANES,
+    "src/pipeline/forming_lanes": LOST_LANES,
+    "src/pipeline/input/metered_read": LOST_LANES,
 }
 USUAL_TESTS = [
     ("unit_pipeline", "*Proof*:Joined.*:OrderLedger.*:*Sink.*:*Staging*:Once*:PartSplitter.Makes*:GapWatch*"),
@@ -112,7 +115,7 @@ EQUIVALENT = [
      "saves time"),
     ("src/pipeline/proof/proof.cpp", "if (!enabled_) return {look(raw_keys)};", "if never",
      "saves time: of counts alone the sums of arrays are alike"),
-    ("src/pipeline/form_runs.cpp", "require_all_taken(begin, formed_.elements);", "left out",
+    ("src/pipeline/form_runs.cpp", "require_all_taken(begin, lanes_.formed().elements);", "left out",
      "runs of chunks that are filled side by side are not kept: the end of the sort sees the same"),
     ("io/runs/run_format.cpp",
      "if (packing == Packing::kOff || !is_packable(identity)) return 0;", "== is false",
