@@ -69,7 +69,8 @@ void CountedResult::leave_out(Job job, const Starts& starts, std::uint64_t resul
                                 ? std::accumulate(counts_.begin(), counts_.end(), std::uint64_t{0})
                                 : starts.size() - 1;
   const OutputRange share = share_behind(result, std::max(result, all), rank, ranks);
-  if (starts.empty() && !proof_.enabled()) return proof_.add_left_out({share.elements()}, 0);
+  if (starts.empty() && !proof_.enabled())
+    return proof_.add_left_out({share.elements()}, UInt128{0});
   const OutputRange elements = elements_of(starts, share);
   job.top = result;
   Result beyond(job, proof_, output_, {elements.begin, share.begin});

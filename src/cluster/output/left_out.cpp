@@ -38,7 +38,7 @@ void prove_left_out(RunViewSpan runs, const Cuts& cuts, const ElementFormat& for
                     std::span<const ByteSpan> scratch, Proof& proof, Meter* meter) {
   if (!proof.enabled()) {
     for (std::size_t run = 0; run < runs.size(); ++run) {
-      proof.add_left_out({runs[run]->fences().elements() - cuts[run]}, 0);
+      proof.add_left_out({runs[run]->fences().elements() - cuts[run]}, UInt128{0});
     }
     return;
   }

@@ -275,7 +275,7 @@ TEST_F(ProofOf, CatchesALeftOutKeyThatComesBeforeTheLastOne) {
     const Bytes rest = without(sorted, {0, 396}, {kept_end - 4, kept_end});
     proof.add_left_out(proof.look(ConstByteSpan(rest).first(20'000)), ~std::uint64_t{0});
     proof.add_left_out(proof.look(ConstByteSpan(rest).subspan(20'000)), least);
-    proof.add_left_out({}, 0);  // of nothing
+    proof.add_left_out({}, UInt128{0});  // of nothing
     proof.finish();
   };
   finish_with(400, ordered(sorted.subspan(400, 4)));

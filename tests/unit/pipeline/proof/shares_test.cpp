@@ -230,7 +230,7 @@ TEST(ProofOfTheFirstOfShares, ComparesTheLastOneWithWhatEachShareLeftOut) {
 TEST(ProofOfTheFirstOfShares, OnlyCountsWhatIsLeftOutWithoutVerifying) {
   const RecordFormat format{100, {{0, 1, std::nullopt, false, false}}};
   Proof proof({{}, format}, false, nullptr, OrderKind::kAscending, 1);
-  proof.add_left_out({5}, 0);
+  proof.add_left_out({5}, UInt128{0});
   EXPECT_EQ(proof.summary().left_out.count, 5);
   EXPECT_EQ(proof.summary().least_left_out, std::nullopt);
 }
