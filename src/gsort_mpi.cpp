@@ -37,6 +37,7 @@
 #include "io/output/output.hpp"
 #include "io/system/process.hpp"
 #include "io/system/temporary_file.hpp"
+#include "options/options.hpp"
 #include "options/pages/help.hpp"
 #include "report/style.hpp"
 #include "report/summary.hpp"

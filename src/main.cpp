@@ -25,6 +25,7 @@
 #include "io/system/process.hpp"
 #include "io/system/sys.hpp"
 #include "io/system/temporary_file.hpp"
+#include "options/options.hpp"
 #include "options/pages/help.hpp"
 #include "pipeline/check_order.hpp"
 #include "pipeline/survey.hpp"

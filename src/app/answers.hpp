@@ -4,14 +4,14 @@
 
 #include "element/fingerprint.hpp"
 #include "options/job.hpp"
-#include "options/options.hpp"
+#include "options/request.hpp"
 #include "plan/outcome.hpp"
 
 namespace gsort {
 
 // Throw: Error(kOutput) when it cannot be printed.
-[[nodiscard]] bool answer_check(const Options& options, const Job& job,
+[[nodiscard]] bool answer_check(const Request& request, const Job& job,
                                 const CheckOutcome& outcome);
-[[nodiscard]] bool answer_fingerprint(const Options& options, const Fingerprint& found);
+[[nodiscard]] bool answer_fingerprint(const Request& request, const Fingerprint& found);
 
 }  // namespace gsort

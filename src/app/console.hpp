@@ -5,7 +5,7 @@
 #include <cstdio>
 #include <string>
 
-#include "options/options.hpp"
+#include "options/request.hpp"
 
 namespace gsort {
 

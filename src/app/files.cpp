@@ -6,6 +6,7 @@
 #include "base/units.hpp"
 #include "io/system/host_facts.hpp"
 #include "options/assumed_type.hpp"
+#include "options/options.hpp"
 #include "options/result_options.hpp"
 #include "options/suffix_warning.hpp"
 #include "pipeline/survey.hpp"
@@ -17,16 +18,16 @@ namespace gsort {
 namespace {
 
 // Before they are opened, because that takes the memory.
-void require_memory_for_names(const Options& options) {
+void require_memory_for_names(const Request& request) {
   std::uint64_t name_bytes = 0;
-  for (const std::string& name : options.inputs) name_bytes += name.size();
-  const std::uint64_t needed = names_bytes(options.inputs.size(), name_bytes);
+  for (const std::string& name : request.inputs) name_bytes += name.size();
+  const std::uint64_t needed = names_bytes(request.inputs.size(), name_bytes);
   if (needed == 0) return;
-  const std::uint64_t budget = memory_of(options);
+  const std::uint64_t budget = memory_of(request);
   if (needed <= budget / 4 * 3) return;
   throw Error(ErrorKind::kUsage, fmt::format("-S {}", format_bytes(budget)),
               fmt::format("is too small for {} inputs, whose names and states take {}",
-                          format_count(options.inputs.size()), format_bytes(needed)))
+                          format_count(request.inputs.size()), format_bytes(needed)))
       .hint(fmt::format("use at least {}M, or concatenate files first",
                         (needed / 3 * 4 + kLeastPromise) / kMiB));
 }
@@ -91,10 +92,10 @@ Job job_of(const Options& options, const io::Reader& reader) {
   return make_job(options, stored, reader.known_size());
 }
 
-std::string note_of_types(const Options& options, const Job& job) {
-  if (options.verbosity < 0 || options.check == CheckMode::kQuiet) return {};
-  const std::string warning = suffix_warning(options, job);  // says where the type is from, too
-  return warning.empty() ? assumed_type_note(options, job) : warning;
+std::string note_of_types(const Request& request, const Job& job) {
+  if (request.verbosity < 0 || request.check == CheckMode::kQuiet) return {};
+  const std::string warning = suffix_warning(request, job);  // says where the type is from, too
+  return warning.empty() ? assumed_type_note(request, job) : warning;
 }
 
 WantedOrder wanted_order(const Job& job) {

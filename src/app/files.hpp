@@ -7,7 +7,7 @@
 
 #include "io/input/reader.hpp"
 #include "options/job.hpp"
-#include "options/options.hpp"
+#include "options/request.hpp"
 #include "pipeline/check_order.hpp"
 
 namespace gsort {
@@ -21,7 +21,7 @@ namespace gsort {
 [[nodiscard]] Job job_of(const Options& options, const io::Reader& reader);
 
 // Says what the keys are read as where that may not be what they are; empty with -q and -C.
-[[nodiscard]] std::string note_of_types(const Options& options, const Job& job);
+[[nodiscard]] std::string note_of_types(const Request& request, const Job& job);
 
 // The order that -c looks for.
 [[nodiscard]] WantedOrder wanted_order(const Job& job);

@@ -9,7 +9,7 @@
 
 #include "base/meter.hpp"
 #include "io/output/output.hpp"
-#include "options/options.hpp"
+#include "options/request.hpp"
 #include "plan/machine.hpp"
 #include "plan/outcome.hpp"
 #include "plan/plan.hpp"

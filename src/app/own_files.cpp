@@ -194,27 +194,27 @@ void refuse_replacing_by_other_elements(const InputToReplace& input, const Job& 
   }
 }
 
-void refuse_replacing_by_other_elements(const Options& options, const Job& job,
+void refuse_replacing_by_other_elements(const Request& request, const Job& job,
                                         io::Reader& reader) {
-  if (!options.output) return;
-  for (std::size_t input = 0; input < options.inputs.size(); ++input) {
-    const std::string& path = options.inputs[input];
+  if (!request.output) return;
+  for (std::size_t input = 0; input < request.inputs.size(); ++input) {
+    const std::string& path = request.inputs[input];
     const auto state = reader.state_of(input);
-    if (!state || state->bytes == 0 || !io::same_file(*options.output, name_of_input(path))) {
+    if (!state || state->bytes == 0 || !io::same_file(*request.output, name_of_input(path))) {
       continue;
     }
     const auto need = reader.decoder_need_of(input);
     refuse_replacing_by_other_elements(
-        {reader.path_of(input), format_of_input(options.input_form, path),
-         need ? need->codec : Codec::kNone, options.each},
+        {reader.path_of(input), format_of_input(request.input_form, path),
+         need ? need->codec : Codec::kNone, request.each},
         job);
   }
 }
 
-void refuse_resuming_into_inputs(const Options& options, const io::Output& output) {
-  if (!options.resume || output.is_stream()) return;
-  if (options.inputs.size() == 1 && !options.inputs_here && !options.parts) return;
-  for (const std::string& input : options.inputs) {
+void refuse_resuming_into_inputs(const Request& request, const io::Output& output) {
+  if (!request.resume || output.is_stream()) return;
+  if (request.inputs.size() == 1 && !request.inputs_here && !request.parts) return;
+  for (const std::string& input : request.inputs) {
     if (!io::same_file(output.path(), name_of_input(input))) continue;
     throw Error(ErrorKind::kUsage, fmt::format("replacing {}", input),
                 "--resume cannot replace one of several inputs: if gsort is killed at the end, the "

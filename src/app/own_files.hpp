@@ -6,7 +6,7 @@
 #include "io/input/reader.hpp"
 #include "io/output/output.hpp"
 #include "options/job.hpp"
-#include "options/options.hpp"
+#include "options/request.hpp"
 
 namespace gsort {
 
@@ -55,13 +55,13 @@ void refuse_replacing_by_other_elements(const InputToReplace& input, const Job& 
 
 // The same for each input that is the output and not empty. Call this before the reader has read
 // anything.
-void refuse_replacing_by_other_elements(const Options& options, const Job& job, io::Reader& reader);
+void refuse_replacing_by_other_elements(const Request& request, const Job& job, io::Reader& reader);
 
 // Throws: Error(kUsage) with --resume if the output replaces one of several inputs, on this host
 // or on others, or replaces one input by a part of its sorted elements. After the last step, a
 // repeated command could not see that its result is complete, and would sort it again, with the
 // other inputs.
-void refuse_resuming_into_inputs(const Options& options, const io::Output& output);
+void refuse_resuming_into_inputs(const Request& request, const io::Output& output);
 
 // Throws: Error(kUsage) when a report is the output, an input, a file of the folder of --resume, or
 // the other report.

@@ -19,7 +19,7 @@
 #include "io/system/host_facts.hpp"
 #include "io/system/memory.hpp"
 #include "options/assumed_type.hpp"
-#include "options/resume_options.hpp"
+#include "options/job.hpp"
 #include "pipeline/sort_job.hpp"
 #include "pipeline/survey.hpp"
 #include "plan/engine_choice.hpp"
@@ -152,9 +152,9 @@ namespace {
 
 // The same error; if it is about a folder that only the environment names, with the name of the
 // variable.
-Error told_of_variable(const Options& options, const Error& error) {
-  const bool is_asked = !options.temporary_directories.empty() || options.resume;
-  if (is_asked || options.tmpdir.empty() || error.path() != options.tmpdir ||
+Error told_of_variable(const Request& request, const Error& error) {
+  const bool is_asked = !request.temporary_directories.empty() || request.resume;
+  if (is_asked || request.tmpdir.empty() || error.path() != request.tmpdir ||
       error.error_number() == 0 || error.kind() != ErrorKind::kTemporary) {
     return error;
   }
@@ -164,29 +164,29 @@ Error told_of_variable(const Options& options, const Error& error) {
 }
 
 // A stream is not opened to be explained: it may be a terminal, or have nobody at its other end.
-std::vector<io::Output> open_outputs(const Options& options, const OutputForm& form,
+std::vector<io::Output> open_outputs(const Request& request, const OutputForm& form,
                                      std::uint64_t expected_bytes) {
   std::vector<io::Output> outputs;
-  const std::string name = options.output.value_or("-");
+  const std::string name = request.output.value_or("-");
   std::error_code unknown;
   const bool stream =
       name == "-" || (name != "/dev/null" && std::filesystem::is_other(name, unknown));
-  if (options.explain != ExplainMode::kNone && stream) return outputs;
+  if (request.explain != ExplainMode::kNone && stream) return outputs;
   // Text is for people: a terminal may show it unasked.
   const bool readable = form.format == FileFormat::kText && form.codec == Codec::kNone;
-  if (!options.split_output) {
-    outputs.emplace_back(options.output.value_or(readable ? "-" : ""),
-                         output_options(options, expected_bytes));
+  if (!request.split_output) {
+    outputs.emplace_back(request.output.value_or(readable ? "-" : ""),
+                         output_options(request, expected_bytes));
     return outputs;
   }
-  for (const std::string& part : options.outputs()) {
-    outputs.emplace_back(part, io::OutputOptions{options.direct_io, true});
+  for (const std::string& part : request.outputs()) {
+    outputs.emplace_back(part, io::OutputOptions{request.direct_io, true});
   }
   return outputs;
 }
 
-io::ResumeAccess resume_access(const Options& options) {
-  return options.explain == ExplainMode::kNone ? io::ResumeAccess::kUse : io::ResumeAccess::kLook;
+io::ResumeAccess resume_access(const Request& request) {
+  return request.explain == ExplainMode::kNone ? io::ResumeAccess::kUse : io::ResumeAccess::kLook;
 }
 
 // Where a folder that is not there would be made.
@@ -220,33 +220,33 @@ Plan packing_plan(Job job, const Machine& machine) {
 
 }  // namespace
 
-io::OutputOptions output_options(const Options& options, std::uint64_t expected_bytes) {
-  io::OutputOptions opened{options.direct_io};
-  opened.writes_into_file = options.writes_into_file;
+io::OutputOptions output_options(const Request& request, std::uint64_t expected_bytes) {
+  io::OutputOptions opened{request.direct_io};
+  opened.writes_into_file = request.writes_into_file;
   opened.folders_for_copy =
-      temporary_folders(options.temporary_directories, options.tmpdir.c_str(), "");
+      temporary_folders(request.temporary_directories, request.tmpdir.c_str(), "");
   opened.expected_bytes = expected_bytes;
   opened.offers_write = true;
   return opened;
 }
 
-void require_temporary_folders(const Options& options, const Machine& machine, const Plan& plan) {
-  const bool is_asked = !options.temporary_directories.empty() || options.resume;
+void require_temporary_folders(const Request& request, const Machine& machine, const Plan& plan) {
+  const bool is_asked = !request.temporary_directories.empty() || request.resume;
   if (!is_asked && plan.temporary_bytes == 0) return;
   for (const Folder& folder : machine.temporary) {
     if (folder.problem == 0) continue;
     throw told_of_variable(
-        options,
+        request,
         Error::from_errno(ErrorKind::kTemporary, "opening the temporary folder", folder.problem)
             .path(folder.path)
             .hint("give an existing folder with -T"));
   }
 }
 
-Machine machine_after(const DeviceError& failure, Machine machine, const Options& options,
+Machine machine_after(const DeviceError& failure, Machine machine, const Resources& resources,
                       unsigned failures) {
   constexpr unsigned kMostPlans = 5;
-  const bool is_auto = options.engine == EngineChoice::kAuto;
+  const bool is_auto = resources.engine == EngineChoice::kAuto;
   const bool is_lack = failure.kind() == ErrorKind::kResource && failure.ordinal();
   if (is_lack && failures <= kMostPlans && !is_auto) {
     std::vector<unsigned> ordinals;
@@ -259,30 +259,30 @@ Machine machine_after(const DeviceError& failure, Machine machine, const Options
                         "after a failure: " + failure.operation() + ": " + failure.reason());
 }
 
-PreparedSort::PreparedSort(const Options& options, const Job& job, io::Reader& reader)
-    : PreparedSort(options, job, reader,
-                   open_outputs(options, job.output_form, reader.known_size().value_or(0))) {}
+PreparedSort::PreparedSort(const Request& request, const Job& job, io::Reader& reader)
+    : PreparedSort(request, job, reader,
+                   open_outputs(request, job.output_form, reader.known_size().value_or(0))) {}
 
-PreparedSort::PreparedSort(const Options& options, const Job& job, io::Reader& reader,
+PreparedSort::PreparedSort(const Request& request, const Job& job, io::Reader& reader,
                            std::vector<io::Output> outputs)
-    : options_(options), reader_(reader), outputs_(std::move(outputs)) {
+    : request_(request), reader_(reader), outputs_(std::move(outputs)) {
   if (job.numbered || job.adds_counts) {
     reader.make_alike(floats_in_numeric_order(job.input_element()));
   }
   if (job.numbered) reader.number_elements(job.numbering());
-  refuse_files_of_resume(options);
-  refuse_replacing_by_other_elements(options, job, reader);
+  refuse_files_of_resume(request);
+  refuse_replacing_by_other_elements(request, job, reader);
   if (!outputs_.empty()) {
-    refuse_writing_into_inputs(options, outputs_.front(), reader);
-    if (type_is_assumed(options, job)) {
-      refuse_replacing_by_assumption(options, job.input_element(), outputs_.front(), reader);
+    refuse_writing_into_inputs(request, outputs_.front(), reader);
+    if (type_is_assumed(request, job)) {
+      refuse_replacing_by_assumption(request, job.input_element(), outputs_.front(), reader);
     }
-    refuse_resuming_into_inputs(options, outputs_.front());
+    refuse_resuming_into_inputs(request, outputs_.front());
   }
-  if (options.resume) {
-    resumption_.emplace(*options.resume, resume_access(options),
-                        resumable_job(job, options.input_form), job.element.bytes(), reader,
-                        io::manifest_limit(memory_of(options)));
+  if (request.resume) {
+    resumption_.emplace(*request.resume, resume_access(request),
+                        resumable_job(job, request.input_form), job.element.bytes(), reader,
+                        io::manifest_limit(memory_of(request)));
   }
   const std::string folder = outputs_.empty() ? "" : outputs_.front().folder();
   temporary_folders_ = folders_for_runs(folder);
@@ -295,15 +295,15 @@ PreparedSort::PreparedSort(const Options& options, const Job& job, io::Reader& r
     machine_.resumed = resumption_->found();
     machine_.names_bytes += resumption_->memory_bytes();
   }
-  if (options.keep_rates && rates_matter(machine_)) {
+  if (request.keep_rates && rates_matter(machine_)) {
     rates_file_.emplace(rates_file());
     machine_.rates = rates_file_->read(rates_problem_);
-  } else if (options.keep_rates && options.stats) {
+  } else if (request.keep_rates && request.stats) {
     machine_.rates.limits = rates_file().read(rates_problem_).limits;
   }
   cuda_start_seconds_ = look_for_gpus(job, machine_);
   plan_ = packing_plan(job, machine_);
-  require_temporary_folders(options, machine_, plan_);
+  require_temporary_folders(request, machine_, plan_);
 }
 
 // It is a place with room for what is written, and takes as much from the memory that is available.
@@ -315,14 +315,14 @@ void PreparedSort::count_output_in_memory() {
 
 std::vector<std::string> PreparedSort::folders_for_runs(const std::string& output_folder) const {
   if (resumption_) {
-    return {resumption_->has_folder() ? *options_.resume : folder_of(*options_.resume)};
+    return {resumption_->has_folder() ? *request_.resume : folder_of(*request_.resume)};
   }
-  return temporary_folders(options_.temporary_directories, options_.tmpdir.c_str(), output_folder);
+  return temporary_folders(request_.temporary_directories, request_.tmpdir.c_str(), output_folder);
 }
 
 // The devices were a choice of gsort's, unless the engine was asked for.
 Outcome PreparedSort::run(Meter* meter, const std::function<void()>& before_name) {
-  const bool is_auto = options_.engine == EngineChoice::kAuto;
+  const bool is_auto = request_.engine == EngineChoice::kAuto;
   try {
     return run_sort(
         {.plan = plan_,
@@ -335,14 +335,14 @@ Outcome PreparedSort::run(Meter* meter, const std::function<void()>& before_name
         outputs_, [this](const DeviceError& failure) { plan_again(failure); }, before_name,
         is_auto ? Planned::kAfterFailures : Planned::kAfterLackOfMemory);
   } catch (const Error& error) {
-    const Error told = told_of_variable(options_, error);
+    const Error told = told_of_variable(request_, error);
     if (told.hint() == error.hint()) throw;
     throw told;
   }
 }
 
 void PreparedSort::plan_again(const DeviceError& failure) {
-  machine_ = machine_after(failure, std::move(machine_), options_, ++failures_);
+  machine_ = machine_after(failure, std::move(machine_), request_, ++failures_);
   plan_ = packing_plan(plan_.job, machine_);
 }
 

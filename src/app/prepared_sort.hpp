@@ -17,7 +17,7 @@
 #include "io/input/reader.hpp"
 #include "io/output/output.hpp"
 #include "options/job.hpp"
-#include "options/options.hpp"
+#include "options/request.hpp"
 #include "pipeline/resumption.hpp"
 #include "plan/machine.hpp"
 #include "plan/outcome.hpp"
@@ -49,7 +49,7 @@ struct VisibleGpu {
 [[nodiscard]] std::vector<VisibleGpu> visible_gpus(const Job& job, const Machine& machine);
 
 // How to open an output of about this size.
-[[nodiscard]] io::OutputOptions output_options(const Options& options,
+[[nodiscard]] io::OutputOptions output_options(const Request& request,
                                                std::uint64_t expected_bytes = 0);
 
 // The machine for which a sort is planned again after a device failed. With EngineChoice::kAuto, it
@@ -57,26 +57,26 @@ struct VisibleGpu {
 // process took some, the machine has what is free now, for the first few failures (this is number
 // `failures`). Throws: the failure, after others.
 [[nodiscard]] Machine machine_after(const DeviceError& failure, Machine machine,
-                                    const Options& options, unsigned failures);
+                                    const Resources& resources, unsigned failures);
 
 // Throws: Error(kTemporary) if a folder for runs cannot be used and was requested, or the plan
 // needs it.
-void require_temporary_folders(const Options& options, const Machine& machine, const Plan& plan);
+void require_temporary_folders(const Request& request, const Machine& machine, const Plan& plan);
 
 class PreparedSort {
  public:
-  // Requires: the options and the reader outlive it.
+  // Requires: the request and the reader outlive it.
   // Throws: Error, also when no plan can work.
-  PreparedSort(const Options& options, const Job& job, io::Reader& reader);
+  PreparedSort(const Request& request, const Job& job, io::Reader& reader);
 
   // The same with an output that is open, which may be memory; or with all parts of it; or none.
-  PreparedSort(const Options& options, const Job& job, io::Reader& reader,
+  PreparedSort(const Request& request, const Job& job, io::Reader& reader,
                std::vector<io::Output> outputs);
 
   [[nodiscard]] const Machine& machine() const { return machine_; }
   [[nodiscard]] const Plan& plan() const { return plan_; }
 
-  // Sorts, once. Not for options that only explain: their output may not be open.
+  // Sorts, once. Not for a request that only explains: its output may not be open.
   // Throws: Error; then there is no output, and nothing is left in the temporary folders but what
   // shall be resumed. `before_name` as of run_sort().
   Outcome run(Meter* meter, const std::function<void()>& before_name = {});
@@ -91,7 +91,7 @@ class PreparedSort {
   [[nodiscard]] std::vector<std::string> folders_for_runs(const std::string& output_folder) const;
   void keep_rates(Outcome& outcome) const;
 
-  const Options& options_;
+  const Request& request_;
   io::Reader& reader_;
   std::vector<io::Output> outputs_;  // one, or all parts of it; none where it is not to be opened
   std::optional<Resumption> resumption_;

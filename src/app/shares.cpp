@@ -21,7 +21,7 @@
 #include "io/system/host_facts.hpp"
 #include "io/system/same_file.hpp"
 #include "options/form_options.hpp"
-#include "options/resume_options.hpp"
+#include "options/job.hpp"
 #include "options/share_options.hpp"
 #include "pipeline/resumption.hpp"
 #include "pipeline/share/form_share.hpp"

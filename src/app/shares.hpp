@@ -4,7 +4,7 @@
 #include "base/meter.hpp"
 #include "io/input/reader.hpp"
 #include "options/job.hpp"
-#include "options/options.hpp"
+#include "options/request.hpp"
 #include "pipeline/share/join_parts.hpp"
 #include "plan/machine.hpp"
 #include "plan/outcome.hpp"

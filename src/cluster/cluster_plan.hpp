@@ -6,7 +6,7 @@
 #include <string>
 #include <vector>
 
-#include "options/options.hpp"
+#include "options/request.hpp"
 #include "plan/machine.hpp"
 #include "plan/plan.hpp"
 

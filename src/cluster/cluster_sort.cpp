@@ -68,9 +68,10 @@ class ClusterSort {
               JobProgress* progress)
       : team_(team),
         options_(options),
+        request_(request_of(options)),
         on_leave_(on_leave),
         progress_(progress),
-        own_(team, options, meter_) {}
+        own_(team, request_, meter_) {}
   ~ClusterSort() { team_.set_reports({}); }
   ClusterSort(const ClusterSort&) = delete;
   ClusterSort& operator=(const ClusterSort&) = delete;
@@ -91,13 +92,13 @@ class ClusterSort {
     all.is_counted = plan_.is<CountKeys>();
     all.merges_twice = counts_distinct() && !all.is_counted;
     const auto facts = io::folder_facts(folder);
-    if (!options_.parts && facts && facts->is_lustre) all.lustre_folder = folder;
+    if (!request_.parts && facts && facts->is_lustre) all.lustre_folder = folder;
     for (const Message& host : team_.gather(std::as_bytes(std::span(&own, 1)))) {
       all.names.push_back(team_.host_of(static_cast<unsigned>(all.hosts.size())));
       all.hosts.push_back(MessageReader(host).take<HostPlan>());
     }
     team_.meet();
-    return all.hosts.empty() ? std::string() : explain(all, options_.explain);
+    return all.hosts.empty() ? std::string() : explain(all, request_.explain);
   }
 
   ClusterOutcome run() {
@@ -112,38 +113,40 @@ class ClusterSort {
  private:
   // Everything that can be known before anything is read or changed.
   void look_at_inputs() {
-    refuse_standard_input(options_);
-    refuse_output(options_);
-    team_.work([this] { reader_.emplace(options_.inputs, reader_options(options_)); });
+    refuse_standard_input(request_);
+    refuse_output(request_);
+    team_.work([this] { reader_.emplace(request_.inputs, reader_options(options_)); });
     job_ = on_this_host([this] { return job_of(options_, *reader_); });
-    outcome_.note = note_of_types(options_, job_);
-    require_same_sort(team_, options_, *reader_, job_);
-    refuse_output_form(options_, job_.output_form);
+    outcome_.note = note_of_types(request_, job_);
+    require_same_sort(team_, request_, *reader_, job_);
+    refuse_output_form(request_, job_.output_form);
     outcome_.elements = *reader_->known_size() / job_.element.bytes();
-    if (options_.inputs_here) team_.sum(std::span(&outcome_.elements, 1));
+    if (request_.inputs_here) team_.sum(std::span(&outcome_.elements, 1));
     outcome_.bytes = checked_product(outcome_.elements, job_.element.bytes());
     result_ = std::min(outcome_.elements, job_.top.value_or(outcome_.elements));
-    job_.top = std::nullopt;  // each process keeps all of its share: the first ones may be there
+    if (job_.unique) order_kind_ = OrderKind::kStrict;
+    // Each process keeps all of its share: the first ones may be there.
+    top_ = std::exchange(job_.top, std::nullopt);
     on_this_host([this] {
-      if (options_.resume) refuse_files_of_resume(options_);
-      refuse_replacing_by_other_elements(options_, job_, *reader_);
+      if (request_.resume) refuse_files_of_resume(request_);
+      refuse_replacing_by_other_elements(request_, job_, *reader_);
     });
     own_.share_out(job_, outcome_.elements, *reader_);
   }
 
   void open_output() {
-    if (options_.parts) {
+    if (request_.parts) {
       output_ =
-          std::make_unique<RankOutput>(team_, output_name(), options_.direct_io, on_leave_, meter_);
+          std::make_unique<RankOutput>(team_, output_name(), request_.direct_io, on_leave_, meter_);
     } else {
       output_ = std::make_unique<SharedOutput>(team_, output_name(), on_leave_, meter_);
     }
     if (output_->output() != nullptr) on_this_host([this] { refuse_losing_inputs(); });
     const Machine machine = take_share(output_->folder());
-    on_this_host([&] { require_temporary_folders(options_, machine, plan_); });
+    on_this_host([&] { require_temporary_folders(request_, machine, plan_); });
     if (plan_.temporary_bytes > 0) io::require_writable(own_.folders(), "runs");
     require_room_on_hosts(team_, room_needs(plan_, machine, output_bytes()));
-    proof_.emplace(job_.element, job_.handling.verify, nullptr, order_kind());
+    proof_.emplace(job_.element, job_.handling.verify, nullptr, order_kind_);
     header_ = header_of(job_, *reader_, result_);
     (void)part_sizes();  // or no border is where it must be
     if (!counts_distinct()) begin_output();
@@ -151,28 +154,29 @@ class ClusterSort {
   }
 
   void refuse_losing_inputs() {
-    refuse_writing_into_inputs(options_, *output_->output(), *reader_);
+    refuse_writing_into_inputs(request_, *output_->output(), *reader_);
     if (job_.type_source == TypeSource::kDefault) {
-      refuse_replacing_by_assumption(options_, job_.element, *output_->output(), *reader_);
+      refuse_replacing_by_assumption(request_, job_.element, *output_->output(), *reader_);
     }
-    refuse_resuming_into_inputs(options_, *output_->output());
+    refuse_resuming_into_inputs(request_, *output_->output());
   }
 
   [[nodiscard]] std::uint64_t output_bytes() const {
-    return least_output_of(options_, job_, result_, team_.rank(), team_.count());
+    return least_output_of(request_, job_, result_, team_.rank(), team_.count());
   }
 
   // With -u, all but files of which each has what its process keeps: how many elements come out,
   // and where each is, is known when all processes have merged.
   [[nodiscard]] bool counts_distinct() const {
-    return options_.unique && (!options_.parts || options_.top) && !sorts_alone(team_, options_);
+    return order_kind_ == OrderKind::kStrict && (!request_.parts || top_) &&
+           !sorts_alone(team_, request_);
   }
   [[nodiscard]] std::uint64_t most_distinct() const {
     return counts_distinct() ? outcome_.elements / team_.count() + 1 : 0;
   }
   [[nodiscard]] std::uint64_t most_deferred() const {
     // With --resume, what is deleted from a folder keeps its place there.
-    const bool defers = job_.needs_order() && team_.count() > kNeverRotate && !options_.resume;
+    const bool defers = job_.needs_order() && team_.count() > kNeverRotate && !request_.resume;
     return defers ? (counts_distinct() ? outcome_.elements : result_) / team_.count() + 1 : 0;
   }
   // The most elements in additional runs, which hold distinct elements or deferred parts.
@@ -184,12 +188,8 @@ class ClusterSort {
     team_.work([this] { output_->begin(plan_, result_, header_); });
   }
 
-  [[nodiscard]] OrderKind order_kind() const {
-    return options_.unique ? OrderKind::kStrict : OrderKind::kAscending;
-  }
-
   [[nodiscard]] std::string output_name() const {
-    return options_.outputs().at(options_.parts ? team_.rank() : 0);
+    return request_.outputs().at(request_.parts ? team_.rank() : 0);
   }
 
   void form_and_merge() {
@@ -236,7 +236,7 @@ class ClusterSort {
 
   // From here on it is a sort of distinct elements.
   void put_distinct_out(std::uint64_t distinct) {
-    result_ = std::min(distinct, options_.top.value_or(distinct));
+    result_ = std::min(distinct, top_.value_or(distinct));
     job_.unique = false;
     begin_output();
   }
@@ -250,7 +250,7 @@ class ClusterSort {
 
   // Plans for this process. The output's folder is empty where another process makes it.
   Machine take_share(const std::string& output_folder) {
-    job_.forms_share = !is_counted(job_) && !sorts_alone(team_, options_);
+    job_.forms_share = !is_counted(job_) && !sorts_alone(team_, request_);
     if (job_.forms_share) job_.least_program_bytes = kLeastProgramBytes;
     Machine machine = survey(own_.folders(), output_folder, *reader_);
     machine.input_bytes = own_.elements() * job_.element.bytes();
@@ -336,7 +336,7 @@ class ClusterSort {
   // Files of their own have no neighbours.
   [[nodiscard]] PartSizes part_sizes() const {
     const PartSizes sizes{result_, team_.count(), sizes_.part_elements};
-    if (options_.parts) return sizes;
+    if (request_.parts) return sizes;
     return aligned_in_file(sizes, {job_.element.bytes(), header_.size(), output_->is_on_network()});
   }
 
@@ -353,7 +353,7 @@ class ClusterSort {
   }
 
   void exchange_and_merge() {
-    if (!options_.parts) assign_shares(team_, *parts_, cuts_);
+    if (!request_.parts) assign_shares(team_, *parts_, cuts_);
     const auto before = job_.unique ? element_before() : std::vector<std::byte>();
     const std::uint64_t begin = own_output().begin;
     Result result(job_, *proof_, *output_, {begin, job_.unique ? 0 : begin, before});
@@ -419,7 +419,7 @@ class ClusterSort {
       own_.expect_commit();
     });
     outcome_.own.sync_seconds = now() - begin;
-    Proof whole(job_.element, job_.handling.verify, nullptr, order_kind(), options_.top);
+    Proof whole(job_.element, job_.handling.verify, nullptr, order_kind_, top_);
     for (const Message& share : team_.gather(to_message(own_summary()))) {
       whole.add_share(to_summary(share));
     }
@@ -454,15 +454,18 @@ class ClusterSort {
   }
 
   Team& team_;
-  const Options& options_;
+  const Options& options_;  // for the job alone
+  const Request& request_;
   std::function<void()>& on_leave_;
   JobProgress* progress_;
-  ClusterOutcome outcome_{options_.trace.has_value()};
+  ClusterOutcome outcome_{request_.trace.has_value()};
   Meter& meter_ = *outcome_.meter;
   std::optional<io::Reader> reader_;
   Job job_;
-  std::uint64_t result_ = 0;  // elements of the output
-  std::uint64_t runs_ = 0;    // of all processes
+  OrderKind order_kind_ = OrderKind::kAscending;  // as asked; the job changes
+  std::optional<std::uint64_t> top_;              // the same
+  std::uint64_t result_ = 0;                      // elements of the output
+  std::uint64_t runs_ = 0;                        // of all processes
   std::vector<std::byte> header_;
   Plan plan_;
   std::uint64_t distinct_bytes_ = 0;             // of its temporary files
@@ -486,7 +489,7 @@ std::string explain_on_cluster(Team& team, const Options& options) {
 ClusterOutcome sort_on_cluster(Team& team, const Options& options, std::function<void()>& on_leave,
                                JobProgress* progress) {
   const double begin = now();
-  ClusterOutcome outcome = sorts_alone(team, options)
+  ClusterOutcome outcome = sorts_alone(team, request_of(options))
                                ? sort_alone(team, options, progress)
                                : ClusterSort(team, options, on_leave, progress).run();
   outcome.seconds = now() - begin;

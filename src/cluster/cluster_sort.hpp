@@ -14,7 +14,7 @@
 #include "cluster/cuts/cuts.hpp"
 #include "cluster/job_progress.hpp"
 #include "cluster/team.hpp"
-#include "options/options.hpp"
+#include "options/request.hpp"
 #include "plan/outcome.hpp"
 
 namespace gsort::cluster {

@@ -18,13 +18,12 @@ namespace gsort::cluster {
 namespace {
 
 // The same for gsort: one output, and runs in the folder where gsort-mpi has them.
-Options options_alone(const Options& options) {
-  Options alone = options;
-  alone.output = options.outputs().front();
-  alone.split_output = std::nullopt;
-  alone.temporary_directories =
-      temporary_folders(options.temporary_directories, options.tmpdir.c_str(), "");
-  return alone;
+Request request_alone(Request request) {
+  request.output = request.outputs().front();
+  request.split_output = std::nullopt;
+  request.temporary_directories =
+      temporary_folders(request.temporary_directories, request.tmpdir.c_str(), "");
+  return request;
 }
 
 double seconds_of(const std::vector<PhaseRecord>& phases, std::initializer_list<Phase> wanted) {
@@ -67,15 +66,16 @@ class ReportsEnd {
 }  // namespace
 
 ClusterOutcome sort_alone(Team& team, const Options& options, JobProgress* progress) {
-  refuse_standard_input(options);
-  refuse_output(options);
-  const Options alone = options_alone(options);
-  io::Reader reader(alone.inputs, reader_options(alone));
-  const Job job = job_of(alone, reader);
-  require_same_sort(team, options, reader, job);
-  refuse_output_form(options, job.output_form);
+  const Request& request = request_of(options);
+  refuse_standard_input(request);
+  refuse_output(request);
+  const Request alone = request_alone(request);
+  io::Reader reader(alone.inputs, reader_options(options));
+  const Job job = job_of(options, reader);
+  require_same_sort(team, request, reader, job);
+  refuse_output_form(request, job.output_form);
   std::vector<io::Output> outputs;
-  outputs.emplace_back(*alone.output, io::OutputOptions{alone.direct_io, options.parts});
+  outputs.emplace_back(*alone.output, io::OutputOptions{alone.direct_io, request.parts});
   PreparedSort prepared(alone, job, reader, std::move(outputs));
   ClusterOutcome outcome(alone.trace.has_value());
   Meter& meter = *outcome.meter;

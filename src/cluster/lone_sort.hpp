@@ -4,13 +4,13 @@
 #include "cluster/cluster_sort.hpp"
 #include "cluster/job_progress.hpp"
 #include "cluster/team.hpp"
-#include "options/options.hpp"
+#include "options/request.hpp"
 
 namespace gsort::cluster {
 
 // With --resume, more processes may use the runs later: these are formed as on a cluster.
-[[nodiscard]] inline bool sorts_alone(const Team& team, const Options& options) {
-  return team.count() == 1 && !options.resume;
+[[nodiscard]] inline bool sorts_alone(const Team& team, const Request& request) {
+  return team.count() == 1 && !request.resume;
 }
 
 // As sort_on_cluster(). Requires: sorts_alone().

@@ -47,7 +47,7 @@ std::vector<RankReport> gather_reports(Team& team, const RankReport& own) {
   return reports;
 }
 
-std::string cluster_stats(const Team& team, const ClusterOutcome& outcome, const Options& options) {
+std::string cluster_stats(const Team& team, const ClusterOutcome& outcome, const Request& request) {
   std::string program = version_text(Program::kCluster);
   program.pop_back();  // its newline
   Json ranks = Json::array();
@@ -56,8 +56,8 @@ std::string cluster_stats(const Team& team, const ClusterOutcome& outcome, const
   }
   const Json all = {{"version", kVersion},
                     {"program", program},
-                    {"inputs", options.inputs},
-                    {"output", *options.output},
+                    {"inputs", request.inputs},
+                    {"output", *request.output},
                     {"bytes", outcome.bytes},
                     {"elements", outcome.elements},
                     {"seconds", outcome.seconds},
@@ -66,7 +66,7 @@ std::string cluster_stats(const Team& team, const ClusterOutcome& outcome, const
                      {{"seconds", outcome.cut_seconds},
                       {"rounds", outcome.cuts.fence_rounds + outcome.cuts.rounds},
                       {"sum_bytes", outcome.cuts.sum_bytes}}},
-                    {"verified", options.verify},
+                    {"verified", request.verify},
                     {"ranks", ranks}};
   // A name need not be UTF-8.
   return all.dump(2, ' ', false, Json::error_handler_t::replace) + "\n";

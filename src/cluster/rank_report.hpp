@@ -10,7 +10,7 @@
 #include "cluster/cluster_sort.hpp"
 #include "cluster/exchange.hpp"
 #include "cluster/team.hpp"
-#include "options/options.hpp"
+#include "options/request.hpp"
 
 namespace gsort::cluster {
 
@@ -22,7 +22,7 @@ void add_exchange(RankReport& own, const ExchangeCost& cost);
 
 // Requires: the reports of all ranks.
 [[nodiscard]] std::string cluster_stats(const Team& team, const ClusterOutcome& outcome,
-                                        const Options& options);
+                                        const Request& request);
 
 // "gsort-mpi: 4,000 elements (31.2 KiB) sorted by 2 processes in 1.20 s: 15 runs (12 formed, 3
 // resumed) in 0.50 s, exchanged and merged in 0.60 s; ..."; without --resume "15 runs formed in".

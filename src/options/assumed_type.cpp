@@ -12,21 +12,21 @@ namespace {
 
 constexpr KeyType kAssumedType = KeyFormat{}.type;
 
-bool is_text(const Options& options, const std::string& input) {
-  return format_of_input(options.input_form, input) == FileFormat::kText;
+bool is_text(const Request& request, const std::string& input) {
+  return format_of_input(request.input_form, input) == FileFormat::kText;
 }
 
-bool puts_out_text(const Options& options, const Job& job) {
-  return options.check != CheckMode::kNone || job.output_form.format == FileFormat::kText ||
+bool puts_out_text(const Request& request, const Job& job) {
+  return request.check != CheckMode::kNone || job.output_form.format == FileFormat::kText ||
          job.numbered;
 }
 
 }  // namespace
 
-bool type_is_assumed(const Options& options, const Job& job) {
+bool type_is_assumed(const Request& request, const Job& job) {
   if (job.type_source != TypeSource::kDefault) return false;
-  const auto holds_text = [&](const std::string& input) { return is_text(options, input); };
-  return !puts_out_text(options, job) || !std::ranges::all_of(options.inputs, holds_text);
+  const auto holds_text = [&](const std::string& input) { return is_text(request, input); };
+  return !puts_out_text(request, job) || !std::ranges::all_of(request.inputs, holds_text);
 }
 
 std::string how_to_give_the_type(const ElementFormat& element) {
@@ -35,10 +35,10 @@ std::string how_to_give_the_type(const ElementFormat& element) {
   return fmt::format("give it with -t {}, a suffix, as in FILE.{}, or GSORT_TYPE", type, type);
 }
 
-std::string assumed_type_note(const Options& options, const Job& job) {
-  if (!type_is_assumed(options, job)) return {};
-  const std::string& first = options.inputs.front();
-  const std::size_t others = options.inputs.size() - 1;
+std::string assumed_type_note(const Request& request, const Job& job) {
+  if (!type_is_assumed(request, job)) return {};
+  const std::string& first = request.inputs.front();
+  const std::size_t others = request.inputs.size() - 1;
   return fmt::format("gsort: {}{}: no type given, {}read as {} (-t TYPE)\n",
                      first == "-" ? "standard input" : printable(first),
                      others > 0 ? fmt::format(" and {} more", others) : "",

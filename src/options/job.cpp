@@ -9,6 +9,7 @@
 #include "form/npy.hpp"
 #include "options/form_options.hpp"
 #include "options/option_rules.hpp"
+#include "options/options.hpp"
 #include "options/record_options.hpp"
 #include "options/result_options.hpp"
 

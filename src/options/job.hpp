@@ -4,13 +4,14 @@
 
 #include <cstdint>
 #include <optional>
+#include <string>
 
 #include "element/counted_keys.hpp"
 #include "element/element.hpp"
 #include "element/numbered_elements.hpp"
 #include "form/file_form.hpp"
 #include "form/stored_array.hpp"
-#include "options/options.hpp"
+#include "options/request.hpp"
 
 namespace gsort {
 
@@ -102,5 +103,9 @@ struct Job {
 // together.
 [[nodiscard]] Job make_job(const Options& options, const StoredArray& stored = {},
                            std::optional<std::uint64_t> input_bytes = {});
+
+// The options that decide the contents of the runs, as text: equal for sorts whose runs are the
+// same. The output, its form, -u, --top and all resources may differ.
+[[nodiscard]] std::string resumable_job(const Job& job, const InputForm& form);
 
 }  // namespace gsort

@@ -11,19 +11,13 @@
 #include <string>
 #include <vector>
 
-#include "base/direct_io.hpp"
 #include "element/key.hpp"
-#include "element/packing.hpp"
 #include "element/record_format.hpp"
 #include "form/file_form.hpp"
+#include "options/request.hpp"
 
 namespace gsort {
 
-enum class EngineChoice : std::uint8_t { kAuto, kCuda, kCpu };
-enum class CheckMode : std::uint8_t { kNone, kReport, kQuiet };  // none, -c, -C
-enum class ExplainMode : std::uint8_t { kNone, kText, kJson };   // none, --explain[=text|json]
-enum class ProgressMode : std::uint8_t { kAuto, kAlways, kNever, kJson };
-enum class ColorMode : std::uint8_t { kAuto, kAlways, kNever };
 // -h, --help, -V, and what --generate makes.
 enum class Show : std::uint8_t {
   kNone,
@@ -36,31 +30,6 @@ enum class Show : std::uint8_t {
   kFish,
 };
 
-// Which program is called: it decides which options there are.
-enum class Program : std::uint8_t { kGsort, kCluster };  // gsort, gsort-mpi
-
-// The source of the key type, which is shown with the type. kDefault: none, so the inputs may have
-// another type; only parse_options() sets it.
-enum class TypeSource : std::uint8_t {
-  kCaller,  // a caller that filled in Options without a command line
-  kOption,
-  kSuffix,
-  kEnvironment,
-  kDefault,
-  kHeader,     // of a Job alone: the header of an input
-  kRecordKeys  // every key of the records names its own
-};
-
-// --device: GPUs by their CUDA device numbers, one named twice is two devices that share its
-// memory; or all that there are; or, with neither, as many as make the sort faster.
-struct DeviceChoice {
-  std::vector<unsigned> listed;
-  bool all = false;
-
-  [[nodiscard]] bool is_auto() const { return listed.empty() && !all; }
-  friend bool operator==(const DeviceChoice&, const DeviceChoice&) = default;
-};
-
 // "2/8": number 2, counted from 0, of 8.
 struct NumberOf {
   unsigned number = 0;
@@ -69,49 +38,7 @@ struct NumberOf {
   friend bool operator==(const NumberOf&, const NumberOf&) = default;
 };
 
-// The resources that a sort may use. Sizes as typed: "512M", "50%".
-struct Resources {
-  std::optional<std::string> buffer_size;
-  std::optional<std::string> gpu_memory;
-  std::optional<unsigned> parallel;    // at least 1
-  std::optional<unsigned> batch_size;  // at least 2
-  EngineChoice engine = EngineChoice::kAuto;
-  DeviceChoice devices;
-};
-
-// How bytes are transferred, and whether the result is verified. None of these changes the result.
-struct Handling {
-  DirectIo direct_io = DirectIo::kAuto;
-  Packing packing = Packing::kAuto;
-  bool verify = true;
-};
-
-// The reports for the user.
-struct Reporting {
-  int verbosity = 0;  // -1: errors only (-q), 0: as usual, 1: phases (-v), 2: decisions (-vv)
-  ProgressMode progress = ProgressMode::kAuto;
-  ColorMode color = ColorMode::kAuto;
-  std::optional<std::string> stats;  // files that the summary and the spans of the sort go to
-  std::optional<std::string> trace;
-};
-
-// The files of a sort. inputs is never empty; "-" is stdin. No output means stdout; the output "-"
-// means stdout even if that is a terminal.
-struct FileNames {
-  std::vector<std::string> inputs;
-  std::optional<std::string> output;
-  std::optional<std::string> resume;     // the folder of a sort that can be resumed
-  std::optional<unsigned> split_output;  // into so many parts; `output` then has "{}" once
-  // For gsort-mpi: one for each process. `output` then has "{rank}" once, and split_output is their
-  // number as soon as that is known.
-  bool parts = false;
-
-  // The names that are written: of all parts, or of the output, "-" being stdout.
-  [[nodiscard]] std::vector<std::string> outputs() const;
-};
-
-// A layer that needs one of these parts alone takes that, not all options.
-struct Options : FileNames, Resources, Handling, Reporting {
+struct Options : Request {
   // Order. key.type is resolved: -t, else the first input's suffix, else GSORT_TYPE, else i32.
   KeyFormat key;
   TypeSource type_source = TypeSource::kCaller;
@@ -137,34 +64,21 @@ struct Options : FileNames, Resources, Handling, Reporting {
   // A sort by several processes: what this one does of it.
   std::optional<std::string> form;  // the folder that gets the runs of a share
   std::optional<NumberOf> share;    // with form
-  bool inputs_here = false;         // with form: the inputs are those of this share alone
   std::optional<NumberOf> take;     // a part of the output
   std::vector<std::string> from;    // with take: the folders of all shares
   std::optional<unsigned> join;     // so many parts
 
-  bool each = false;  // every input by itself: see options_of_each()
-
-  // Job. With show other than kNone, nothing else is to be done and no more was checked.
+  // With anything but kNone, nothing else is to be done and no more was checked.
   Show show = Show::kNone;
-  CheckMode check = CheckMode::kNone;
-  bool fingerprint = false;             // of all elements is printed, and nothing is sorted
-  std::optional<std::string> expected;  // the fingerprint of what check or fingerprint reads
-  ExplainMode explain = ExplainMode::kNone;
 
   // Files.
-  std::optional<std::string> files0_from;  // the list that inputs came from
-  InputForm input_form;
+  std::optional<std::string> files0_from;   // the list that inputs came from
   std::optional<FileFormat> output_format;  // none: see output_form() of form_options.hpp
   std::optional<Codec> compress;
-  int compress_level = 0;         // with compress; 0 is the usual level if the codec has no level 0
-  bool writes_into_file = false;  // an existing output, instead of renaming
-  std::vector<std::string> temporary_directories;  // as given; empty: the default of the plan
-  std::string tmpdir;                              // $TMPDIR, for that default; empty: not set
+  int compress_level = 0;  // with compress; 0 is the usual level if the codec has no level 0
 
   // For gsort-mpi: how long a host may be silent.
   unsigned peer_timeout_seconds = 60;
-
-  bool keep_rates = true;  // GSORT_CACHE: whether the file of measured rates is read and written
 
   bool verify_encoding = false;  // of text and compressed output
 
@@ -192,8 +106,5 @@ using NameList = std::function<std::vector<std::string>(const std::string& list)
 // parse_options(), whose `each` is set. Throws: Error(kUsage).
 [[nodiscard]] Options options_of_each(const Options& options, const std::string& input,
                                       const Environment& environment);
-
-// "-t", "the suffix of the first input", "GSORT_TYPE", "the default": for reports.
-[[nodiscard]] const char* describe(TypeSource source);
 
 }  // namespace gsort

@@ -358,6 +358,10 @@ Options options_of_each(const Options& options, const std::string& input,
   return one;
 }
 
+const Request& request_of(const Options& options) {
+  return options;
+}
+
 const char* describe(TypeSource source) {
   switch (source) {
     case TypeSource::kOption:

@@ -45,38 +45,38 @@ std::string warning_of_positions(const Job& job, const std::string& output, KeyT
                                 : fmt::format("will hold positions as {}", name_of(widest)));
 }
 
-std::string warning_of_output(const Options& options, const Job& job) {
-  const auto named = options.output ? key_type_of_path(*options.output) : std::nullopt;
+std::string warning_of_output(const Request& request, const Job& job) {
+  const auto named = request.output ? key_type_of_path(*request.output) : std::nullopt;
   if (!named) return {};
-  if (job.numbered) return warning_of_positions(job, *options.output, *named);
-  const bool is_like_inputs = job.adds_counts && is_named_like_an_input(options.inputs, *named);
+  if (job.numbered) return warning_of_positions(job, *request.output, *named);
+  const bool is_like_inputs = job.adds_counts && is_named_like_an_input(request.inputs, *named);
   if (job.counts && !is_like_inputs)
-    return warning(*options.output, "will hold keys with their counts");
+    return warning(*request.output, "will hold keys with their counts");
   if (job.element.shown_records() || *named == job.element.key.type) return {};
   const bool is_asked = job.type_source == TypeSource::kOption;
-  if (is_asked && is_named_like_an_input(options.inputs, *named)) return {};
-  return warning(*options.output, "will hold " + type_words(job));
+  if (is_asked && is_named_like_an_input(request.inputs, *named)) return {};
+  return warning(*request.output, "will hold " + type_words(job));
 }
 
 }  // namespace
 
-std::optional<std::string> input_of_other_type(const Options& options, const Job& job) {
+std::optional<std::string> input_of_other_type(const Request& request, const Job& job) {
   if (job.input_element().shown_records()) return std::nullopt;
   const KeyType type = job.input_element().key.type;
-  const auto found = std::ranges::find_if(options.inputs, [&](const std::string& input) {
-    return is_of_other_type(options.input_form, input, type);
+  const auto found = std::ranges::find_if(request.inputs, [&](const std::string& input) {
+    return is_of_other_type(request.input_form, input, type);
   });
-  return found == options.inputs.end() ? std::nullopt : std::optional(*found);
+  return found == request.inputs.end() ? std::nullopt : std::optional(*found);
 }
 
 std::string input_warning(const Job& job, const std::string& input) {
   return warning(input, "is read as " + type_words(job));
 }
 
-std::string suffix_warning(const Options& options, const Job& job) {
+std::string suffix_warning(const Request& request, const Job& job) {
   if (job.adds_counts) {
-    for (const std::string& input : options.inputs) {
-      if (format_of_input(options.input_form, input) == FileFormat::kBinary &&
+    for (const std::string& input : request.inputs) {
+      if (format_of_input(request.input_form, input) == FileFormat::kBinary &&
           key_type_of_path(input)) {
         return warning(input, "is read as keys with their counts");
       }
@@ -84,9 +84,9 @@ std::string suffix_warning(const Options& options, const Job& job) {
   }
   const bool is_asked = job.type_source == TypeSource::kOption;
   if (!is_asked) {
-    if (const auto input = input_of_other_type(options, job)) return input_warning(job, *input);
+    if (const auto input = input_of_other_type(request, job)) return input_warning(job, *input);
   }
-  return warning_of_output(options, job);
+  return warning_of_output(request, job);
 }
 
 }  // namespace gsort

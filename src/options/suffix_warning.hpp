@@ -5,12 +5,12 @@
 #include <string>
 
 #include "options/job.hpp"
-#include "options/options.hpp"
+#include "options/request.hpp"
 
 namespace gsort {
 
 // The first input whose suffix names another type, also if -t overrules it. Records have no type.
-[[nodiscard]] std::optional<std::string> input_of_other_type(const Options& options,
+[[nodiscard]] std::optional<std::string> input_of_other_type(const Request& request,
                                                              const Job& job);
 
 // The line for standard error about such an input.
@@ -18,6 +18,6 @@ namespace gsort {
 
 // One line for standard error; empty if no suffix names another type, or if -t overrules those of
 // the inputs. Records have no type; positions have one; keys with counts differ from every type.
-[[nodiscard]] std::string suffix_warning(const Options& options, const Job& job);
+[[nodiscard]] std::string suffix_warning(const Request& request, const Job& job);
 
 }  // namespace gsort

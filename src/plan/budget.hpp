@@ -4,7 +4,7 @@
 #include <cstdint>
 
 #include "base/units.hpp"
-#include "options/options.hpp"
+#include "options/request.hpp"
 #include "plan/machine.hpp"
 
 namespace gsort {

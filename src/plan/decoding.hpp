@@ -7,7 +7,7 @@
 #include <vector>
 
 #include "form/decoding.hpp"
-#include "options/options.hpp"
+#include "options/request.hpp"
 #include "plan/machine.hpp"
 #include "plan/too_small.hpp"
 

@@ -3,7 +3,7 @@
 
 #include <string>
 
-#include "options/options.hpp"
+#include "options/request.hpp"
 #include "plan/machine.hpp"
 #include "plan/plan.hpp"
 

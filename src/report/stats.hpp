@@ -4,7 +4,7 @@
 
 #include <string>
 
-#include "options/options.hpp"
+#include "options/request.hpp"
 #include "plan/machine.hpp"
 #include "plan/outcome.hpp"
 #include "plan/plan.hpp"

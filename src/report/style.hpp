@@ -4,7 +4,7 @@
 #include <string>
 #include <string_view>
 
-#include "options/options.hpp"
+#include "options/request.hpp"
 
 namespace gsort {
 

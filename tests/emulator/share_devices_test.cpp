@@ -18,6 +18,7 @@
 #include "devices.hpp"
 #include "gpu/cuda/cuda_check.hpp"
 #include "io/input/reader.hpp"
+#include "options/options.hpp"
 #include "support/error_of.hpp"
 #include "support/sorted_copy.hpp"
 #include "support/stably_sorted.hpp"

@@ -3,7 +3,7 @@
 #include <filesystem>
 
 #include "io/input/reader.hpp"
-#include "options/resume_options.hpp"
+#include "options/job.hpp"
 #include "pipeline/resumption.hpp"
 #include "pipeline/share/form_share.hpp"
 #include "pipeline/share/join_parts.hpp"

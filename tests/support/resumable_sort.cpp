@@ -4,8 +4,8 @@
 
 #include "io/input/reader.hpp"
 #include "io/output/output.hpp"
+#include "options/job.hpp"
 #include "options/record_options.hpp"
-#include "options/resume_options.hpp"
 #include "pipeline/resumption.hpp"
 #include "plan/make_plan.hpp"
 #include "support/engine_wrap.hpp"

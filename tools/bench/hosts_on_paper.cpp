@@ -16,6 +16,7 @@
 #include "cluster/exchange_plan.hpp"
 #include "cluster/frame.hpp"
 #include "cluster/part_table.hpp"
+#include "options/options.hpp"
 #include "plan/budget.hpp"
 #include "plan/make_plan.hpp"
 #include "plan/merge_plan.hpp"

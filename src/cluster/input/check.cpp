@@ -122,17 +122,17 @@ class WholeCheck {
 
 class ShareCheck {
  public:
-  ShareCheck(const Options& options, const Job& job, io::Reader& reader)
-      : options_(options),
+  ShareCheck(const Request& request, const Job& job, io::Reader& reader)
+      : request_(request),
         format_(job.element),
         wanted_(wanted_order(job)),
         reader_(reader),
-        threads_(cores_for(options.parallel)) {}
+        threads_(cores_for(request.parallel)) {}
 
   // Of elements [begin, end), with the borders if `has_own_inputs` and their order matters.
   ShareOutcome run(std::uint64_t begin, std::uint64_t end, bool has_own_inputs) {
     ShareOutcome share{look(begin, end), {}, {}};
-    if (has_own_inputs && !options_.fingerprint && begin < end) {
+    if (has_own_inputs && !request_.fingerprint && begin < end) {
       share.first = element(begin);
       share.last = element(end - 1);
     }
@@ -144,7 +144,7 @@ class ShareCheck {
   CheckOutcome look(std::uint64_t begin, std::uint64_t end) {
     if (begin == end) return {};
     CheckOutcome outcome;
-    if (options_.fingerprint) {
+    if (request_.fingerprint) {
       limit(begin, end);
       outcome.fingerprint = fingerprint_of_input(format_, reader_, threads_);
     } else {
@@ -176,7 +176,7 @@ class ShareCheck {
     return outcome;
   }
 
-  const Options& options_;
+  const Request& request_;
   const ElementFormat format_;
   const WantedOrder wanted_;
   io::Reader& reader_;
@@ -186,20 +186,21 @@ class ShareCheck {
 }  // namespace
 
 ClusterCheck check_on_cluster(Team& team, const Options& options) {
-  refuse_standard_input(options);
+  const Request& request = request_of(options);
+  refuse_standard_input(request);
   std::optional<io::Reader> opened;
-  team.work([&] { opened.emplace(options.inputs, reader_options(options)); });
+  team.work([&] { opened.emplace(request.inputs, reader_options(options)); });
   io::Reader& reader = *opened;
   ClusterCheck check{{}, on_this_host([&] { return job_of(options, reader); }), {}};
-  check.note = note_of_types(options, check.job);
-  require_same_sort(team, options, reader, check.job);
+  check.note = note_of_types(request, check.job);
+  require_same_sort(team, request, reader, check.job);
   const std::uint64_t elements = *reader.known_size() / check.job.element.bytes();
-  const bool has_own_inputs = options.inputs_here;
+  const bool has_own_inputs = request.inputs_here;
   const std::uint64_t begin = has_own_inputs ? 0 : share_begin(elements, team.rank(), team.count());
   const std::uint64_t end =
       has_own_inputs ? elements : share_begin(elements, team.rank() + 1, team.count());
   ShareOutcome own;
-  team.work([&] { own = ShareCheck(options, check.job, reader).run(begin, end, has_own_inputs); });
+  team.work([&] { own = ShareCheck(request, check.job, reader).run(begin, end, has_own_inputs); });
   check.outcome = own.found;
   WholeCheck whole(check.job, has_own_inputs);
   for (const Message& share : team.gather(to_message(own))) whole.add(to_outcome(share));

@@ -6,7 +6,7 @@
 
 #include "cluster/team.hpp"
 #include "options/job.hpp"
-#include "options/options.hpp"
+#include "options/request.hpp"
 #include "plan/outcome.hpp"
 
 namespace gsort::cluster {

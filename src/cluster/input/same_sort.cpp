@@ -14,7 +14,7 @@
 #include "element/key.hpp"
 #include "io/system/sys.hpp"
 #include "options/assumed_type.hpp"
-#include "options/resume_options.hpp"
+#include "options/job.hpp"
 
 namespace gsort::cluster {
 namespace {
@@ -28,8 +28,8 @@ struct Fact {
 };
 using Facts = std::vector<Fact>;
 
-Facts facts_of_elements(const Options& options, const Job& job) {
-  return {{"the elements of the inputs", resumable_job(job, options.input_form)},
+Facts facts_of_elements(const Request& request, const Job& job) {
+  return {{"the elements of the inputs", resumable_job(job, request.input_form)},
           {"the dtypes of the inputs", job.dtype ? job.dtype->descr : "none"},
           {"the formats of the outputs", std::string(name_of(job.output_form.format))}};
 }
@@ -50,7 +50,7 @@ Facts facts_of_inputs(const io::Reader& reader) {
            fmt::format("{:016x}", XXH3_64bits(sample.data(), sampled))}};
 }
 
-void refuse_unsupported(const Options& options, const io::Reader& reader, const Job& job) {
+void refuse_unsupported(const Request& request, const io::Reader& reader, const Job& job) {
   if (const auto input = reader.input_of_unknown_size()) {
     throw Error(ErrorKind::kUsage, "reading",
                 "gsort-mpi cannot read pipes, text or compressed files yet")
@@ -58,7 +58,7 @@ void refuse_unsupported(const Options& options, const io::Reader& reader, const 
         .hint(kElsewhere);
   }
   if (job.array_elements > 0 || job.empty_rows) throw not_yet("reading arrays of two dimensions");
-  if (options.inputs_here && job.type_source == TypeSource::kDefault) {
+  if (request.inputs_here && job.type_source == TypeSource::kDefault) {
     throw Error(ErrorKind::kUsage, "option --inputs-here", "needs a type of the elements")
         .hint(how_to_give_the_type(job.element));
   }
@@ -83,36 +83,36 @@ Error not_yet(std::string what) {
   return Error(ErrorKind::kUsage, std::move(what), "gsort-mpi cannot do this yet").hint(kElsewhere);
 }
 
-void refuse_standard_input(const Options& options) {
-  if (std::ranges::count(options.inputs, "-") > 0) {
-    if (!options.inputs_here) throw not_yet("reading standard input");
+void refuse_standard_input(const Request& request) {
+  if (std::ranges::count(request.inputs, "-") > 0) {
+    if (!request.inputs_here) throw not_yet("reading standard input");
     throw error_of_host(not_yet("reading standard input"))
         .hint("give this process at least one input file, which may be empty");
   }
-  const auto stream = std::ranges::find_if(options.inputs, is_stream);
-  if (stream == options.inputs.end()) return;
+  const auto stream = std::ranges::find_if(request.inputs, is_stream);
+  if (stream == request.inputs.end()) return;
   throw error_of_host(not_yet("reading the pipe or device").path(*stream));
 }
 
-void refuse_output(const Options& options) {
-  if (options.output.value_or("-") == "-") throw not_yet("writing standard output");
-  if (is_stream(*options.output)) {
-    throw error_of_host(not_yet("writing the pipe or device").path(*options.output));
+void refuse_output(const Request& request) {
+  if (request.output.value_or("-") == "-") throw not_yet("writing standard output");
+  if (is_stream(*request.output)) {
+    throw error_of_host(not_yet("writing the pipe or device").path(*request.output));
   }
 }
 
-void refuse_output_form(const Options& options, const OutputForm& form) {
-  if (options.parts || form.is_plain()) return;
+void refuse_output_form(const Request& request, const OutputForm& form) {
+  if (request.parts || form.is_plain()) return;
   throw only_parts(form.codec != Codec::kNone ? "compressing into one file"
                                               : "writing text into one file")
-      .path(options.output.value_or("-"));
+      .path(request.output.value_or("-"));
 }
 
-void require_same_sort(Team& team, const Options& options, const io::Reader& reader,
+void require_same_sort(Team& team, const Request& request, const io::Reader& reader,
                        const Job& job) {
-  on_this_host([&] { refuse_unsupported(options, reader, job); });
-  Facts own = facts_of_elements(options, job);
-  if (!options.inputs_here) std::ranges::copy(facts_of_inputs(reader), std::back_inserter(own));
+  on_this_host([&] { refuse_unsupported(request, reader, job); });
+  Facts own = facts_of_elements(request, job);
+  if (!request.inputs_here) std::ranges::copy(facts_of_inputs(reader), std::back_inserter(own));
   MessageWriter writer;
   for (const Fact& fact : own) writer.put_text(fact.value);
   unsigned rank = 0;
@@ -124,7 +124,7 @@ void require_same_sort(Team& team, const Options& options, const io::Reader& rea
       throw Error(
           ErrorKind::kUsage, fmt::format("comparing {}", fact.name),
           fmt::format("{} on {}, {} on {}", fact.value, team.name_of(0), value, team.name_of(rank)))
-          .hint(options.inputs_here
+          .hint(request.inputs_here
                     ? "all hosts must have inputs of the same elements"
                     : "all hosts must see the same inputs under the same paths; --inputs-here is "
                       "for inputs that are not the same");

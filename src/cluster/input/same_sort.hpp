@@ -7,7 +7,7 @@
 #include "cluster/team.hpp"
 #include "io/input/reader.hpp"
 #include "options/job.hpp"
-#include "options/options.hpp"
+#include "options/request.hpp"
 
 namespace gsort::cluster {
 
@@ -16,15 +16,15 @@ namespace gsort::cluster {
 
 // Before the inputs are opened: pipes and devices, too. Throws: Error(kUsage), and error_of_host()
 // where another host may not have the error.
-void refuse_standard_input(const Options& options);
+void refuse_standard_input(const Request& request);
 // What gsort-mpi does not write. Throws: as refuse_standard_input().
-void refuse_output(const Options& options);
-void refuse_output_form(const Options& options, const OutputForm& form);
+void refuse_output(const Request& request);
+void refuse_output_form(const Request& request, const OutputForm& form);
 
-// Together. With options.inputs_here, each has its own inputs, of the same kind of elements.
+// Together. With request.inputs_here, each has its own inputs, of the same kind of elements.
 // Throws: error_of_host() for inputs that are not supported; Error(kUsage) in rank 0 where hosts
 // differ, which names what differs, and the host.
-void require_same_sort(Team& team, const Options& options, const io::Reader& reader,
+void require_same_sort(Team& team, const Request& request, const io::Reader& reader,
                        const Job& job);
 
 }  // namespace gsort::cluster

@@ -45,14 +45,14 @@ void remove_left_names(const std::string& folder) {
 
 }  // namespace
 
-KeptRuns::KeptRuns(Team& team, const Options& options, io::Manifest wanted,
+KeptRuns::KeptRuns(Team& team, const Request& request, io::Manifest wanted,
                    const OutputRange& readable)
     : team_(team),
-      options_(options),
-      dir_(without_slash(*options.resume)),
+      request_(request),
+      dir_(without_slash(*request.resume)),
       manifest_(std::move(wanted)),
       readable_(readable),
-      most_manifest_bytes_(io::manifest_limit(memory_of(options, team.processes_here()))) {
+      most_manifest_bytes_(io::manifest_limit(memory_of(request, team.processes_here()))) {
   manifest_.has_places = true;
   if (only_looks()) return;
   if (io::sys::make_folder(dir_.c_str(), kFolderOfTheOwner) == 0) {
@@ -117,7 +117,7 @@ void KeptRuns::look_at(const std::string& name) {
       }
     } catch (const Error& error) {
       const Error told = refusal(error, folder.found()->is_committing);
-      if (!options_.inputs_here) throw Error(told);
+      if (!request_.inputs_here) throw Error(told);
       const io::Manifest& manifest = *folder.found();
       const bool has_our_names =
           std::ranges::equal(manifest.inputs, manifest_.inputs, {}, &io::ManifestInput::path,
@@ -206,7 +206,7 @@ Message KeptRuns::tasks_of(const std::vector<Message>& views) const {
     if (!known.contains(folder)) throw Error(refusal.second);  // of inputs that no process has
   }
   MessageWriter writer;
-  for (const RunTask& task : share_out(inputs, options_.inputs_here, seen)) put_task(writer, task);
+  for (const RunTask& task : share_out(inputs, request_.inputs_here, seen)) put_task(writer, task);
   return writer.take();
 }
 
@@ -221,7 +221,7 @@ std::vector<OutputRange> KeptRuns::agree() {
   RunTask own;
   for (unsigned rank = 0; rank <= team_.rank(); ++rank) own = take_task(reader);
   team_.work([&] {
-    require_open_files(team_, options_, own.folders.size());
+    require_open_files(team_, request_, own.folders.size());
     for (const RunTask::Folder& folder : own.folders) take(folder);
   });
   return own.to_form;

@@ -24,7 +24,7 @@
 #include "cluster/team.hpp"
 #include "io/runs/resume_folder.hpp"
 #include "io/runs/run_store.hpp"
-#include "options/options.hpp"
+#include "options/request.hpp"
 #include "pipeline/proof/proof.hpp"
 #include "plan/machine.hpp"
 #include "plan/plan.hpp"
@@ -40,9 +40,9 @@ struct PlacedRun {
 class KeptRuns {
  public:
   // `wanted` is the manifest of this sort, without runs. This process can read elements `readable`
-  // of the whole input. The team and the options, of which it uses DIR, outlive it.
+  // of the whole input. The team and the request, of which it uses DIR, outlive it.
   // Makes DIR, except with --explain. Throws: Error(kTemporary) if that fails.
-  KeptRuns(Team& team, const Options& options, io::Manifest wanted, const OutputRange& readable);
+  KeptRuns(Team& team, const Request& request, io::Manifest wanted, const OutputRange& readable);
   // Leaves no folder without runs.
   ~KeptRuns();
   KeptRuns(const KeptRuns&) = delete;
@@ -100,7 +100,7 @@ class KeptRuns {
     std::string hint;
   };
 
-  [[nodiscard]] bool only_looks() const { return options_.explain != ExplainMode::kNone; }
+  [[nodiscard]] bool only_looks() const { return request_.explain != ExplainMode::kNone; }
   [[nodiscard]] std::string path_of(const std::string& name) const;
   [[nodiscard]] std::vector<std::string> names() const;
   void look();
@@ -115,7 +115,7 @@ class KeptRuns {
   void remove_dir() const;
 
   Team& team_;
-  const Options& options_;
+  const Request& request_;
   const std::string dir_;
   io::Manifest manifest_;  // of the own folder
   const OutputRange readable_;

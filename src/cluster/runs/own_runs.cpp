@@ -13,7 +13,7 @@
 #include "cluster/message.hpp"
 #include "cluster/part_table.hpp"
 #include "io/system/memory.hpp"
-#include "options/resume_options.hpp"
+#include "options/job.hpp"
 #include "pipeline/form_runs.hpp"
 #include "pipeline/resumption.hpp"
 #include "pipeline/survey.hpp"
@@ -27,19 +27,19 @@ void OwnRuns::share_out(const Job& job, std::uint64_t elements, io::Reader& read
   OutputRange readable{0, elements};
   ranges_ = {{share_begin(elements, team_.rank(), team_.count()),
               share_begin(elements, team_.rank() + 1, team_.count())}};
-  if (options_.inputs_here) {  // they follow each other by rank
+  if (request_.inputs_here) {  // they follow each other by rank
     const std::uint64_t own = *reader.known_size() / element_bytes_;
     before_ = own;
     team_.sum_before(std::span(&before_, 1));
     readable = {before_, before_ + own};
     ranges_ = {readable};
   }
-  if (options_.resume && !is_counted(job)) {
+  if (request_.resume && !is_counted(job)) {
     io::Manifest wanted;
     team_.work([&] {
-      wanted = manifest_of(resumable_job(job, options_.input_form), element_bytes_, reader);
+      wanted = manifest_of(resumable_job(job, request_.input_form), element_bytes_, reader);
     });
-    kept_.emplace(team_, options_, std::move(wanted), readable);
+    kept_.emplace(team_, request_, std::move(wanted), readable);
     ranges_ = kept_->agree();
   }
   to_read_ = 0;
@@ -55,7 +55,7 @@ void OwnRuns::hold_reader(const OutputRange& range) {
 // Not the folder of the output, which is on a disk that all hosts share.
 std::vector<std::string> OwnRuns::folders() const {
   if (kept_) return {kept_->existing_folder()};
-  return temporary_folders(options_.temporary_directories, options_.tmpdir.c_str(), "");
+  return temporary_folders(request_.temporary_directories, request_.tmpdir.c_str(), "");
 }
 
 io::RunStore& OwnRuns::store(const Plan& plan) {

@@ -20,7 +20,7 @@
 #include "io/runs/run_store.hpp"
 #include "io/runs/tier_group.hpp"
 #include "options/job.hpp"
-#include "options/options.hpp"
+#include "options/request.hpp"
 #include "pipeline/proof/proof.hpp"
 #include "pipeline/run_view.hpp"
 #include "plan/plan.hpp"
@@ -30,8 +30,8 @@ namespace gsort::cluster {
 class OwnRuns {
  public:
   // All of these outlive it.
-  OwnRuns(Team& team, const Options& options, Meter& meter)
-      : team_(team), options_(options), meter_(meter) {}
+  OwnRuns(Team& team, const Request& request, Meter& meter)
+      : team_(team), request_(request), meter_(meter) {}
   OwnRuns(const OwnRuns&) = delete;
   OwnRuns& operator=(const OwnRuns&) = delete;
 
@@ -78,7 +78,7 @@ class OwnRuns {
   void form(const Plan& plan, Proof& proof, ByteSpan memory, OutputRange range);
 
   Team& team_;
-  const Options& options_;
+  const Request& request_;
   Meter& meter_;
   io::Reader* reader_ = nullptr;
   std::uint64_t element_bytes_ = 1;

@@ -36,11 +36,11 @@ Error too_small(const std::string& host, const Room& room) {
 
 }  // namespace
 
-std::uint64_t least_output_of(const Options& options, const Job& job, std::uint64_t elements,
+std::uint64_t least_output_of(const Request& request, const Job& job, std::uint64_t elements,
                               unsigned rank, unsigned ranks) {
-  if (options.unique || (!options.parts && rank > 0)) return 0;
+  if (job.unique || (!request.parts && rank > 0)) return 0;
   const std::uint64_t own =
-      options.parts ? share_begin(elements, rank + 1, ranks) - share_begin(elements, rank, ranks)
+      request.parts ? share_begin(elements, rank + 1, ranks) - share_begin(elements, rank, ranks)
                     : elements;
   return least_output_bytes(job.output_form, job.header_bytes, job.result_bytes(), own);
 }
@@ -131,10 +131,10 @@ void require_room(const std::vector<std::string>& hosts,
   }
 }
 
-void require_open_files(const Team& team, const Options& options, std::uint64_t folders) {
+void require_open_files(const Team& team, const Request& request, std::uint64_t folders) {
   constexpr std::uint64_t kOwn = 40;
   constexpr std::uint64_t kOfFolder = 2;  // itself, and its file of runs
-  const std::uint64_t needed = kOwn + team.count() + options.inputs.size() + kOfFolder * folders;
+  const std::uint64_t needed = kOwn + team.count() + request.inputs.size() + kOfFolder * folders;
   const std::uint64_t limit = io::host_facts().open_files;
   if (limit >= needed) return;
   throw Error(ErrorKind::kResource, "opening files",

@@ -10,7 +10,7 @@
 
 #include "cluster/team.hpp"
 #include "options/job.hpp"
-#include "options/options.hpp"
+#include "options/request.hpp"
 #include "plan/machine.hpp"
 #include "plan/make_plan.hpp"
 #include "plan/plan.hpp"
@@ -19,7 +19,7 @@ namespace gsort::cluster {
 
 // What a process answers for of an output of so many elements: the least bytes that these take.
 // With -u, how many elements come out is not known: 0.
-[[nodiscard]] std::uint64_t least_output_of(const Options& options, const Job& job,
+[[nodiscard]] std::uint64_t least_output_of(const Request& request, const Job& job,
                                             std::uint64_t elements, unsigned rank, unsigned ranks);
 
 // As make_plan(), where a process writes `output_bytes`, however long its share of the input is.
@@ -48,7 +48,7 @@ void add_run(Plan& plan, const Machine& machine, std::uint64_t elements);
 
 // Checks the limit of open files. MPI has a connection to each other process, and files of its own.
 // The inputs stay open, and so do `folders` folders of --resume. Throws: Error(kResource).
-void require_open_files(const Team& team, const Options& options, std::uint64_t folders = 0);
+void require_open_files(const Team& team, const Request& request, std::uint64_t folders = 0);
 
 // What one process writes to one file system.
 struct RoomNeed {

@@ -4,9 +4,11 @@
 #include <string>
 #include <string_view>
 
-#include "options/options.hpp"
+#include "options/request.hpp"
 
 namespace gsort {
+
+enum class Show : std::uint8_t;
 
 [[nodiscard]] std::string short_help();    // one screen, examples first
 [[nodiscard]] std::string full_help();     // every option by group, sizes, environment, status

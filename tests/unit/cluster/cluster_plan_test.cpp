@@ -352,17 +352,17 @@ TEST(Room, IsTheResourceOfAHost) {
 }
 
 TEST(Room, OfTheOutputIsThatOfEachPart) {
-  const Job job = job_of_share({KeyType::kU64}, "64M");
-  Options options;
-  EXPECT_EQ(least_output_of(options, job, 11, 0, 4), 88);
-  EXPECT_EQ(least_output_of(options, job, 11, 1, 4), 0);
-  options.parts = true;
+  Job job = job_of_share({KeyType::kU64}, "64M");
+  Request request;
+  EXPECT_EQ(least_output_of(request, job, 11, 0, 4), 88);
+  EXPECT_EQ(least_output_of(request, job, 11, 1, 4), 0);
+  request.parts = true;
   std::uint64_t all = 0;
-  for (unsigned rank = 0; rank < 4; ++rank) all += least_output_of(options, job, 11, rank, 4);
+  for (unsigned rank = 0; rank < 4; ++rank) all += least_output_of(request, job, 11, rank, 4);
   EXPECT_EQ(all, 88);
-  EXPECT_EQ(least_output_of(options, job, 11, 0, 4), 16);
-  options.unique = true;
-  EXPECT_EQ(least_output_of(options, job, 11, 0, 4), 0);
+  EXPECT_EQ(least_output_of(request, job, 11, 0, 4), 16);
+  job.unique = true;
+  EXPECT_EQ(least_output_of(request, job, 11, 0, 4), 0);
 }
 
 }  // namespace

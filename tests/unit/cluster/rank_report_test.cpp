@@ -23,9 +23,9 @@ std::vector<RankReport> two_reports() {
 }
 
 TEST(RankReports, HoldEveryStatisticOfTheTable) {
-  Options options;
-  options.inputs = {"in"};
-  options.output = "out";
+  Request request;
+  request.inputs = {"in"};
+  request.output = "out";
   test::LocalNetwork network(2);
   Json ranks;
   test::run_together(network, [&](Peers& peers) {
@@ -33,7 +33,7 @@ TEST(RankReports, HoldEveryStatisticOfTheTable) {
     EXPECT_FALSE(team.run_job([&] {
       ClusterOutcome outcome(false);
       outcome.ranks = gather_reports(team, two_reports().at(team.rank()));
-      if (team.rank() == 0) ranks = Json::parse(cluster_stats(team, outcome, options))["ranks"];
+      if (team.rank() == 0) ranks = Json::parse(cluster_stats(team, outcome, request))["ranks"];
     }));
   });
   ASSERT_EQ(ranks.size(), 2U);

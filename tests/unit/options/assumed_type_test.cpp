@@ -2,6 +2,8 @@
 
 #include <gtest/gtest.h>
 
+#include "options/options.hpp"
+
 namespace gsort {
 namespace {
 

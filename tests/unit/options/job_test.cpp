@@ -6,6 +6,7 @@
 
 #include "base/checked.hpp"
 #include "base/error.hpp"
+#include "options/options.hpp"
 #include "support/error_of.hpp"
 
 namespace gsort {

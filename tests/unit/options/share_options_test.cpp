@@ -3,7 +3,7 @@
 #include <gtest/gtest.h>
 
 #include "base/error.hpp"
-#include "options/resume_options.hpp"
+#include "options/job.hpp"
 #include "support/error_of.hpp"
 
 namespace gsort {

@@ -1,6 +1,6 @@
-#include "options/resume_options.hpp"
-
 #include <fmt/format.h>
+
+#include "options/job.hpp"
 
 namespace gsort {
 namespace {

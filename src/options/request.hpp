@@ -1,0 +1,111 @@
+// The request: what a sort is asked to do, except for its elements and its result. Layers behind the
+// doors get it, and the job (job.hpp), which says what is sorted; they never see the Options.
+#pragma once
+
+#include <cstdint>
+#include <optional>
+#include <string>
+#include <vector>
+
+#include "base/direct_io.hpp"
+#include "element/packing.hpp"
+#include "form/file_form.hpp"
+
+namespace gsort {
+
+struct Options;  // options.hpp; only doors and planning look into them
+
+// Which program is called: it decides which options there are.
+enum class Program : std::uint8_t { kGsort, kCluster };  // gsort, gsort-mpi
+
+enum class EngineChoice : std::uint8_t { kAuto, kCuda, kCpu };
+enum class CheckMode : std::uint8_t { kNone, kReport, kQuiet };  // none, -c, -C
+enum class ExplainMode : std::uint8_t { kNone, kText, kJson };   // none, --explain[=text|json]
+enum class ProgressMode : std::uint8_t { kAuto, kAlways, kNever, kJson };
+enum class ColorMode : std::uint8_t { kAuto, kAlways, kNever };
+
+// The source of the key type, which is shown with the type. kDefault: none, so the inputs may have
+// another type; only parse_options() sets it.
+enum class TypeSource : std::uint8_t {
+  kCaller,  // a caller that filled in Options without a command line
+  kOption,
+  kSuffix,
+  kEnvironment,
+  kDefault,
+  kHeader,     // of a Job alone: the header of an input
+  kRecordKeys  // every key of the records names its own
+};
+
+// --device: GPUs by their CUDA device numbers, one named twice is two devices that share its
+// memory; or all that there are; or, with neither, as many as make the sort faster.
+struct DeviceChoice {
+  std::vector<unsigned> listed;
+  bool all = false;
+
+  [[nodiscard]] bool is_auto() const { return listed.empty() && !all; }
+  friend bool operator==(const DeviceChoice&, const DeviceChoice&) = default;
+};
+
+// The resources that a sort may use. Sizes as typed: "512M", "50%".
+struct Resources {
+  std::optional<std::string> buffer_size;
+  std::optional<std::string> gpu_memory;
+  std::optional<unsigned> parallel;    // at least 1
+  std::optional<unsigned> batch_size;  // at least 2
+  EngineChoice engine = EngineChoice::kAuto;
+  DeviceChoice devices;
+};
+
+// How bytes are transferred, and whether the result is verified. None of these changes the result.
+struct Handling {
+  DirectIo direct_io = DirectIo::kAuto;
+  Packing packing = Packing::kAuto;
+  bool verify = true;
+};
+
+// The reports for the user.
+struct Reporting {
+  int verbosity = 0;  // -1: errors only (-q), 0: as usual, 1: phases (-v), 2: decisions (-vv)
+  ProgressMode progress = ProgressMode::kAuto;
+  ColorMode color = ColorMode::kAuto;
+  std::optional<std::string> stats;  // files that the summary and the spans of the sort go to
+  std::optional<std::string> trace;
+};
+
+// The files of a sort. inputs is never empty; "-" is stdin. No output means stdout; the output "-"
+// means stdout even if that is a terminal.
+struct FileNames {
+  std::vector<std::string> inputs;
+  InputForm input_form;
+  bool inputs_here = false;  // the inputs are those of this process, or its share, alone
+  std::optional<std::string> output;
+  std::optional<std::string> resume;     // the folder of a sort that can be resumed
+  std::optional<unsigned> split_output;  // into so many parts; `output` then has "{}" once
+  // For gsort-mpi: one for each process. `output` then has "{rank}" once, and split_output is their
+  // number as soon as that is known.
+  bool parts = false;
+  bool writes_into_file = false;  // an existing output, instead of renaming
+  std::vector<std::string> temporary_directories;  // as given; empty: the default of the plan
+  std::string tmpdir;                              // $TMPDIR, for that default; empty: not set
+
+  // The names that are written: of all parts, or of the output, "-" being stdout.
+  [[nodiscard]] std::vector<std::string> outputs() const;
+};
+
+// A layer that needs one of these parts alone takes that, not the whole request.
+struct Request : FileNames, Resources, Handling, Reporting {
+  CheckMode check = CheckMode::kNone;
+  bool fingerprint = false;             // of all elements is printed, and nothing is sorted
+  std::optional<std::string> expected;  // the fingerprint of what check or fingerprint reads
+  ExplainMode explain = ExplainMode::kNone;
+  bool each = false;        // every input by itself: see options_of_each()
+  bool keep_rates = true;   // GSORT_CACHE: whether the file of measured rates is read and written
+};
+
+// The part of the options that is one.
+[[nodiscard]] const Request& request_of(const Options& options);
+
+// "-t", "the suffix of the first input", "GSORT_TYPE", "the default": for reports.
+[[nodiscard]] const char* describe(TypeSource source);
+
+}  // namespace gsort
