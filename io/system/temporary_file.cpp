@@ -4,9 +4,12 @@
 #include <atomic>
 #include <cerrno>
 #include <csignal>
+#include <cstddef>
 #include <cstdint>
+#include <string_view>
 #include <utility>
 
+#include <dirent.h>
 #include <fcntl.h>
 #include <fmt/format.h>
 #include <poll.h>
@@ -19,6 +22,8 @@
 
 namespace gsort::io {
 namespace {
+
+using std::string_view_literals::operator""sv;
 
 constexpr mode_t kOnlyTheOwner = 0600;
 constexpr int kAttempts = 100;
@@ -161,12 +166,12 @@ namespace {
 
 // Replaces each open descriptor of the file by one of the null device: other threads may still use
 // the numbers. The system gives the lowest free number, so a long gap means that no more follow.
-void close_everywhere(const Slot& slot) {
+void close_everywhere(int folder, const char* name) {
   constexpr int kLongestGap = 1024;
   const int null = ::open("/dev/null", O_RDWR | O_CLOEXEC);
   struct stat named = {};
   struct statx open = {};
-  const bool exists = ::fstatat(slot.folder, slot.name.data(), &named, AT_SYMLINK_NOFOLLOW) == 0;
+  const bool exists = ::fstatat(folder, name, &named, AT_SYMLINK_NOFOLLOW) == 0;
   for (int fd = STDERR_FILENO + 1, gap = 0; exists && gap < kLongestGap; ++fd, ++gap) {
     // A server that does not answer is not asked.
     if (::statx(fd, "", AT_EMPTY_PATH | AT_STATX_DONT_SYNC, STATX_INO, &open) != 0) continue;
@@ -178,6 +183,27 @@ void close_everywhere(const Slot& slot) {
   ::close(null);
 }
 
+// Removes all files of the folder. If a file is removed while it is open, NFS gives it another name
+// there; another thread may open or rename files meanwhile. So a later call removes that name.
+void empty_folder(const Slot& slot) {
+  constexpr std::size_t kBytesAtOnce = 4096;
+  constexpr int kFlags = O_RDONLY | O_DIRECTORY | O_NOFOLLOW | O_CLOEXEC;
+  alignas(dirent64) std::array<std::byte, kBytesAtOnce> entries;
+  const int folder = ::openat(slot.folder, slot.name.data(), kFlags);
+  for (;;) {
+    const ssize_t bytes = ::getdents64(folder, entries.data(), entries.size());
+    if (bytes <= 0) break;
+    for (std::size_t at = 0; at < static_cast<std::size_t>(bytes);) {
+      const auto* const entry = reinterpret_cast<const dirent64*>(entries.data() + at);
+      at += entry->d_reclen;
+      if (entry->d_name == "."sv || entry->d_name == ".."sv) continue;
+      close_everywhere(folder, entry->d_name);
+      ::unlinkat(folder, entry->d_name, 0);
+    }
+  }
+  ::close(folder);
+}
+
 template <class Work>
 void for_each_slot(Kind kind, const Work& work) {
   for (const Slot& slot : slots) {
@@ -187,19 +213,15 @@ void for_each_slot(Kind kind, const Work& work) {
 
 // Returns false if a folder is not empty.
 bool remove_names() {
-  bool has_folder = false;
   bool is_done = true;
-  for_each_slot(Kind::kFolder, [&](const Slot&) { has_folder = true; });
-  for_each_slot(Kind::kFile, [&](const Slot& slot) {
-    // If a file is removed while it is open, NFS gives it another name in its folder.
-    if (has_folder) close_everywhere(slot);
-    ::unlinkat(slot.folder, slot.name.data(), 0);
-  });
   for_each_slot(Kind::kFolder, [&](const Slot& slot) {
+    empty_folder(slot);
     is_done =
         (::unlinkat(slot.folder, slot.name.data(), AT_REMOVEDIR) == 0 || errno != ENOTEMPTY) &&
         is_done;
   });
+  for_each_slot(Kind::kFile,
+                [](const Slot& slot) { ::unlinkat(slot.folder, slot.name.data(), 0); });
   return is_done;
 }
 

@@ -27,8 +27,8 @@ struct Folder {
 [[nodiscard]] Folder open_folder(const std::string& path, ErrorKind kind);
 
 // A name that is removed if the program ends by INT, TERM or HUP while this lives, where
-// remove_names_on_signals() was called. Move-only. If there are more than about a thousand, the
-// others stay.
+// remove_names_on_signals() was called; a folder with all its files. Move-only. If there are more
+// than about a thousand, the others stay.
 class RemovedOnSignal {
  public:
   enum class Kind : int { kNone, kTaken, kFile, kFolder };
@@ -50,7 +50,7 @@ class RemovedOnSignal {
 // For programs of gsort: a program that uses the library keeps its own handlers.
 void remove_names_on_signals();
 
-// The handler: removes the names, files first, and ends the process by the signal.
+// The handler: removes the names, and ends the process by the signal.
 extern "C" void remove_names_of_gsort(int signal);
 
 // A new, empty file in `folder` for reading and writing, mode 0600. `name` is empty when it has

@@ -4,8 +4,8 @@
 //
 //   GSORT_FAULT=CALL:NTH:ACTION[:on]   "pwrite:12:5", "malloc:3:12:on", "rename:1:kill-after"
 //   GSORT_FAULT_HIT=FILE               is created when the call has come; without it there was none
-//   GSORT_LIKE_NFS=1                   files without names are refused, and an open file keeps a
-//                                      name, .nfs and its inode, when it is removed
+//   GSORT_LIKE_NFS=1                   files without names are refused, removing takes a while, and
+//                                      an open file then keeps a name, .nfs and its inode
 //   GSORT_DEAD_SERVER=1                after the signal of an ACTION, calls that ask a server
 //                                      about an open file do not return
 //
@@ -187,6 +187,8 @@ bool is_open_here(const struct stat& file) {
 }
 
 int remove_as_nfs(int folder, const char* path) {
+  constexpr useconds_t kServerMicroseconds = 5000;  // other threads do something meanwhile
+  ::usleep(kServerMicroseconds);
   struct stat facts = {};
   char name[64];
   if (::syscall(SYS_newfstatat, folder, path, &facts, AT_SYMLINK_NOFOLLOW) == 0 &&

@@ -141,21 +141,13 @@ class ShareForming {
         options.persistent = resumption_->begin(options.block_elements);
         context_.resumption = &*resumption_;
         store_.emplace(std::vector<std::string>{path}, plan_.element_bytes, options);
-        remove_on_signal(path);
+        above_ = io::open_folder(place_.folder, ErrorKind::kTemporary);
+        inside_ = io::open_folder(path, ErrorKind::kTemporary);
+        removed_ = {above_.file.fd(), hidden_, io::RemovedOnSignal::Kind::kFolder};
       } catch (const Error& error) {
         if (error.kind() != ErrorKind::kTemporary || attempt == kAttempts) throw;
       }
     }
-  }
-
-  // Lists the files and folders that a signal that ends the process removes.
-  void remove_on_signal(const std::string& path) {
-    above_ = io::open_folder(place_.folder, ErrorKind::kTemporary);
-    inside_ = io::open_folder(path, ErrorKind::kTemporary);
-    for (const std::string& file : io::ResumeFolder::files_of(path)) {
-      removed_.emplace_back(inside_.file.fd(), io::place_of(file).name);
-    }
-    removed_.emplace_back(above_.file.fd(), hidden_, io::RemovedOnSignal::Kind::kFolder);
   }
 
   void require_all_read(const FormedRuns& formed) const {
@@ -189,7 +181,7 @@ class ShareForming {
                       ? 0
                       : errno;
       } while (problem == EINTR);
-      if (problem == 0) removed_.clear();
+      if (problem == 0) removed_ = {};
     }
     if (problem == 0) {
       above_.sync_names(inside_.file);
@@ -208,7 +200,7 @@ class ShareForming {
     resumption_->discard();
     resumption_.reset();
     io::sys::remove_folder((place_.folder + "/" + hidden_).c_str());
-    removed_.clear();
+    removed_ = {};
   }
 
   SortContext context_;
@@ -223,7 +215,7 @@ class ShareForming {
   std::string hidden_;
   io::Folder above_;
   io::Folder inside_;  // the hidden folder
-  std::vector<io::RemovedOnSignal> removed_;
+  io::RemovedOnSignal removed_;
   std::optional<Resumption> resumption_;
   std::optional<io::RunStore> store_;
   Outcome outcome_;

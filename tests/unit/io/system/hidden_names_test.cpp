@@ -70,17 +70,22 @@ TEST(RemovedOnSignalDeathTest, AreForgottenWithTheName) {
   EXPECT_EQ(folder.entries().size(), 2U);
 }
 
-TEST(RemovedOnSignalDeathTest, FoldersGoAfterTheirFiles) {
+// Also with files that nobody has listed: NFS gives an open file that is removed a new name.
+TEST(RemovedOnSignalDeathTest, FoldersGoWithAllTheirFiles) {
   const TempFolder folder;
+  constexpr int kFiles = 300;  // more names than are read at once
   EXPECT_EXIT(
       {
         remove_names_on_signals();
         ASSERT_EQ(::mkdir((folder / "runs").c_str(), 0700), 0);
-        test::write_file(folder / "runs/one", test::Bytes(1));
+        for (int file = 0; file < kFiles; ++file) {
+          test::write_file(folder / ("runs/.nfs" + std::to_string(file)), test::Bytes(1));
+        }
         const Folder above = open_folder(folder.path(), ErrorKind::kOutput);
         const Folder inside = open_folder(folder / "runs", ErrorKind::kOutput);
+        constexpr bool kIsHidden = true;
+        const LinkableFile open(inside, "out", "out", kIsHidden);
         const RemovedOnSignal itself(above.file.fd(), "runs", RemovedOnSignal::Kind::kFolder);
-        const RemovedOnSignal file(inside.file.fd(), "one");
         std::raise(SIGTERM);
       },
       testing::KilledBySignal(SIGTERM), "");
