@@ -115,7 +115,9 @@ class ClusterSort {
   void look_at_inputs() {
     refuse_standard_input(request_);
     refuse_output(request_);
-    team_.work([this] { reader_.emplace(request_.inputs, reader_options(options_)); });
+    team_.work([this] {
+      reader_.emplace(request_.inputs, on_this_host([this] { return reader_options(options_); }));
+    });
     job_ = on_this_host([this] { return job_of(options_, *reader_); });
     outcome_.note = note_of_types(request_, job_);
     require_same_sort(team_, request_, *reader_, job_);

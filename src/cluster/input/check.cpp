@@ -189,7 +189,9 @@ ClusterCheck check_on_cluster(Team& team, const Options& options) {
   const Request& request = request_of(options);
   refuse_standard_input(request);
   std::optional<io::Reader> opened;
-  team.work([&] { opened.emplace(request.inputs, reader_options(options)); });
+  team.work([&] {
+    opened.emplace(request.inputs, on_this_host([&] { return reader_options(options); }));
+  });
   io::Reader& reader = *opened;
   ClusterCheck check{{}, on_this_host([&] { return job_of(options, reader); }), {}};
   check.note = note_of_types(request, check.job);

@@ -52,7 +52,8 @@ KeptRuns::KeptRuns(Team& team, const Request& request, io::Manifest wanted,
       dir_(without_slash(*request.resume)),
       manifest_(std::move(wanted)),
       readable_(readable),
-      most_manifest_bytes_(io::manifest_limit(memory_of(request, team.processes_here()))) {
+      most_manifest_bytes_(io::manifest_limit(
+          on_this_host([&] { return memory_of(request, team.processes_here()); }))) {
   manifest_.has_places = true;
   if (only_looks()) return;
   if (io::sys::make_folder(dir_.c_str(), kFolderOfTheOwner) == 0) {
@@ -212,7 +213,7 @@ Message KeptRuns::tasks_of(const std::vector<Message>& views) const {
 
 std::vector<OutputRange> KeptRuns::agree() {
   team_.work([this] {
-    io::require_readable(manifest_, dir_, most_manifest_bytes_);
+    on_this_host([this] { io::require_readable(manifest_, dir_, most_manifest_bytes_); });
     look();
   });
   const std::vector<Message> views = team_.gather(own_view());

@@ -1,5 +1,5 @@
-// The processes of a host share its memory: a manifest that a single process would read is too
-// long.
+// Manifests of --resume are bounded by -S, and the host that has too little is named. The processes
+// of a host share its memory: a manifest that a single process would read is too long for them.
 #include <algorithm>
 #include <cstdint>
 #include <cstring>
@@ -26,7 +26,9 @@ std::string error_of_sort_by(unsigned processes, const Options& options) {
   test::LocalNetwork network(processes, processes);
   std::string error;
   test::run_together(network, [&](Peers& peers) {
-    Team team(peers, {});
+    TeamOptions team_options;
+    team_options.host = "node7";
+    Team team(peers, team_options);
     const auto verdict = team.run_job([&] {
       std::function<void()> on_leave;
       (void)sort_on_cluster(team, options, on_leave, nullptr);
@@ -50,22 +52,62 @@ void write_long_manifest(const std::string& path, std::uint64_t bytes) {
   std::filesystem::resize_file(path, bytes);
 }
 
+// The input is given several times; "." makes its name longer.
+Options resuming(const io::test::TempFolder& folder, const std::string& memory,
+                 std::size_t inputs = 1, std::size_t name_bytes = 0) {
+  io::test::write_file(folder / "in", test::bytes_of(test::random_keys(1000, 1000)));
+  std::string input = folder.path();
+  while (input.size() < name_bytes) input += "/.";
+  input += "/in";
+  const std::string output = folder / "out";
+  std::vector<const char*> words(inputs, input.c_str());
+  words.insert(words.end(), {"-tu32", memory.c_str(), "--parallel=1", "-o", output.c_str()});
+  Options options = test::options_of(words);
+  options.resume = folder / "dir";
+  return options;
+}
+
+void write_manifest(const io::test::TempFolder& folder, std::uint64_t bytes) {
+  std::filesystem::create_directories(folder / "dir/gsort-0123456789abcdef");
+  write_long_manifest(folder / "dir/gsort-0123456789abcdef/gsort.manifest", bytes);
+}
+
+constexpr const char* kNoRoom = "the memory of this sort has room for";
+
 TEST(ManifestMemory, IsThatOfEachProcess) {
   const io::test::TempFolder folder;
   constexpr std::uint64_t kMost = 200 * kMiB;  // a longer one is invalid
   const std::uint64_t limit_of_one = io::manifest_limit(io::host_facts().memory_bytes / 100);
-  if (limit_of_one / 4 >= kMost) GTEST_SKIP() << "a quarter of the limit here is over the most";
-  std::filesystem::create_directories(folder / "dir/gsort-0123456789abcdef");
-  write_long_manifest(folder / "dir/gsort-0123456789abcdef/gsort.manifest",
-                      std::min(limit_of_one / 5 * 3, kMost));
-  io::test::write_file(folder / "in", test::bytes_of(test::random_keys(1000, 1000)));
-  const std::string input = folder / "in";
-  const std::string output = folder / "out";
-  Options options =
-      test::options_of({"-tu32", "-S1%", "--parallel=1", input.c_str(), "-o", output.c_str()});
-  options.resume = folder / "dir";
-  const std::string error = error_of_sort_by(4, options);
-  EXPECT_TRUE(io::test::contains(error, "the memory of this sort has room for")) << error;
+  unsigned processes = 4;
+  while (limit_of_one / processes >= kMost) processes *= 2;
+  write_manifest(folder, std::min(limit_of_one / 5 * 3, kMost));
+  const std::string error = error_of_sort_by(processes, resuming(folder, "-S1%"));
+  EXPECT_TRUE(io::test::contains(error, kNoRoom)) << error;
+}
+
+TEST(ManifestMemory, IsAnEighthOfTheSizeThatIsGiven) {
+  const io::test::TempFolder folder;
+  write_manifest(folder, 9 * kMiB);
+  const std::string error = error_of_sort_by(2, resuming(folder, "-S64M"));
+  EXPECT_TRUE(io::test::contains(error, kNoRoom)) << error;
+}
+
+TEST(ManifestMemory, TooLittleForNamesIsAnErrorOfTheHost) {
+  const io::test::TempFolder folder;
+  constexpr std::size_t kInputs = 600;
+  constexpr std::size_t kNameBytes = 3000;
+  const std::string error = error_of_sort_by(2, resuming(folder, "-S16M", kInputs, kNameBytes));
+  EXPECT_TRUE(io::test::contains(error, kNoRoom)) << error;
+  EXPECT_TRUE(io::test::contains(error, "on node7 (rank ")) << error;
+}
+
+TEST(ManifestMemory, AnErrorWithTheSizeIsOneOfTheHost) {
+  const io::test::TempFolder folder;
+  const std::string most = "-S" + std::to_string(io::host_facts().memory_bytes / 2) + "B";
+  const std::string error = error_of_sort_by(4, resuming(folder, most));
+  EXPECT_TRUE(io::test::contains(error, "for each of 4 processes")) << error;
+  EXPECT_TRUE(io::test::contains(error, "on node7 (rank ")) << error;
+  EXPECT_FALSE(std::filesystem::exists(folder / "dir"));
 }
 
 }  // namespace
