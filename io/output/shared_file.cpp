@@ -28,12 +28,14 @@ OutputPlace place_of(const std::string& path) {
   return {slash == 0 ? "/" : path.substr(0, slash), path.substr(slash + 1)};
 }
 
-// The state of whatever has this name; none if nothing does. Throws: Error(kind).
+// The state of whatever has this name; none if nothing does. A network file system asks its server:
+// another host may have written to the file since this one last looked. Throws: Error(kind).
 static std::optional<struct stat> facts_at(int folder, const std::string& name,
                                            const std::string& path,
                                            ErrorKind kind = ErrorKind::kOutput) {
+  constexpr int kFlags = AT_SYMLINK_NOFOLLOW | AT_STATX_FORCE_SYNC;
   struct stat facts = {};
-  if (sys::stat_at(folder, name.c_str(), &facts, AT_SYMLINK_NOFOLLOW) == 0) return facts;
+  if (sys::stat_at(folder, name.c_str(), &facts, kFlags) == 0) return facts;
   // The next use of the path fails for the same reason, unless nothing is there.
   if (errno == ENOENT || errno == ENOTDIR || errno == EACCES || errno == ENAMETOOLONG) {
     return std::nullopt;

@@ -74,6 +74,18 @@ def on_nfs_a_finished_sort_leaves_nothing(place):
 
 
 @case
+def on_nfs_a_repeated_join_sees_what_another_host_wrote(place):
+    place.run("gsort-gen -t u64 -n 1000 -o in.u64; gsort --form=runs --share=0/1 in.u64")
+    states = {"GSORT_OLD_STATES": str(place.folder / "states")}
+    for command in ("gsort --take=0/1 --from=runs -o out", "gsort --join=1 -o out", "gsort --join=1 -o out"):
+        done = place.run(f"exec {command}", **states)
+        place.expect(done.returncode == 0, f"{command}: failed", done)
+    place.run("head -c 8000 /dev/zero > out")
+    done = place.run("exec gsort --join=1 -o out", **states)
+    place.expect(done.returncode == 2 and "out" in done.stderr, "the output of another host is taken for the joined one", done)
+
+
+@case
 def a_signal_leaves_no_hidden_files(place):
     place.run("gsort-gen -t u64 --size 2M -o in.u64; printf old > out")
     hits = 0

@@ -226,13 +226,27 @@ void require_replaced_unchanged(const io::OutputPlace& place, const PartRecord& 
   }
 }
 
-// Throws if the file of these records, which `sum` describes, was written after them and its bytes
-// have changed. Removes the records then, so that --take writes these parts again.
+// Whether the file had been changed when a part was begun, and no other of the parts was being
+// written then: by a process that was killed, or by another program.
+bool was_changed_between(const Records& records) {
+  return std::ranges::any_of(records, [&](const auto& late) {
+    const std::int64_t began = late.second.began_ns;
+    return began != 0 && std::ranges::none_of(records, [&](const auto& other) {
+             return other.first != late.first && other.second.began_ns <= began &&
+                    began <= other.second.ended_ns;
+           });
+  });
+}
+
+// Throws if the file of these records, which `sum` describes, was changed after them, or between
+// them, and its bytes are not those that were written. Removes the records then, so that --take
+// writes these parts again.
 void require_as_written(const std::string& output, const io::OutputPlace& place,
                         const PartRecord& sum, const Records& records) {
   const std::string name = file_name(place.name, sum);
   const auto found = io::look_beside(place, name);
-  if (!found || found->hints.written_ns == sum.hints.written_ns) return;
+  if (!found) return;
+  if (found->hints.changed_ns == sum.ended_ns && !was_changed_between(records)) return;
   const io::SharedFile file(place, name, io::SharedFile::Access::kLook);
   if (!file.exists() || file.content() == sum.content) return;
   for (const auto& [part, record] : records) {
@@ -276,7 +290,7 @@ PartRecord join_now(const std::string& output, const io::OutputPlace& place, std
   joined.content = {};
   for (const auto& [part, record] : records) {
     joined.content += record.content;
-    joined.hints.written_ns = std::max(joined.hints.written_ns, record.hints.written_ns);
+    joined.ended_ns = std::max(joined.ended_ns, record.ended_ns);
     if (record.replaced) joined.replaced = record.replaced;
   }
   require_one_file(output, place, records);

@@ -15,11 +15,11 @@
 namespace gsort {
 namespace {
 
-// Notes in the record when its file was last written. Returns the size of the file.
+// Notes in the record when its file was last changed. Returns the size of the file.
 std::uint64_t look_at_file(const io::OutputPlace& place, PartRecord& record) {
   const auto file = io::look_beside(place, file_name(place.name, record));
   if (!file) return 0;
-  record.hints.written_ns = file->hints.written_ns;
+  record.ended_ns = file->hints.changed_ns;
   return file->bytes;
 }
 
@@ -38,6 +38,8 @@ class SharedPart final : public PartOutput, public PieceSink {
       mark_ = marked.mark = find_or_make_mark(place, record);
       file_.emplace(place, file_name(place.name, marked), io::SharedFile::Access::kLook);
     } while (!file_->exists());
+    const auto found = io::look_beside(place, file_name(place.name, marked));
+    if (found && file_->allocated_bytes() > 0) began_ns_ = found->hints.changed_ns;
   }
 
   PieceSink& begin(const PartRecord& record, Proof& proof) override {
@@ -55,6 +57,7 @@ class SharedPart final : public PartOutput, public PieceSink {
     file_->finish(record.part == 0 ? 0 : offset_of(record.begin), offset_of(record.end));
     record.mark = mark_;
     record.content = content_.sum();
+    record.began_ns = began_ns_;
     (void)look_at_file(place_, record);
   }
 
@@ -71,6 +74,7 @@ class SharedPart final : public PartOutput, public PieceSink {
   const io::OutputPlace place_;
   std::optional<io::SharedFile> file_;
   std::uint64_t mark_ = 0;
+  std::int64_t began_ns_ = 0;
   io::ContentCounter content_;
   const std::vector<std::byte> header_;
   const Job& job_;

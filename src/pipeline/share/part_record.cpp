@@ -59,14 +59,14 @@ bool can_be(const PartRecord& record) {
 }  // namespace
 
 std::string encode_part(const PartRecord& record) {
-  std::string text =
-      fmt::format("{} 4 {} {} {} {} {} {} {:d} {:d} {:d} {} {} {} {} {} {} {} {} {} {} {} {} {} ",
-                  kMagic, record.job, record.part, record.parts, record.elements, record.file_bytes,
-                  record.mark, record.verified, record.has_own_file, record.is_distinct,
-                  text_of(record.input), text_of(record.output), text_of(record.repeats),
-                  record.begin, record.end, record.content.first, record.content.second,
-                  record.hints.number, record.hints.written_ns, record.hints.changed_ns,
-                  text_of(record.replaced), digits_of(record.first), digits_of(record.last));
+  std::string text = fmt::format(
+      "{} 5 {} {} {} {} {} {} {:d} {:d} {:d} {} {} {} {} {} {} {} {} {} {} {} {} {} {} {} ", kMagic,
+      record.job, record.part, record.parts, record.elements, record.file_bytes, record.mark,
+      record.verified, record.has_own_file, record.is_distinct, text_of(record.input),
+      text_of(record.output), text_of(record.repeats), record.begin, record.end,
+      record.content.first, record.content.second, record.began_ns, record.ended_ns,
+      record.hints.number, record.hints.written_ns, record.hints.changed_ns,
+      text_of(record.replaced), digits_of(record.first), digits_of(record.last));
   return text + fmt::format("{}\n", XXH3_64bits(text.data(), text.size()));
 }
 
@@ -89,8 +89,9 @@ std::optional<PartRecord> parse_part(const std::string& text) {
     words >> seen->count >> seen->first >> seen->second;
   }
   words >> record.begin >> record.end >> record.content.first >> record.content.second >>
-      record.hints.number >> record.hints.written_ns >> record.hints.changed_ns >> replaces >>
-      replaced.bytes >> replaced.changed_ns >> first >> last >> sum;
+      record.began_ns >> record.ended_ns >> record.hints.number >> record.hints.written_ns >>
+      record.hints.changed_ns >> replaces >> replaced.bytes >> replaced.changed_ns >> first >>
+      last >> sum;
   record.verified = verified == 1;
   record.has_own_file = has_own_file == 1;
   record.is_distinct = is_distinct == 1;

@@ -2,17 +2,18 @@
 // that joins the parts: a line of text with a checksum. Also the names of the hidden files beside
 // an output.
 //
-//   gsort-part 4 JOB PART PARTS ELEMENTS BYTES MARK VERIFIED OWN DISTINCT INPUT OUTPUT REPEATS
-//   BEGIN END CONTENT HINTS REPLACED FIRST LAST SUM
+//   gsort-part 5 JOB PART PARTS ELEMENTS BYTES MARK VERIFIED OWN DISTINCT INPUT OUTPUT REPEATS
+//   BEGIN END CONTENT BEGAN ENDED HINTS REPLACED FIRST LAST SUM
 //
 // It is one line. INPUT, OUTPUT and REPEATS are fingerprints, three numbers each; CONTENT is the
-// sum of the part's bytes, two numbers (io/output/content_sum.hpp); HINTS are three numbers
-// (io/output/shared_file.hpp), in a part's record only the time of the file's last write; REPLACED
-// is 1, and the size and the time of the last change of the input that the output replaces, as
+// sum of the part's bytes, two numbers (io/output/content_sum.hpp); BEGAN and ENDED are times of
+// the file's last change: when the part was begun, or 0 if the file was new, and when it was
+// complete; HINTS are three numbers of the joined output (io/output/shared_file.hpp); REPLACED is
+// 1, and the size and the time of the last change of the input that the output replaces, as
 // --form read it, or three zeros; FIRST and LAST are the normalised keys at the ends of the part,
 // in hexadecimal digits after a dot; SUM is XXH3-64 of all text before it. Records of earlier
 // versions are ignored: version 2 identified files by inode numbers, which file systems use again;
-// version 3 had no REPLACED.
+// version 3 had no REPLACED, version 4 no BEGAN and ENDED.
 //
 // A file of parts has a random mark in its name, and is made once, under this name. So a record
 // describes the file with its mark, or none.
@@ -44,8 +45,10 @@ struct PartRecord {
   Fingerprint repeats;      // the part's elements that were not written
   std::uint64_t begin = 0;  // of the part, in the elements of all shares in order
   std::uint64_t end = 0;
-  io::ContentSum content;                 // of the part's bytes, at their offsets in the file
-  io::FileHints hints;                    // of the file, when the record was written
+  io::ContentSum content;     // of the part's bytes, at their offsets in the file
+  std::int64_t began_ns = 0;  // the file's last change then; 0: it was new
+  std::int64_t ended_ns = 0;
+  io::FileHints hints;                    // of the joined output
   std::optional<io::FileState> replaced;  // of the input that the output replaces
   std::string first;                      // empty unless verified, or without elements
   std::string last;

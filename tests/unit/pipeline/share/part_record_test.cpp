@@ -27,6 +27,8 @@ PartRecord some_record() {
   record.begin = 1;
   record.end = 3;
   record.content = {5, 6};
+  record.began_ns = 12;
+  record.ended_ns = -13;
   record.hints = {7, -8, 9};
   record.replaced = {10, -11};
   record.first = "aa";
