@@ -174,9 +174,14 @@ void refuse_replacing_by_other_elements(const InputToReplace& input, const Job& 
     refuse("--count would write keys with their counts over the keys",
            fmt::format("give the counts {} of their own with -o", a_file));
   }
-  if (job.adds_counts && input.format == FileFormat::kBinary && key_type_of_path(input.path)) {
+  const bool has_raw_counts = job.adds_counts && input.format == FileFormat::kBinary;
+  if (has_raw_counts && key_type_of_path(input.path)) {
     refuse("it is read as keys with their counts, but its suffix says keys alone",
            "-mu --count counts keys; -m --count adds up what -u --count writes");
+  }
+  if (has_raw_counts && !input.format_is_given) {
+    refuse("it is read as keys with their counts, and may hold keys alone",
+           "add --format=bin if -u --count wrote it; -mu --count counts keys");
   }
   if (form.format != input.format) {
     refuse(fmt::format("it is read as {}, and would be written as {}", name_of(input.format),
@@ -206,7 +211,7 @@ void refuse_replacing_by_other_elements(const Request& request, const Job& job,
     const auto need = reader.decoder_need_of(input);
     refuse_replacing_by_other_elements(
         {reader.path_of(input), format_of_input(request.input_form, path),
-         need ? need->codec : Codec::kNone, request.each},
+         need ? need->codec : Codec::kNone, request.each, request.input_form.format.has_value()},
         job);
   }
 }

@@ -45,7 +45,8 @@ struct InputToReplace {
   std::string path;  // for messages
   FileFormat format = FileFormat::kBinary;
   Codec codec = Codec::kNone;
-  bool of_each = false;  // -o names a folder
+  bool of_each = false;          // -o names a folder
+  bool format_is_given = false;  // by --format
 };
 
 // Throws: Error(kUsage) if the job's output does not have the elements of the input, or not in its

@@ -79,6 +79,8 @@ FEATURES = {
     "merge": "G -m sorted sorted sorted sorted -t u64 -o out",
     "merge of 300": "G -m $(yes sorted.few | head -300) -t u64 -o out",
     "merge of gzip": "G -m $(yes sorted.few.gz | head -20) -t u64 -o out",
+    "merge of counts": "G -m --count counts counts counts -t u64 -o out",
+    "merge of counts to text": "G -m --count counts counts -t u64 --format=bin:text -o out",
     "merge to text": "G -m sorted sorted.few -t u64 --format=bin:text -o out",
     "intersect": "G -m --intersect sorted sorted sorted.few -t u64 -o out",
     "subtract": "G -m --subtract sorted sorted.few -t u64 -o out",
@@ -106,7 +108,7 @@ def make_inputs(folder: Path, gsort: str, gen: str, mib: int, members: int):
     bash(f"{gen} -t u64 --size {mib}M -o in.u64; head -c {few}M in.u64 > in.few; {gen} -t u64 -d equal --size {mib}M -o equal.u64;"
          f"head -c {mib * MIB // 100 * 100} in.u64 > in.100; ln -f in.u64 in.16K; mkdir -p a b c;"
          f"{gsort} in.u64 -o sorted; {gsort} in.few -t u64 -o sorted.few; {gsort} in.few -t u64 -o sorted.few.txt --format=bin:text;"
-         f"{gsort} in.few -t u64 -o sorted.few.gz; {gsort} in.u64 -o in.npy; {gsort} in.u64 -o in.txt --format=bin:text;"
+         f"{gsort} in.few -t u64 -o sorted.few.gz; {gsort} -u --count in.few -t u64 -o counts; {gsort} in.u64 -o in.npy; {gsort} in.u64 -o in.txt --format=bin:text;"
          f"head -c $((8 * {MANY_NAMES})) in.u64 > n; mkdir -p many; cd many; split -a 5 -b 8 ../n; cd ..;"
          f"find many -type f -print0 > names; rm n; {gsort} -S 24M --form=shares --share=0/1 in.u64")
     for suffix, command in CODECS.items():

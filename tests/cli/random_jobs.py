@@ -3,7 +3,7 @@
 Python, which share nothing with gsort, make of the same elements.
 
 A job is elements (keys of any type, or records), inputs (files, stdin, text, arrays, compressed), a result (-u, --top,
---argsort, --each, -m, --batch-elements, -c, -C, --fingerprint) and a way out; each is drawn by a seed of its own, so that one job can be
+--argsort, --each, -m, -m --count, --batch-elements, -c, -C, --fingerprint) and a way out; each is drawn by a seed of its own, so that one job can be
 run again:
 
 Usage: random_jobs.py --gsort FILE [--seconds S] [--seed N [--jobs 1]]
@@ -223,6 +223,10 @@ class Runner:
         options += [] if job.array is None else [f"--batch-elements={job.array}"]
         is_plain = not job.merge and not job.check and job.array is None
         job.argsort = is_plain and random.Random(-seed - 2).random() < 0.2  # as below
+        counting = random.Random(-seed - 4)  # as below
+        has_counts = job.merge and not large and not any("--record" in option for option in options)
+        if has_counts and counting.random() < 0.4:
+            return self.add_counts(job, [*job.options, "-S", "64M"] + ["--batch-size=2"] * counting.randint(0, 1), counting)
         if job.merge and rng.random() < 0.3:
             options.append("--batch-size=2")
         expecting = random.Random(-seed - 1)  # so that other jobs stay as they are
@@ -249,6 +253,33 @@ class Runner:
                        **{name: value for name, value in os.environ.items() if name.endswith("SAN_OPTIONS")}}
         return subprocess.run(command, cwd=self.folder, input=stdin if stdin is not None else b"", env=environment,
                               capture_output=True, timeout=120)
+
+    def add_counts(self, job: Job, options, rng: random.Random) -> str | None:
+        """-m --count: the inputs become their distinct keys with random counts, raw or as text, one also the output."""
+        key, order = job.keys[0], "big" if job.keys[0].big else "little"
+        most, sums, names = rng.choice([1, 3, 2**60]), {}, []
+        is_text = is_text_safe(job) and rng.random() < 0.3
+        for number, elements in enumerate(job.inputs):
+            counted = {job.key(element): (element, rng.randint(1, most)) for element in elements}
+            content = b""
+            for place, (element, count) in sorted(counted.items()):
+                sums[place] = sums.get(place, 0) + count
+                content += (b"%d\t" % count + content_of(job, [element], "text") if is_text
+                            else element + count.to_bytes(8, order))
+            packer = rng.choice(["", "", *PACKERS])
+            names.append(f"in{number}.{'txt' if is_text else 'counts'}{packer}")
+            (self.folder / names[-1]).write_bytes(PACKERS[packer](content))
+        least = rng.choice([1, 1, 2, most])
+        out = names[-1] if names[-1].endswith(".counts") else "out"
+        form = "text:bin" if is_text else "bin"
+        done = self.execute([*options, "-m", "--count", f"--min-count={least}", f"--format={form}", "-o", out], names, None)
+        if done.returncode != 0:
+            return f"status {done.returncode}: {done.stderr.decode()}"
+        result, size = (self.folder / out).read_bytes(), key.width() + 8
+        found = [(job.key(result[at:at + key.width()]), int.from_bytes(result[at + key.width():at + size], order))
+                 for at in range(0, len(result), size)]
+        wanted = [pair for pair in sorted(sums.items()) if pair[1] >= least]
+        return None if found == wanted else f"{len(found)} counts came out, {len(wanted)} others are right"
 
     def sort(self, job: Job, options, names, stdin, out) -> str | None:
         done = self.execute(options, names, stdin)

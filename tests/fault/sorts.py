@@ -52,9 +52,9 @@ def sorted_keys(*names: str, change=lambda keys: keys) -> Callable[[Path], bytes
     return wanted
 
 
-def counted_keys(name: str) -> Callable[[Path], bytes]:
+def counted_keys(*names: str) -> Callable[[Path], bytes]:
     def wanted(folder: Path) -> bytes:
-        return b"".join(struct.pack("<IQ", key, count) for key, count in sorted(Counter(keys_of(folder, name)).items()))
+        return b"".join(struct.pack("<IQ", key, count) for key, count in sorted(Counter(keys_of(folder, *names)).items()))
     return wanted
 
 
@@ -128,6 +128,10 @@ def cpu_sorts() -> dict[str, Sort]:
                         sorted_records("in.u64", 16)),
         "merged": Sort("for i in 1 2 3; do gsort-gen -t u32 -d sorted -n 50000 --seed $i -o $i.u32; done",
                        ["-m", "1.u32", "2.u32", "3.u32"], sorted_keys("1.u32", "2.u32", "3.u32"), needs_threads=True),
+        "added_counts": Sort("for i in 1 2 3; do gsort-gen -t u32 -d zipf -n 50003 --seed $i -o $i.u32; "
+                             "gsort -u --count $i.u32 -o $i.counts; done",
+                             ["-t", "u32", "-m", "--count", "--format=bin", "1.counts", "2.counts", "3.counts"],
+                             counted_keys("1.u32", "2.u32", "3.u32"), over="2.counts", needs_threads=True),
         "distinct": small("u32", "-u", wanted=sorted_keys("in.u32", change=lambda keys: sorted(set(keys)))),
         "counts": small("u32", "-u", "--count", wanted=counted_keys("in.u32")),
         "positions": Sort("gsort-gen -t u64 -d zipf --size 2M -o in.u64", ["-S", "3M", "--argsort", "in.u64"],

@@ -5,6 +5,7 @@
 #include <utility>
 
 #include "base/units.hpp"
+#include "element/counted_keys.hpp"
 #include "io/codecs/decompress.hpp"
 #include "lies/seams.hpp"
 #include "lies/shares_case.hpp"
@@ -194,6 +195,25 @@ SortRequest merging(SortRequest request) {
   return request;
 }
 
+// Inputs of distinct keys, each with how often it is there, most of them in several inputs.
+SortRequest adding_counts(SortRequest request, std::uint64_t min_count) {
+  for (const std::uint64_t keys : {9'000U, 1U, 8'000U, 0U, 4'999U}) {
+    const Bytes sorted =
+        sorted_copy(generated(request.format, Distribution::kZipf, keys, keys), request.format);
+    Bytes pairs;
+    for (auto key = sorted.begin(); key != sorted.end();) {
+      std::uint64_t count = 0;
+      const auto first = key;
+      for (; key != sorted.end() && std::equal(first, first + 4, key); key += 4) ++count;
+      pairs.insert(pairs.end(), first, first + 4);
+      std::ranges::copy(std::as_bytes(std::span(&count, 1)), std::back_inserter(pairs));
+    }
+    request.merged.push_back(std::move(pairs));
+  }
+  request.min_count = min_count;
+  return request;
+}
+
 void use_small_windows(Plan& plan) {
   use_small_blocks(plan);
   std::get<InputMergePlan>(plan.strategy).window_elements = 2 * kBlockBytes / plan.element_bytes;
@@ -332,6 +352,14 @@ std::vector<LieCase> make_cases() {
   add("merged_from_pipe", through_pipes(merging(keys(use_small_windows)), true, false), merged);
   add("merged_to_pipe", through_pipes(merging(keys(use_small_windows)), false, true), merged);
 
+  const std::set<Seam> added = {Seam::kReader, Seam::kSlices, Seam::kMergedPiece, Seam::kCounts};
+  add("added_counts", adding_counts(keys(use_small_windows), 1), added | placed);
+  add("added_frequent", adding_counts(keys(use_small_windows), 3), added);
+  add("added_counts_in_runs", adding_counts(keys(merge_into_runs), 1),
+      added | kOfMerges | kOfFiles);
+  add("added_counts_to_pipe", through_pipes(adding_counts(keys(use_small_windows), 2), false, true),
+      added);
+
   const std::set<Seam> compared = counted | std::set{Seam::kRepeats, Seam::kMembers};
   const auto intersect = comparing(keys(use_small_pieces), SetOperation::kIntersect);
   const auto subtract = comparing(keys(use_small_pieces), SetOperation::kSubtract);
@@ -441,7 +469,8 @@ const std::vector<LieCase>& lie_cases() {
 
 std::size_t element_bytes_of(const SortRequest& request) {
   const std::size_t index = request.argsort ? (request.from_pipe ? 8 : 4) : 0;
-  return index + (request.records ? request.records->bytes : bytes_of(request.format.type));
+  const std::size_t count = request.min_count && !request.unique ? kCountBytes : 0;
+  return index + count + (request.records ? request.records->bytes : bytes_of(request.format.type));
 }
 
 const Bytes& old_output() {

@@ -13,6 +13,7 @@
 #include "form/equal_floats.hpp"
 #include "lies/liar.hpp"
 #include "lies/seams.hpp"
+#include "pipeline/proof/proof.hpp"
 
 namespace gsort::test {
 
@@ -76,6 +77,36 @@ std::size_t lying_split_repeats(std::uint32_t before, Keys keys, std::uint32_t* 
 
 // ---- Keys with their counts ----
 
+// Keys with their counts, about some of which a lie may be told.
+struct ToldCounts {
+  explicit ToldCounts(const CountedKeys& from)
+      : keys(from.keys.begin(), from.keys.end()),
+        counts(from.counts.begin(), from.counts.end()),
+        key_bytes(from.key_bytes) {
+    auto telling = the_liar().event(Seam::kCounts);
+    if (telling && telling->below(2) == 0) {
+      telling->garble(keys);
+    } else if (telling) {  // one more, less, or of another key
+      std::uint64_t& count = counts[telling->below(counts.size())];
+      switch (telling->below(3)) {
+        case 0:
+          ++count;
+          break;
+        case 1:
+          --count;
+          break;
+        default:
+          std::swap(count, counts[telling->below(counts.size())]);
+      }
+    }
+  }
+  [[nodiscard]] CountedKeys all() const { return {keys, key_bytes, counts}; }
+
+  Bytes keys;
+  std::vector<std::uint64_t> counts;
+  std::size_t key_bytes;
+};
+
 #define GSORT_JOIN_COUNTS "_ZN5gsort11join_countsERKNS_11CountedKeysEbPSt4byte"
 void real_join_counts(const CountedKeys& from, bool big_endian, std::byte* pairs)
     GSORT_REAL(GSORT_JOIN_COUNTS);
@@ -83,25 +114,16 @@ void lying_join_counts(const CountedKeys& from, bool big_endian, std::byte* pair
     GSORT_WRAP(GSORT_JOIN_COUNTS);
 
 void lying_join_counts(const CountedKeys& from, bool big_endian, std::byte* pairs) {
-  auto telling = the_liar().event(Seam::kCounts);
-  std::vector<std::uint64_t> counts(from.counts.begin(), from.counts.end());
-  Bytes keys(from.keys.begin(), from.keys.end());
-  if (telling && telling->below(2) == 0) {
-    telling->garble(keys);
-  } else if (telling) {  // one more, less, or of another key
-    std::uint64_t& count = counts[telling->below(counts.size())];
-    switch (telling->below(3)) {
-      case 0:
-        ++count;
-        break;
-      case 1:
-        --count;
-        break;
-      default:
-        std::swap(count, counts[telling->below(counts.size())]);
-    }
-  }
-  real_join_counts({keys, from.key_bytes, counts}, big_endian, pairs);
+  real_join_counts(ToldCounts(from).all(), big_endian, pairs);
+}
+
+// What is merged is not what the proof has seen.
+#define GSORT_ADD_COUNTED "_ZN5gsort5Proof17add_counted_inputERKNS_11CountedKeysE"
+void real_add_counted(Proof& proof, const CountedKeys& keys) GSORT_REAL(GSORT_ADD_COUNTED);
+void lying_add_counted(Proof& proof, const CountedKeys& keys) GSORT_WRAP(GSORT_ADD_COUNTED);
+
+void lying_add_counted(Proof& proof, const CountedKeys& keys) {
+  real_add_counted(proof, ToldCounts(keys).all());
 }
 
 // ---- Positions of elements ----

@@ -125,10 +125,10 @@ Plan plan_for(const SortRequest& request, io::Reader& reader, const std::vector<
   options.subtract = request.set_operation == SetOperation::kSubtract;
   const auto input_bytes = reader.known_size();
   const Job job = make_job(options, {}, input_bytes);
-  if (options.argsort) {
+  if (options.argsort || job.adds_counts) {
     reader.make_alike(floats_in_numeric_order(job.input_element()));
-    reader.number_elements(job.numbering());
   }
+  if (options.argsort) reader.number_elements(job.numbering());
   Machine machine = invented_machine(reader.known_size(), request.threads, kTiB);
   if (request.gpu_memory) {
     options.engine = EngineChoice::kCuda;
@@ -220,6 +220,7 @@ void run(const SortRequest& request, const std::vector<std::string>& in, const s
   const std::size_t element =
       request.records ? request.records->bytes : bytes_of(request.format.type);
   io::ReaderOptions options{element, DirectIo::kAuto, raw};
+  options.has_counts = request.min_count && !request.unique;
   if (request.from_array) options.memory = {array_of(request, in.front())};
   io::Reader reader(in, options);
   result.plan = plan_for(request, reader);

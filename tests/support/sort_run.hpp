@@ -37,8 +37,9 @@ struct SortRequest {
   bool verify = true;
   bool verify_encoding = false;
   bool unique = false;
-  std::optional<std::uint64_t> min_count;  // with unique: keys come out with their counts
-  bool argsort = false;                    // positions come out
+  // With unique: keys come out with their counts. Without: `merged` has keys with their counts.
+  std::optional<std::uint64_t> min_count;
+  bool argsort = false;  // positions come out
   std::optional<std::uint64_t> top;
   std::optional<std::uint64_t> batch_elements;
   std::optional<FileFormat> output_format;
