@@ -249,9 +249,14 @@ Machine machine_after(const DeviceError& failure, Machine machine, const Resourc
   const bool is_auto = resources.engine == EngineChoice::kAuto;
   const bool is_lack = failure.kind() == ErrorKind::kResource && failure.ordinal();
   if (is_lack && failures <= kMostPlans && !is_auto) {
+    const std::vector<GpuFacts> before = machine.gpus;
     std::vector<unsigned> ordinals;
-    for (const GpuFacts& gpu : machine.gpus) ordinals.push_back(static_cast<unsigned>(gpu.device));
+    for (const GpuFacts& gpu : before) ordinals.push_back(static_cast<unsigned>(gpu.device));
     take_gpus(gpu::find_devices(ordinals), machine);
+    for (GpuFacts& gpu : machine.gpus) {  // of gsort-mpi, several processes may share one
+      const auto same = std::ranges::find(before, gpu.device, &GpuFacts::device);
+      if (same != before.end()) gpu.free_bytes = std::min(gpu.free_bytes, same->free_bytes);
+    }
     return machine;
   }
   if (!is_auto) throw DeviceError(failure);

@@ -5,8 +5,6 @@
 #include <optional>
 #include <utility>
 
-#include <fmt/format.h>
-
 #include "app/files.hpp"
 #include "app/own_files.hpp"
 #include "app/prepared_sort.hpp"
@@ -16,7 +14,6 @@
 #include "cluster/cuts/assign_shares.hpp"
 #include "cluster/cuts/run_blocks.hpp"
 #include "cluster/exchange.hpp"
-#include "cluster/exchange_plan.hpp"
 #include "cluster/input/same_sort.hpp"
 #include "cluster/lone_sort.hpp"
 #include "cluster/output/counted_result.hpp"
@@ -33,16 +30,13 @@
 #include "cluster/runs/room.hpp"
 #include "cluster/runs/sizes_here.hpp"
 #include "cluster/turns.hpp"
-#include "io/input/reader.hpp"
 #include "io/output/shared_file.hpp"
-#include "io/runs/run_store.hpp"
 #include "io/system/host_facts.hpp"
 #include "io/system/memory.hpp"
 #include "io/system/space.hpp"
 #include "pipeline/count_keys.hpp"
 #include "pipeline/output/result.hpp"
 #include "pipeline/share/take_part.hpp"
-#include "pipeline/sort_context.hpp"
 #include "pipeline/survey.hpp"
 #include "plan/budget.hpp"
 #include "plan/engine_choice.hpp"
@@ -80,10 +74,10 @@ class ClusterSort {
   std::string explained() {
     look_at_inputs();
     const std::string folder = io::place_of(output_name()).folder;
-    const Machine machine = take_share(folder);
-    HostPlan own = host_plan(plan_, machine);
-    own.distinct_bytes = distinct_bytes_;
-    own.deferred_bytes = deferred_bytes_.value_or(0);
+    take_share(folder);
+    HostPlan own = host_plan(plan_, machine_);
+    own.distinct_bytes = more_runs_.distinct_bytes;
+    own.deferred_bytes = more_runs_.deferred_bytes.value_or(0);
     ClusterPlan all;
     all.bytes = outcome_.bytes;
     all.elements = outcome_.elements;
@@ -144,10 +138,10 @@ class ClusterSort {
       output_ = std::make_unique<SharedOutput>(team_, output_name(), on_leave_, meter_);
     }
     if (output_->output() != nullptr) on_this_host([this] { refuse_losing_inputs(); });
-    const Machine machine = take_share(output_->folder());
-    on_this_host([&] { require_temporary_folders(request_, machine, plan_); });
+    take_share(output_->folder());
+    on_this_host([this] { require_temporary_folders(request_, machine_, plan_); });
     if (plan_.temporary_bytes > 0) io::require_writable(own_.folders(), "runs");
-    require_room_on_hosts(team_, room_needs(plan_, machine, output_bytes()));
+    require_room_on_hosts(team_, room_needs(plan_, machine_, output_bytes()));
     proof_.emplace(job_.element, job_.handling.verify, nullptr, order_kind_);
     header_ = header_of(job_, *reader_, result_);
     (void)part_sizes();  // or no border is where it must be
@@ -251,38 +245,47 @@ class ClusterSort {
   }
 
   // Plans for this process. The output's folder is empty where another process makes it.
-  Machine take_share(const std::string& output_folder) {
+  void take_share(const std::string& output_folder) {
     job_.forms_share = !is_counted(job_) && !sorts_alone(team_, request_);
     if (job_.forms_share) job_.least_program_bytes = kLeastProgramBytes;
-    Machine machine = survey(own_.folders(), output_folder, *reader_);
-    machine.input_bytes = own_.elements() * job_.element.bytes();
-    machine.resumed = own_.resumed();
-    machine.names_bytes += own_.manifest_memory_bytes();
-    divide_memory(machine, team_.processes_here());
-    look_for_dealt_gpus(team_, job_, machine);
+    machine_ = survey(own_.folders(), output_folder, *reader_);
+    machine_.input_bytes = own_.elements() * job_.element.bytes();
+    machine_.resumed = own_.resumed();
+    machine_.names_bytes += own_.manifest_memory_bytes();
+    divide_memory(machine_, team_.processes_here());
+    look_for_dealt_gpus(team_, job_, machine_);
     Job job = job_;
     if (counts_distinct()) {  // when the output begins, it is known how many there are
       job.unique = false;
-      machine.output = std::nullopt;
+      machine_.output = std::nullopt;
     }
-    const PlannedExchange all{team_.count(), counts_distinct() ? outcome_.elements : result_,
-                              most_kept()};
-    plan_ = plan_of_host(job, machine, output_bytes(),
-                         job.forms_share ? suits_exchange(all) : SuitsPlan());
-    if (job.forms_share) require_planned_exchange(team_, plan_, machine, all);
-    const Plan before = plan_;
-    if (counts_distinct()) add_run(plan_, machine, most_distinct());
-    distinct_bytes_ = plan_.temporary_bytes - before.temporary_bytes;
-    deferred_bytes_ = bytes_of_run(before, machine, most_deferred(), most_distinct());
-    return machine;
+    plan_share(job);
+    if (job.forms_share) require_planned_exchange(team_, plan_, machine_, all_elements());
+  }
+
+  [[nodiscard]] PlannedExchange all_elements() const {
+    return {team_.count(), counts_distinct() ? outcome_.elements : result_, most_kept()};
+  }
+
+  void plan_share(const Job& job) {
+    plan_ = plan_of_host(job, machine_, output_bytes(),
+                         job.forms_share ? suits_exchange(all_elements()) : SuitsPlan());
+    more_runs_ = add_runs(plan_, machine_, most_distinct(), most_deferred());
+  }
+
+  // Another process has taken memory of a device: the runs are formed with what is free now.
+  void plan_again(const DeviceError& failure) {
+    machine_ = machine_after(failure, std::move(machine_), request_, ++failures_);
+    plan_share(Job(plan_.job));
+    proof_.emplace(job_.element, job_.handling.verify, nullptr, order_kind_);
   }
 
   void form() {
     const auto begin = now();
     begin_phase(Phase::kRead, own_.to_read());
     team_.work([this] {
-      own_.form(plan_, *proof_);
-      if (deferred_bytes_) (void)own_.store(plan_);  // its scratch is planned before it is used
+      own_.form(plan_, proof_, [this](const DeviceError& failure) { plan_again(failure); });
+      if (more_runs_.deferred_bytes) (void)own_.store(plan_);  // plans the scratch that it uses
     });
     outcome_.own.runs = runs_ = own_.runs().size();
     team_.sum(std::span(&runs_, 1));
@@ -327,12 +330,7 @@ class ClusterSort {
     q.runs_here = own_.runs().size();
     q.runs = runs;
     q.run_scratch_bytes = own_.scratch_bytes();
-    sizes_ = require_exchange(q);
-    std::uint64_t least[] = {sizes_.part_elements, sizes_.slots};
-    team_.least(least);
-    sizes_.part_elements = least[0];
-    sizes_.slots = static_cast<unsigned>(least[1]);
-    sizes_.arena_bytes = sizes_.lanes * q.engine->merge_lane(q.element, least[0]).arena;
+    sizes_ = require_exchange(team_, q);
   }
 
   // Files of their own have no neighbours.
@@ -372,7 +370,7 @@ class ClusterSort {
   void merge_into(PieceSink& sink) {
     const auto begin = now();
     std::optional<DeferredParts> deferred;
-    const bool has_room = deferred_bytes_.has_value();
+    const bool has_room = more_runs_.deferred_bytes.has_value();
     if (most_deferred() > 0 && should_rotate(team_, {*parts_, cuts_, sizes_.lanes, has_room})) {
       const OutputRange range = deferred_range(*parts_, team_.rank());
       outcome_.own.deferred_bytes += range.elements() * plan_.element_bytes;
@@ -469,9 +467,10 @@ class ClusterSort {
   std::uint64_t result_ = 0;                      // elements of the output
   std::uint64_t runs_ = 0;                        // of all processes
   std::vector<std::byte> header_;
+  Machine machine_;
+  unsigned failures_ = 0;  // of devices
   Plan plan_;
-  std::uint64_t distinct_bytes_ = 0;             // of its temporary files
-  std::optional<std::uint64_t> deferred_bytes_;  // of deferred parts; null: cannot defer
+  MoreRuns more_runs_;  // in its temporary files
   std::unique_ptr<ClusterOutput> output_;
   std::optional<Proof> proof_;
   OwnRuns own_;

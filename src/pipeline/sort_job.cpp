@@ -298,6 +298,12 @@ bool begin_again(const SortContext& context, std::span<io::Output> outputs) {
 
 }  // namespace
 
+DoneAgain done_again(const DeviceError& failure, const Plan& plan) {
+  const bool is_used = std::ranges::any_of(
+      plan.devices, [&](const DevicePlan& device) { return device.ordinal == failure.ordinal(); });
+  return is_used ? DoneAgain::kSortWithLess : DoneAgain::kSort;
+}
+
 Outcome run_sort(const SortContext& door, std::span<io::Output> outputs,
                  const PlanWithout& plan_without, const std::function<void()>& before_name,
                  Planned again) {
@@ -317,10 +323,7 @@ Outcome run_sort(const SortContext& door, std::span<io::Output> outputs,
       const bool is_lack = failure.kind() == ErrorKind::kResource;
       if (!plan_without || !(may_lose || is_lack) || !begin_again(context, outputs)) throw;
       plan_without(failure);
-      const bool is_used = std::ranges::any_of(context.plan.devices, [&](const DevicePlan& device) {
-        return device.ordinal == failure.ordinal();
-      });
-      losses.add(failure, is_used ? DoneAgain::kSortWithLess : DoneAgain::kSort);
+      losses.add(failure, done_again(failure, context.plan));
     }
   }
 }

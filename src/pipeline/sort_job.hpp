@@ -19,6 +19,9 @@ using PlanWithout = std::function<void(const DeviceError&)>;
 // The failures after which a sort does without a device, or with less of its memory.
 enum class Planned : std::uint8_t { kAfterFailures, kAfterLackOfMemory };
 
+// After a device has failed, and all was planned again: whether the new plan uses it.
+[[nodiscard]] DoneAgain done_again(const DeviceError& failure, const Plan& plan);
+
 // Sorts what the context's reader gives into `outputs`: one, or all parts that it is split into.
 // `before_name`, if any, is called when the output is on the disk but does not have its name yet;
 // if it throws, the sort ends and the old output stays.

@@ -177,6 +177,30 @@ TEST_F(ClusterDevices, EndTheSortWithTheirFailure) {
   EXPECT_FALSE(std::filesystem::exists(output_));
 }
 
+// Another process has taken memory of a device since the plan was made: runs are formed with less.
+// Later, when all processes have agreed on sizes, the lack ends the sort.
+TEST_F(ClusterDevices, WithTooLittleMemoryFormRunsWithLess) {
+  unsigned sorted = 0;
+  for (const std::uint64_t nth : {1U, 2U, 3U, 5U}) {
+    SCOPED_TRACE(nth);
+    std::filesystem::remove(output_);
+    error_.clear();
+    gpu::inject_cuda_fault({gpu::CudaCall::kMemory, nth, cudaErrorMemoryAllocation, false, 1});
+    (void)sort_by({{"--engine=cuda"}, {"--engine=cuda"}});
+    const bool was_met = gpu::cuda_fault_was_met();
+    gpu::clear_cuda_fault();
+    EXPECT_EQ(std::filesystem::exists(output_), error_.empty());
+    if (error_.empty()) {
+      expect_sorted();
+      sorted += was_met ? 1 : 0;
+    } else {
+      EXPECT_NE(error_.find("(rank 1): "), std::string::npos) << error_;
+    }
+    expect_nothing_left();
+  }
+  EXPECT_GT(sorted, 0U);
+}
+
 // The input is so large that one core would need longer than a device with its start.
 TEST_F(ClusterDevices, AreToldIfALoneProcessSortsWithoutThem) {
   keys_.assign(std::size_t{44} << 20, 0);

@@ -53,8 +53,8 @@ class ShareDevices : public testing::TestWithParam<std::tuple<Worker, Worker>> {
   // Returns the output. If there are options of the result, each part has its own file.
   Bytes sort(const Bytes& input, const Words& order, const Words& result = {}) {
     io::test::write_file(input_, input);
-    for (unsigned share = 0; share < kShares; ++share) form(former(), share, order);
-    for (unsigned part = 0; part < kParts; ++part) take(taker(), part, result);
+    for (unsigned share = 0; share < kShares; ++share) (void)form(former(), share, order);
+    for (unsigned part = 0; part < kParts; ++part) (void)take(taker(), part, result);
     const Options options = options_of({"--join=" + std::to_string(kParts), "-o", output(result)});
     (void)join(options);
     Bytes all;
@@ -64,7 +64,7 @@ class ShareDevices : public testing::TestWithParam<std::tuple<Worker, Worker>> {
     return all;
   }
 
-  void form(const Worker& worker, unsigned share, Words words) {
+  ShareDone form(const Worker& worker, unsigned share, Words words) {
     const std::string number = std::to_string(share) + "/" + std::to_string(kShares);
     words.insert(words.end(), {"--form=" + folder_of(share), "--share=" + number, input_});
     const Options options = options_by(worker, words);
@@ -75,9 +75,10 @@ class ShareDevices : public testing::TestWithParam<std::tuple<Worker, Worker>> {
     EXPECT_GT(done.outcome.spilled_bytes, 0U);
     // Chunks go to devices in turn.
     expect_work_of(worker, done, std::min(worker.devices.size(), done.outcome.runs));
+    return done;
   }
 
-  void take(const Worker& worker, unsigned part, Words words) {
+  ShareDone take(const Worker& worker, unsigned part, Words words) {
     const std::string number = std::to_string(part) + "/" + std::to_string(kParts);
     words.insert(words.end(), {"--take=" + number, "-o", output(words)});
     for (unsigned share = 0; share < kShares; ++share)
@@ -87,6 +88,7 @@ class ShareDevices : public testing::TestWithParam<std::tuple<Worker, Worker>> {
     emulator::restart_counts();
     const ShareDone done = gsort::take(options, meter);
     expect_work_of(worker, done, std::min<std::size_t>(worker.devices.size(), 1));
+    return done;
   }
 
   static const Worker& former() { return std::get<0>(GetParam()); }
@@ -99,7 +101,6 @@ class ShareDevices : public testing::TestWithParam<std::tuple<Worker, Worker>> {
   const std::string input_ = folder_ / "in";
   std::string gpu_memory_ = "18M";  // for short chunks
 
- private:
   [[nodiscard]] std::string output(const Words& result) const {
     return folder_ / (result.empty() ? "out" : "out-{}");
   }
@@ -112,6 +113,7 @@ class ShareDevices : public testing::TestWithParam<std::tuple<Worker, Worker>> {
     return parse_options(static_cast<int>(line.size()), line.data(), none);
   }
 
+ private:
   [[nodiscard]] Options options_by(const Worker& worker, Words words) const {
     words.insert(words.end(), {"-S256M", "--gpu-memory=" + gpu_memory_});
     words.insert(words.end(), worker.words.begin(), worker.words.end());
@@ -191,14 +193,46 @@ TEST_P(ShareDevices, EndTheCommandWithTheirFailure) {
     EXPECT_NE(std::string(error.what()).find("device "), std::string::npos) << error.what();
   };
   io::test::write_file(input_, input);
-  expect_error(former(), [&] { form(former(), 0, {"-t", "u32"}); });
+  expect_error(former(), [&] { (void)form(former(), 0, {"-t", "u32"}); });
   EXPECT_EQ(folder_.entries(), Words{"in"});
-  for (unsigned share = 0; share < kShares; ++share) form(kCpu, share, {"-t", "u32"});
-  expect_error(taker(), [&] { take(taker(), 1, {}); });
+  for (unsigned share = 0; share < kShares; ++share) (void)form(kCpu, share, {"-t", "u32"});
+  expect_error(taker(), [&] { (void)take(taker(), 1, {}); });
   for (unsigned share = 0; share < kShares; ++share) {
     std::filesystem::remove_all(folder_of(share));
   }
   EXPECT_TRUE(sort(input, {"-t", "u32"}) == test::sorted_copy(input, test::kU32));
+}
+
+// Another process has taken memory of a device since the plan was made.
+TEST_P(ShareDevices, PlanAgainForLessMemory) {
+  const Bytes input = test::generated(test::kU32, Distribution::kZipf, 60'000);
+  io::test::write_file(input_, input);
+  unsigned again = 0;
+  const auto with_lack = [&](const Worker& worker, const auto& command) {
+    if (worker.devices.empty()) return command();
+    constexpr std::uint64_t kBehindHostMemory = 2;
+    gpu::inject_cuda_fault(
+        {gpu::CudaCall::kMemory, kBehindHostMemory, cudaErrorMemoryAllocation, false});
+    const ShareDone done = command();
+    EXPECT_TRUE(gpu::cuda_fault_was_met());
+    gpu::clear_cuda_fault();
+    for (const LostDevice& lost : done.outcome.lost_devices) {
+      EXPECT_EQ(lost.again, DoneAgain::kSortWithLess);
+      ++again;
+    }
+    return done;
+  };
+  for (unsigned share = 0; share < kShares; ++share) {
+    (void)with_lack(former(), [&] { return form(former(), share, {"-t", "u32"}); });
+  }
+  for (unsigned part = 0; part < kParts; ++part) {
+    (void)with_lack(taker(), [&] { return take(taker(), part, {}); });
+  }
+  EXPECT_EQ(again,
+            (former().devices.empty() ? 0 : kShares) + (taker().devices.empty() ? 0 : kParts));
+  (void)join(options_of({"--join=" + std::to_string(kParts), "-o", output({})}));
+  EXPECT_TRUE(io::test::read_file(output({})) == test::sorted_copy(input, test::kU32));
+  EXPECT_EQ(folder_.entries().size(), 5U);  // the shares, input and output, the record of the join
 }
 
 }  // namespace

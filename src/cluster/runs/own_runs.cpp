@@ -71,8 +71,29 @@ io::RunStore& OwnRuns::store(const Plan& plan) {
   return store_.emplace(where, plan.element_bytes, options);
 }
 
+void OwnRuns::form(const Plan& plan, std::optional<Proof>& proof,
+                   const std::function<void(const DeviceError&)>& plan_again) {
+  for (;;) {
+    try {
+      return form_all(plan, *proof);
+    } catch (const DeviceError& failure) {
+      if (kept_ || failure.kind() != ErrorKind::kResource) throw;
+      plan_again(failure);
+      begin_again();
+    }
+  }
+}
+
+void OwnRuns::begin_again() {
+  placed_.clear();
+  firsts_.clear();
+  store_.reset();
+  tier_.reset();
+  (void)reader_->rewind();  // regular files
+}
+
 // A local sort, but for the merge.
-void OwnRuns::form(const Plan& plan, Proof& proof) {
+void OwnRuns::form_all(const Plan& plan, Proof& proof) {
   if (kept_) placed_ = kept_->take_up(plan, proof);
   if (to_read_ > 0) {
     const io::Arena arena(plan.chunk.arena_bytes, "sorting");

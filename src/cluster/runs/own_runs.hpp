@@ -11,6 +11,7 @@
 #include <string>
 #include <vector>
 
+#include "base/device_error.hpp"
 #include "base/meter.hpp"
 #include "cluster/cluster_sort.hpp"
 #include "cluster/runs/kept_runs.hpp"
@@ -50,9 +51,11 @@ class OwnRuns {
   // The folders of runs.
   [[nodiscard]] std::vector<std::string> folders() const;
 
-  // Opens earlier runs, and forms the others. For a thread of Team::work.
-  // Throws: Error, also if fewer elements arrive than were to be read.
-  void form(const Plan& plan, Proof& proof);
+  // Opens earlier runs, and forms the others. For a thread of Team::work. If a device has too
+  // little memory, calls `plan_again`, which changes plan and proof, and forms them again, unless
+  // runs are kept. Throws: Error, also if fewer elements arrive than were to be read.
+  void form(const Plan& plan, std::optional<Proof>& proof,
+            const std::function<void(const DeviceError&)>& plan_again);
   void require_all_read(const Proof& proof) const;
 
   [[nodiscard]] const std::vector<io::Run>& runs() const { return runs_; }
@@ -75,7 +78,9 @@ class OwnRuns {
 
  private:
   void hold_reader(const OutputRange& range);
+  void form_all(const Plan& plan, Proof& proof);
   void form(const Plan& plan, Proof& proof, ByteSpan memory, OutputRange range);
+  void begin_again();
 
   Team& team_;
   const Request& request_;

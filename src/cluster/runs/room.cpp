@@ -99,6 +99,14 @@ std::optional<std::uint64_t> bytes_of_run(const Plan& plan, const Machine& machi
   return with_run.temporary_bytes - without.temporary_bytes;
 }
 
+MoreRuns add_runs(Plan& plan, const Machine& machine, std::uint64_t distinct,
+                  std::uint64_t deferred) {
+  const Plan before = plan;
+  if (distinct > 0) add_run(plan, machine, distinct);
+  return {plan.temporary_bytes - before.temporary_bytes,
+          bytes_of_run(before, machine, deferred, distinct)};
+}
+
 std::vector<RoomNeed> room_needs(const Plan& plan, const Machine& machine,
                                  std::uint64_t output_bytes) {
   std::vector<RoomNeed> needs;

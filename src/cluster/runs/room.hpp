@@ -46,6 +46,16 @@ void add_run(Plan& plan, const Machine& machine, std::uint64_t elements);
                                                         std::uint64_t elements,
                                                         std::uint64_t others);
 
+// The temporary files of further runs: one of distinct elements, and one that may be left out.
+struct MoreRuns {
+  std::uint64_t distinct_bytes = 0;
+  std::optional<std::uint64_t> deferred_bytes;  // as bytes_of_run()
+};
+
+// Adds a run of at most `distinct` elements to the plan, if there are any. Throws: as add_run().
+MoreRuns add_runs(Plan& plan, const Machine& machine, std::uint64_t distinct,
+                  std::uint64_t deferred);
+
 // Checks the limit of open files. MPI has a connection to each other process, and files of its own.
 // The inputs stay open, and so do `folders` folders of --resume. Throws: Error(kResource).
 void require_open_files(const Team& team, const Request& request, std::uint64_t folders = 0);

@@ -1,6 +1,7 @@
 #include "cluster/runs/sizes_here.hpp"
 
 #include <algorithm>
+#include <optional>
 #include <span>
 #include <string>
 #include <vector>
@@ -100,13 +101,21 @@ void require_planned_exchange(Team& team, const Plan& plan, const Machine& machi
   throw error_of_host(too_small(plan.job, roomy, has_plan));
 }
 
-ExchangePlan require_exchange(const ExchangeQuestion& question) {
-  if (const auto sizes = plan_exchange(question)) return *sizes;
-  throw Error(ErrorKind::kResource,
-              fmt::format("merging {} runs of {} hosts", question.runs, question.ranks),
-              words_of_memory(question))
-      .hint(question.device_bytes > 0 ? "give each process more memory with -S and --gpu-memory"
-                                      : "give each process more memory with -S");
+ExchangePlan require_exchange(Team& team, const ExchangeQuestion& question) {
+  std::optional<ExchangePlan> sizes = plan_exchange(question);
+  if (!sizes) {
+    throw Error(ErrorKind::kResource,
+                fmt::format("merging {} runs of {} hosts", question.runs, question.ranks),
+                words_of_memory(question))
+        .hint(question.device_bytes > 0 ? "give each process more memory with -S and --gpu-memory"
+                                        : "give each process more memory with -S");
+  }
+  std::uint64_t least[] = {sizes->part_elements, sizes->slots};
+  team.least(least);
+  sizes->part_elements = least[0];
+  sizes->slots = static_cast<unsigned>(least[1]);
+  sizes->arena_bytes = sizes->lanes * question.engine->merge_lane(question.element, least[0]).arena;
+  return *sizes;
 }
 
 }  // namespace gsort::cluster

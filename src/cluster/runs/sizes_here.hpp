@@ -16,8 +16,9 @@ namespace gsort::cluster {
 [[nodiscard]] ExchangeQuestion exchange_question(const Plan& plan, std::uint64_t elements,
                                                  unsigned ranks);
 
-// Throws: Error(kResource) when there is not enough memory.
-[[nodiscard]] ExchangePlan require_exchange(const ExchangeQuestion& question);
+// Together: the sizes that all processes have room for. Throws: Error(kResource) when there is not
+// enough memory; as Team.
+[[nodiscard]] ExchangePlan require_exchange(Team& team, const ExchangeQuestion& question);
 
 // The elements that all processes together exchange.
 struct PlannedExchange {

@@ -8,6 +8,7 @@
 #include <xxhash.h>
 
 #include "base/checked.hpp"
+#include "base/device_error.hpp"
 #include "base/error.hpp"
 #include "base/units.hpp"
 #include "form/counted_file.hpp"
@@ -326,6 +327,8 @@ Outcome take_part(const SortContext& context, const std::string& output, const P
   outcome.seconds = static_cast<double>(meter.now_ns() - begin_ns) * 1e-9;
   outcome.peak_resident_bytes = io::peak_resident_bytes();
   return outcome;
+} catch (const DeviceError&) {
+  throw;
 } catch (const Error& error) {
   throw told_of_share(error, shares);
 }
