@@ -105,6 +105,6 @@ struct PrefixCode {
 
 // For tiles of at most `kTilePairs` pairs.
 template <class Key, unsigned kTilePairs>
-using PrefixCodeFor = PrefixCode<Key, std::bit_width(kTilePairs - 1)>;
+using PrefixCodeFor = PrefixCode<Key, static_cast<unsigned>(std::bit_width(kTilePairs - 1))>;
 
 }  // namespace gsort::gpu

@@ -65,7 +65,7 @@ class NameCollector {
 
   [[nodiscard]] Error too_long() const {
     return bad_list(fmt::format("name {}, {}, has more than {} bytes", names_.size() + 1,
-                                quoted(name_), kMostNameBytes),
+                                gsort::quoted(name_), kMostNameBytes),
                     "--files0-from takes names separated by NUL, as find -print0 writes them")
         .at(begin_);
   }

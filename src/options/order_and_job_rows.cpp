@@ -71,9 +71,9 @@ constexpr auto kRows = std::to_array<OptionSpec>({
      .value_name = "numeric|total",
      .group = kOrder,
      .help = "order of floats (numeric)",
-     .more = "numeric: -0 equals +0, and NaN, all equal, come last, with -r first; -m writes equal "
-             "floats "
-             "in any order. total: IEEE 754 total order, -NaN, ..., -0, +0, ..., +NaN.",
+     .more =
+         "numeric: -0 equals +0; NaN are equal, last, with -r first; -m writes equal ones in any "
+         "order. total: IEEE 754's, -NaN, ..., -0, +0, ..., +NaN.",
      .rules =
          "Equal floats keep their order in records and positions. Keys alone are ordered by "
          "their bits, except by --merge. --check and --merge accept equal floats in any order.",

@@ -265,6 +265,7 @@ void quick(std::span<std::uint64_t> keys, std::span<std::uint64_t> scratch) {
 
 template <class Key>
 void sort_by(CacheSorter sorter, std::span<Key> keys, std::span<Key> scratch) {
+  if (keys.size() < 2) return;
   if (sorter == CacheSorter::kQuick) return quick(keys, scratch);
   spread(keys, scratch);
 }

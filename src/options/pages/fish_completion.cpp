@@ -12,7 +12,7 @@ namespace gsort {
 namespace {
 
 // 'text' as a word of fish.
-std::string quoted(std::string_view text) {
+std::string in_quotes(std::string_view text) {
   std::string out = "'";
   for (const char letter : text) {
     if (letter == '\'' || letter == '\\') out += '\\';
@@ -26,7 +26,7 @@ std::string value_of(const OptionSpec& spec) {
   const char* const needed = spec.value_kind == ValueKind::kOptional ? "-f" : "-x";
   switch (hint_of(spec)) {
     case ValueHint::kChoices:
-      return fmt::format(" {} -a {}", needed, quoted(choice_words(spec)));
+      return fmt::format(" {} -a {}", needed, in_quotes(choice_words(spec)));
     case ValueHint::kFile:
       return " -r -F";
     case ValueHint::kFolder:
@@ -46,7 +46,7 @@ std::string fish_completion(Program program) {
     text += fmt::format("complete -c {}", name_of(program));
     if (spec.letter != '\0') text += fmt::format(" -s {}", spec.letter);
     if (!spec.name.empty()) text += fmt::format(" -l {}", spec.name);
-    text += fmt::format("{} -d {}\n", value_of(spec), quoted(spec.help));
+    text += fmt::format("{} -d {}\n", value_of(spec), in_quotes(spec.help));
   }
   return text;
 }
