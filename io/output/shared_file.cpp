@@ -28,7 +28,7 @@ OutputPlace place_of(const std::string& path) {
   return {slash == 0 ? "/" : path.substr(0, slash), path.substr(slash + 1)};
 }
 
-// The state of whatever has this name; none if nothing does. A network file system asks its server:
+// The state of the file or folder with this name, if any. A network file system asks its server:
 // another host may have written to the file since this one last looked. Throws: Error(kind).
 static std::optional<struct stat> facts_at(int folder, const std::string& name,
                                            const std::string& path,

@@ -183,8 +183,8 @@ void close_everywhere(int folder, const char* name) {
   ::close(null);
 }
 
-// Removes all files of the folder. If a file is removed while it is open, NFS gives it another name
-// there; another thread may open or rename files meanwhile. So a later call removes that name.
+// Removes all files of the folder. If a file is open when it is removed, NFS gives it another name
+// there, and another thread may open or rename files meanwhile. A later call removes such names.
 void empty_folder(const Slot& slot) {
   constexpr std::size_t kBytesAtOnce = 4096;
   constexpr int kFlags = O_RDONLY | O_DIRECTORY | O_NOFOLLOW | O_CLOEXEC;

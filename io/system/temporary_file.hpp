@@ -20,15 +20,15 @@ struct Folder {
   File file;
   bool readable = true;
 
-  // Returns when the names in the folder are on the disk. If it cannot be synced, the whole file
-  // system of `inside` is, an open file in it. Throws: Error.
+  // Syncs the names in the folder. If the folder cannot be synced, syncs the whole file system of
+  // `inside`, an open file in it. Throws: Error.
   void sync_names(const File& inside) const;
 };
 [[nodiscard]] Folder open_folder(const std::string& path, ErrorKind kind);
 
-// A name that is removed if the program ends by INT, TERM or HUP while this lives, where
-// remove_names_on_signals() was called; a folder with all its files. Move-only. If there are more
-// than about a thousand, the others stay.
+// A name that the handler of remove_names_on_signals() removes if INT, TERM or HUP ends the program
+// while this lives; a folder with all its files. Move-only. If there are more than about a
+// thousand names, the others stay.
 class RemovedOnSignal {
  public:
   enum class Kind : int { kNone, kTaken, kFile, kFolder };
@@ -63,7 +63,7 @@ struct NewFile {
 };
 
 // A file that link_as() can give a name later, to become `target` in that folder. It is locked
-// (flock) as long as it is open. `path` is what messages call it.
+// (flock) as long as it is open. Messages call it `path`.
 // Throws: Error of the folder's kind.
 [[nodiscard]] NewFile create_linkable(const Folder& folder, const std::string& target,
                                       const std::string& path);
@@ -72,13 +72,13 @@ struct NewFile {
 [[nodiscard]] NewFile create_hidden(const Folder& folder, const std::string& target,
                                     const std::string& path);
 
-// A file that never gets a name. Where that is refused, the name is removed before anybody sees it,
+// A file that never gets a name. If the file system has no unnamed files, removes its name at once,
 // with signals held back meanwhile.
 // Throws: Error of the folder's kind.
 [[nodiscard]] File create_unnamed(const Folder& folder, const std::string& path);
 
-// The mode that open(2) gives a new file in `folder` for `mode`, as the umask and the folder's
-// access list have it; none where that cannot be tried with a file that never gets a name.
+// The mode that open(2) gives a new file in `folder` for `mode`, by the umask and the folder's
+// access list; none if the file system has no unnamed files to try it with.
 [[nodiscard]] std::optional<mode_t> mode_of_new_file(const Folder& folder, mode_t mode);
 
 // Gives an unnamed file the name `name` in `folder`; returns 0 or an errno (EEXIST: the name is
@@ -92,7 +92,7 @@ struct NewFile {
 [[nodiscard]] int link_hidden(const File& file, const Folder& folder, const std::string& target,
                               std::string& name);
 
-// Removes those names, if they exist; for sorts that need none themselves.
+// Removes these names, if they exist; for sorts that need none themselves.
 void remove_left_name(const Folder& folder, const std::string& target);
 
 // Whether `name` is such a temporary name for a target that is itself a hidden file of gsort: the

@@ -253,7 +253,7 @@ Machine machine_after(const DeviceError& failure, Machine machine, const Resourc
     std::vector<unsigned> ordinals;
     for (const GpuFacts& gpu : before) ordinals.push_back(static_cast<unsigned>(gpu.device));
     take_gpus(gpu::find_devices(ordinals), machine);
-    for (GpuFacts& gpu : machine.gpus) {  // of gsort-mpi, several processes may share one
+    for (GpuFacts& gpu : machine.gpus) {  // several processes of gsort-mpi may share one
       const auto same = std::ranges::find(before, gpu.device, &GpuFacts::device);
       if (same != before.end()) gpu.free_bytes = std::min(gpu.free_bytes, same->free_bytes);
     }

@@ -186,8 +186,8 @@ Machine with_room(Machine machine, std::uint64_t to_write) {
   return machine;
 }
 
-// Returns work(), which does what `done.plan` says. If a device fails, plans again for the machine
-// that is left: `plan` is called for it, and then `work`.
+// Returns work(), which carries out `done.plan`. If a device fails, calls `plan` for the machine
+// that is left, and then `work` again.
 template <class MakePlan, class Work>
 Outcome with_devices(const Options& options, ShareDone& done, const MakePlan& plan,
                      const Work& work) {

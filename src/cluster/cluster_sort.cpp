@@ -273,7 +273,7 @@ class ClusterSort {
     more_runs_ = add_runs(plan_, machine_, most_distinct(), most_deferred());
   }
 
-  // Another process has taken memory of a device: the runs are formed with what is free now.
+  // Another process has taken memory of a device: plans for what is free now.
   void plan_again(const DeviceError& failure) {
     machine_ = machine_after(failure, std::move(machine_), request_, ++failures_);
     plan_share(Job(plan_.job));
@@ -470,7 +470,7 @@ class ClusterSort {
   Machine machine_;
   unsigned failures_ = 0;  // of devices
   Plan plan_;
-  MoreRuns more_runs_;  // in its temporary files
+  MoreRuns more_runs_;  // of its temporary files
   std::unique_ptr<ClusterOutput> output_;
   std::optional<Proof> proof_;
   OwnRuns own_;

@@ -104,8 +104,8 @@ struct Job {
 [[nodiscard]] Job make_job(const Options& options, const StoredArray& stored = {},
                            std::optional<std::uint64_t> input_bytes = {});
 
-// The options that decide the contents of the runs, as text: equal for sorts whose runs are the
-// same. The output, its form, -u, --top and all resources may differ.
+// Returns the options that decide the contents of runs, as text. It is equal for sorts with the
+// same runs; their output, its form, -u, --top and all resources may differ.
 [[nodiscard]] std::string resumable_job(const Job& job, const InputForm& form);
 
 }  // namespace gsort

@@ -22,7 +22,7 @@ bool has(A a) {
   return a.options.*kMember != std::remove_cvref_t<decltype(a.options.*kMember)>{};
 }
 
-// The terms, each in a list of its own.
+// Terms, each as a list of one.
 constexpr Term kArgsort[] = {{"--argsort", has<&Options::argsort>}};
 constexpr Term kBatches[] = {{"--batch-elements", has<&Options::batch_elements>}};
 constexpr Term kCheck[] = {{"--check", has<&Options::check>}};
@@ -131,14 +131,14 @@ constexpr Term kOfRuns[] = {
 constexpr Term kNotInPlace[] = {*kResume, *kSplit, *kForm, *kTake, *kJoin, *kFingerprint, *kCheck};
 constexpr Term kEngineCpu[] = {
     {"--engine=cpu", [](A a) { return a.options.engine == EngineChoice::kCpu; }}};
-// In GSORT_OPTIONS the list is for those sorts that use GPUs.
+// A list in GSORT_OPTIONS is for sorts that use GPUs.
 constexpr Term kSeveralDevices[] = {{"--device with several devices", [](A a) {
                                        const auto& from = a.options.from_environment;
                                        return a.options.devices.listed.size() > 1 &&
                                               std::ranges::count(from, "--device") == 0;
                                      }}};
 
-// Hints of several rows.
+// Hints that several rows share.
 constexpr Why kLeaveOutOne = "leave out one of them";
 constexpr Why kOnlyMeasured = "only a sort can be measured; leave out one of them";
 constexpr Why kOnlyWritten = "only a sort has an output; leave out one of them";
@@ -256,7 +256,7 @@ constexpr OptionRule kOrderOfShareRules[] = {
 };
 
 constexpr OptionRule kOutputRules[] = {
-    // These make new files only, or continue after a killed process, which may have left a part.
+    // These only make new files, or continue after a killed process, which may have written a part.
     {kReplaceWrite, kNotWith, kNotInPlace, kLeaveOutOne},
     {kReads, kNotWith, kOutput, "{0} has no output; leave out one of them"},
     {kEngineCpu, kNotWith, kSeveralDevices, kLeaveOutOne},
@@ -273,7 +273,7 @@ const Term* first_given(std::span<const Term> terms, A asked) {
   return found == terms.end() ? nullptr : &*found;
 }
 
-// `option` as in "--top", with a value or words behind it at will.
+// `option` may have a value or words after its name.
 std::string with_origin(const Options& options, std::string_view option) {
   const std::string_view name = option.substr(0, option.find_first_of(" ="));
   const bool is_there = std::ranges::count(options.from_environment, name) > 0;

@@ -1,5 +1,5 @@
-// Which options exclude or need each other: a table whose rows are evaluated in their order, so
-// that the first error does not depend on the order of the words. A rule is one row.
+// The table of options that exclude or need each other. Each row is a rule. Rows are evaluated in
+// their order, so the first error does not depend on the order of the words.
 #pragma once
 
 #include <cstdint>
@@ -25,7 +25,7 @@ struct Term {
 
 enum class Relation : std::uint8_t { kNotWith, kNeeds };
 
-// Holds for the first term of `one` that is given: none of `other` may be given, or one must be.
+// With the first given term of `one`, no term of `other` may be given (kNotWith), or one must be.
 struct OptionRule {
   std::span<const Term> one;
   Relation relation;
@@ -33,15 +33,15 @@ struct OptionRule {
   std::string_view why;  // the hint; {0} and {1} stand for the two names
 };
 
-// The rows that are evaluated together; checks of values are between them.
+// Rows that are evaluated together. Between two sets, the parser checks values.
 enum class RuleSet : std::uint8_t {
-  kEach,           // of --each, before its inputs are looked at one by one
-  kReports,        // of --stats and --trace
-  kResult,         // of what comes out; evaluated again when the headers of the inputs are known
-  kParts,          // of gsort-mpi
-  kShares,         // of gsort: --form, --take and --join
-  kOrderOfShares,  // of --take and --join, which get the order from --form
-  kOutput          // of what all of these leave
+  kEach,           // --each, before gsort looks at its inputs one by one
+  kReports,        // --stats and --trace
+  kResult,         // the result; evaluated again when the headers of the inputs are known
+  kParts,          // gsort-mpi only
+  kShares,         // gsort only: --form, --take and --join
+  kOrderOfShares,  // --take and --join, which get the order from --form
+  kOutput          // files and devices, after all other sets
 };
 inline constexpr RuleSet kAllRuleSets[] = {
     RuleSet::kEach,   RuleSet::kReports,       RuleSet::kResult, RuleSet::kParts,
@@ -49,8 +49,8 @@ inline constexpr RuleSet kAllRuleSets[] = {
 
 [[nodiscard]] std::span<const OptionRule> rules_of(RuleSet set);
 
-// Throws: Error(kUsage) for the first rule that is broken. Options that GSORT_OPTIONS gave are
-// named with it: they are not on the command line that the user sees.
+// Throws: Error(kUsage) for the first rule that is broken. It says which options GSORT_OPTIONS
+// gave: the user does not see them on the command line.
 void require_rules(RuleSet set, const Options& options, const StoredArray& stored = {});
 
 }  // namespace gsort

@@ -68,11 +68,11 @@ struct Options : Request {
   std::vector<std::string> from;    // with take: the folders of all shares
   std::optional<unsigned> join;     // so many parts
 
-  // With anything but kNone, nothing else is to be done and no more was checked.
+  // Unless it is kNone, gsort does nothing else, and the parser has checked no more.
   Show show = Show::kNone;
 
   // Files.
-  std::optional<std::string> files0_from;   // the list that inputs came from
+  std::optional<std::string> files0_from;   // the list that named the inputs
   std::optional<FileFormat> output_format;  // none: see output_form() of form_options.hpp
   std::optional<Codec> compress;
   int compress_level = 0;  // with compress; 0 is the usual level if the codec has no level 0

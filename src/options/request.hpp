@@ -1,5 +1,5 @@
-// The request: what a sort is asked to do, except for its elements and its result. Layers behind the
-// doors get it, and the job (job.hpp), which says what is sorted; they never see the Options.
+// The request: what a sort is asked to do, except for its elements and its result. Other rooms than
+// main, python, library and app get it and the job (job.hpp): they cannot look into the Options.
 #pragma once
 
 #include <cstdint>
@@ -13,9 +13,9 @@
 
 namespace gsort {
 
-struct Options;  // options.hpp; only doors and planning look into them
+struct Options;  // options.hpp; only main, python, library and app see them
 
-// Which program is called: it decides which options there are.
+// The program that is called. It decides which options there are.
 enum class Program : std::uint8_t { kGsort, kCluster };  // gsort, gsort-mpi
 
 enum class EngineChoice : std::uint8_t { kAuto, kCuda, kCpu };
@@ -24,7 +24,7 @@ enum class ExplainMode : std::uint8_t { kNone, kText, kJson };   // none, --expl
 enum class ProgressMode : std::uint8_t { kAuto, kAlways, kNever, kJson };
 enum class ColorMode : std::uint8_t { kAuto, kAlways, kNever };
 
-// The source of the key type, which is shown with the type. kDefault: none, so the inputs may have
+// The source of the key type; reports show both. kDefault: no source, so the inputs may have
 // another type; only parse_options() sets it.
 enum class TypeSource : std::uint8_t {
   kCaller,  // a caller that filled in Options without a command line
@@ -36,8 +36,8 @@ enum class TypeSource : std::uint8_t {
   kRecordKeys  // every key of the records names its own
 };
 
-// --device: GPUs by their CUDA device numbers, one named twice is two devices that share its
-// memory; or all that there are; or, with neither, as many as make the sort faster.
+// --device: GPUs by their CUDA device numbers (a GPU named twice is two devices that share its
+// memory), or all GPUs. With neither, gsort uses as many as make the sort faster.
 struct DeviceChoice {
   std::vector<unsigned> listed;
   bool all = false;
@@ -46,7 +46,7 @@ struct DeviceChoice {
   friend bool operator==(const DeviceChoice&, const DeviceChoice&) = default;
 };
 
-// The resources that a sort may use. Sizes as typed: "512M", "50%".
+// The resources that a sort may use. Sizes are as typed: "512M", "50%".
 struct Resources {
   std::optional<std::string> buffer_size;
   std::optional<std::string> gpu_memory;
@@ -77,35 +77,35 @@ struct Reporting {
 struct FileNames {
   std::vector<std::string> inputs;
   InputForm input_form;
-  bool inputs_here = false;  // the inputs are those of this process, or its share, alone
+  bool inputs_here = false;  // only this process, or its share, has these inputs
   std::optional<std::string> output;
   std::optional<std::string> resume;     // the folder of a sort that can be resumed
-  std::optional<unsigned> split_output;  // into so many parts; `output` then has "{}" once
-  // For gsort-mpi: one for each process. `output` then has "{rank}" once, and split_output is their
-  // number as soon as that is known.
+  std::optional<unsigned> split_output;  // number of parts; `output` then has "{}" once
+  // For gsort-mpi: one part for each process. `output` then has "{rank}" once, and split_output is
+  // the number of processes, when it is known.
   bool parts = false;
-  bool writes_into_file = false;  // an existing output, instead of renaming
+  bool writes_into_file = false;                   // into an existing output, without renaming
   std::vector<std::string> temporary_directories;  // as given; empty: the default of the plan
   std::string tmpdir;                              // $TMPDIR, for that default; empty: not set
 
-  // The names that are written: of all parts, or of the output, "-" being stdout.
+  // The names of all parts, or of the output; "-" is stdout.
   [[nodiscard]] std::vector<std::string> outputs() const;
 };
 
-// A layer that needs one of these parts alone takes that, not the whole request.
+// A function that needs only one of these bases takes that base.
 struct Request : FileNames, Resources, Handling, Reporting {
   CheckMode check = CheckMode::kNone;
-  bool fingerprint = false;             // of all elements is printed, and nothing is sorted
-  std::optional<std::string> expected;  // the fingerprint of what check or fingerprint reads
+  bool fingerprint = false;             // print that of all elements, and sort nothing
+  std::optional<std::string> expected;  // the fingerprint that check or fingerprint must find
   ExplainMode explain = ExplainMode::kNone;
-  bool each = false;        // every input by itself: see options_of_each()
-  bool keep_rates = true;   // GSORT_CACHE: whether the file of measured rates is read and written
+  bool each = false;       // sort every input by itself: see options_of_each()
+  bool keep_rates = true;  // GSORT_CACHE: read and write the file of measured rates
 };
 
-// The part of the options that is one.
+// Returns the request in the options.
 [[nodiscard]] const Request& request_of(const Options& options);
 
-// "-t", "the suffix of the first input", "GSORT_TYPE", "the default": for reports.
+// For reports: "-t", "the suffix of the first input", "GSORT_TYPE", "the default".
 [[nodiscard]] const char* describe(TypeSource source);
 
 }  // namespace gsort

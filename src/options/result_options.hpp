@@ -1,4 +1,4 @@
-// The options that say what of the sorted elements comes out.
+// The options that decide which of the sorted elements come out.
 #pragma once
 
 #include <string_view>
@@ -19,7 +19,7 @@ void set_min_count(Options& options, std::string_view value);
 // Throws: Error(kUsage) for inputs that have no output of their own.
 void refuse_inputs_of_each(const Options& options);
 
-// Of gsort-mpi. Throws: Error(kUsage) for the number of the process in a name, but without --parts.
+// For gsort-mpi. Throws: Error(kUsage) if the output's name has {rank} without --parts.
 void refuse_place_of_rank(const Options& options);
 
 void set_batch_elements(Options& options, std::string_view value);

@@ -10,13 +10,13 @@
 
 namespace gsort {
 
-// All throw Error(kUsage) with a hint that says what would do.
+// All throw Error(kUsage) with a hint that names valid values.
 void set_share(Options& options, std::string_view value);  // "2/8"
 void set_take(Options& options, std::string_view value);
 void set_from(Options& options, std::string_view value);  // "a,b"
 void set_join(Options& options, std::string_view value);
 
-// Throws: Error(kUsage) for names and formats of files. Requires: the rules of kShares hold.
+// Checks names and formats of files. Throws: Error(kUsage). Requires: the rules of kShares hold.
 void refuse_files_of_shares(const Options& options);
 
 // If the name of the output contains {}, each part has its own file: `split_output` is then the

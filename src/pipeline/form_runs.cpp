@@ -102,8 +102,8 @@ class RunFormation {
            failure.ordinal() == lane.device;
   }
 
-  // Does what a chunk needs. Returns false if the lane is lost, because its device failed. If no
-  // other is left, the sort fails.
+  // Works on a chunk. Returns false if the device failed, and so the lane is lost. If no other lane
+  // is left, the sort fails.
   template <class Work>
   bool done_or_lost(FormingLane& lane, const Work& work) {
     try {
@@ -117,13 +117,13 @@ class RunFormation {
     }
   }
 
-  // Another lane may have lost the device.
+  // Throws if another lane has lost the device.
   void require_device(const FormingLane& lane) const {
     const auto loss = context_.losses ? context_.losses->loss_of(lane.device) : std::nullopt;
     if (loss) throw DeviceError(*loss);
   }
 
-  // The chunks of lost lanes, when all other lanes are free.
+  // Sorts the chunks of lost lanes, when all other lanes are free.
   void do_again() {
     for (auto& again = lanes_.again(); !again.empty();) {
       FormingLane& lane = *begin_block().first;
@@ -151,9 +151,9 @@ class RunFormation {
     });
   }
 
-  // Memory gives more than a bus takes. Keys, which are not told apart, may go into any chunk: so
-  // one chunk for each device is filled at the same time, and no thread waits for others at the end
-  // of a chunk. Chunks of records, and chunks that a sort is resumed from, follow each other.
+  // Memory is faster than a bus. Equal keys are indistinguishable and may go into any chunk, so one
+  // chunk for each device is filled at the same time, and no thread waits for others at the end of
+  // a chunk. Chunks of records, and chunks from which a sort can resume, follow each other.
   [[nodiscard]] bool fills_side_by_side() const {
     const bool is_on_devices = plan_.chunk.spillers > 1 || !plan_.devices.empty();
     return is_on_devices && context_.resumption == nullptr && !context_.keep && plan_.is<Spill>() &&
@@ -175,7 +175,7 @@ class RunFormation {
     require_all_taken(begin, lanes_.formed().elements);
   }
 
-  // Returns false where there is no more to read, or after a failure.
+  // Returns false if there is no more to read, or after a failure.
   bool add_block_to_one() {
     const auto [lane, elements] = begin_block();
     if (lane == nullptr) return false;
@@ -202,7 +202,7 @@ class RunFormation {
     return true;
   }
 
-  // The lane is full.
+  // Sorts and spills a full lane.
   void complete(FormingLane& lane) {
     if (lane.chunk.input.count == 0 && !lane.failure) return lanes_.step(lane, kFree);
     if (sort(lane, KeyForm::kOrdered)) spill_sorted();
@@ -269,7 +269,7 @@ class RunFormation {
     failure.rethrow();
   }
 
-  // Of [begin, end) of the input, in bytes. Returns false where there is no more to read.
+  // Adds a block of [begin, end) of the input, in bytes. Returns false if there is none.
   bool add_block(FormingLane& lane, std::size_t most_bytes, std::uint64_t begin,
                  std::uint64_t end) {
     const DeviceScope scope(lane.device);
@@ -290,8 +290,8 @@ class RunFormation {
     return read.bytes > 0;
   }
 
-  // The first chunk that was sorted starts the threads that spill: one for each device, so that
-  // none waits for a slower one. The reader does the work of those that the system does not allow.
+  // The first sorted chunk starts the threads that spill: one for each device, so that none waits
+  // for a slower one. If the system allows fewer threads, the reader does their work.
   void spill_sorted() {
     if (!has_begun_to_spill_.exchange(true)) start_spillers();
     for (std::size_t spiller = threads_; spiller < plan_.chunk.spillers; ++spiller) {
@@ -348,7 +348,7 @@ class RunFormation {
   std::vector<std::byte> sample_;
   std::size_t sampled_from_pipe_ = 0;
   std::atomic<bool> has_begun_to_spill_{false};
-  std::atomic<std::size_t> threads_;    // spillers from this one on have none
+  std::atomic<std::size_t> threads_;    // spillers from this number on have none
   std::vector<std::jthread> spillers_;  // last: they end before the rest goes
 };
 

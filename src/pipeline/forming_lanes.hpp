@@ -1,5 +1,5 @@
-// FormingLanes: the lanes in which runs are formed, with the state of each. One mutex guards the
-// states. It is never held over I/O: no function here reads, sorts, writes, or calls a ChunkLane.
+// FormingLanes: the lanes that form runs, and the state of each. One mutex guards the states. No
+// thread holds it over I/O: no function here reads, sorts, writes, or calls a ChunkLane.
 //
 //         begin        side by side        no room        last block        sort()
 //   kFree ─────▶ kBegun ─────────▶ kOpen ─────────▶ kShut ─────────▶ kFull ─────▶ kReady
@@ -9,9 +9,9 @@
 //
 //   kBegun, kFull, kEmitting ───▶ kLost: the device failed; another lane does the chunk again
 //
-// In kBegun, kFull and kEmitting, a lane and its chunk belong to the thread that took the step. In
-// kOpen and kShut, all readers add blocks. In the other states, it belongs to nobody. Readers wait
-// for a free or an open lane, spillers for a ready one, and nobody for anything else. If a thread
+// In kBegun, kFull and kEmitting, the thread that took the step owns the lane and its chunk. In
+// kOpen and kShut, readers add their blocks. In the other states, no thread owns the lane. Readers
+// wait for a free or an open lane, spillers for a ready one; there are no other waits. If a thread
 // fails, all waits end.
 #pragma once
 
@@ -56,41 +56,41 @@ inline constexpr auto kLaneSteps = [] {
       {kFree, kBegun},      // a reader needs a lane
       {kBegun, kOpen},      // chunks are filled side by side
       {kBegun, kFull},      // the chunk was filled by one thread with its helpers
-      {kOpen, kShut},       // there is no room for another block, or the device failed over one
+      {kOpen, kShut},       // there is no room for another block, or the device failed in one
       {kOpen, kFull},       // the input has ended
       {kShut, kFull},       // the last block has ended
       {kFull, kFree},       // the chunk is empty
       {kFull, kReady},      // ChunkLane::sort() has returned
-      {kReady, kEmitting},  // its spiller has time for it
-      {kEmitting, kFree},   // its run, or the output, is whole
+      {kReady, kEmitting},  // its spiller takes it
+      {kEmitting, kFree},   // its run, or the output, is complete
       {kBegun, kLost},      // the device failed, or had failed before
-      {kFull, kLost},       // the device failed over a block, or in sort()
+      {kFull, kLost},       // the device failed in a block, or in sort()
       {kEmitting, kLost},   // the device failed in emit()
   });
 }();
 
 struct FormingLane {
   struct Chunk : ReadPieces {
-    std::optional<std::size_t> run = {};  // its number: runs are in the order of chunks
+    std::optional<std::size_t> run = {};  // its run's number, in the order of chunks
   };
   std::unique_ptr<ChunkLane> lane;
   std::optional<int> device;
-  std::size_t spiller;  // fills one of its lanes at a time, and empties one
-  std::uint64_t since;  // the last step, or the last block that began
+  std::size_t spiller;  // one of its lanes is filled at a time, and one is emptied
+  std::uint64_t since;  // when the last step was taken, or the last block began
   LaneState state = LaneState::kFree;
   Chunk chunk = {};                         // what was read for it
-  std::optional<DeviceError> failure = {};  // why not all of that is in the lane
-  std::uint64_t room = 0;                   // in kOpen, for elements of blocks that will begin
-  std::uint64_t blocks = 0;                 // that have begun and not ended
+  std::optional<DeviceError> failure = {};  // why the lane does not have all of it
+  std::uint64_t room = 0;                   // in kOpen: elements that further blocks may have
+  std::uint64_t blocks = 0;                 // begun and not ended
 };
 
-// Thread-safe. Of several lanes, all functions choose the one that has waited longest.
+// Thread-safe. All functions choose the lane that has waited longest.
 class FormingLanes {
   using enum LaneState;
 
  public:
   FormingLanes(std::vector<std::unique_ptr<ChunkLane>> lanes, const Plan& plan) {
-    for (auto& lane : lanes) {  // devices have lanes in turn
+    for (auto& lane : lanes) {  // lanes go to devices in turn
       lanes_.push_back(
           {std::move(lane), plan.device_of_lane(now_), now_ % plan.chunk.spillers, now_});
       ++now_;
@@ -102,8 +102,8 @@ class FormingLanes {
     change(&lane, to);
   }
 
-  // Begins a free lane if its spiller fills no other: 0 elements. Else begins a block of at most so
-  // many elements in an open lane. Waits for either; null after a failure.
+  // Begins a free lane whose spiller has none in kBegun or kOpen: 0 elements. Else begins a block
+  // of at most `most_elements` in an open lane. Waits for either; null after a failure.
   std::pair<FormingLane*, std::uint64_t> begin(std::uint64_t most_elements) {
     std::unique_lock lock(mutex_);
     for (; !has_failed(); changed_.wait(lock)) {
@@ -120,7 +120,7 @@ class FormingLanes {
     }
     return {};
   }
-  // These were read for the chunk. Returns where in it they go.
+  // Adds what was read for the chunk. Returns its position in the chunk.
   std::uint64_t place(FormingLane& lane, const ReadPieces& read) {
     const std::scoped_lock lock(mutex_);
     const std::uint64_t position = lane.chunk.input.count;
@@ -128,22 +128,22 @@ class FormingLanes {
     lane.chunk.from.insert(lane.chunk.from.end(), read.from.begin(), read.from.end());
     return position;
   }
-  // The block was added, or the device failed. Returns true to the one thread that gets the full
-  // lane.
+  // Ends a block that was added, or in which the device failed. Returns true to the one thread that
+  // then owns the full lane.
   bool end_block(FormingLane& lane, const std::optional<DeviceError>& failure) {
     const std::scoped_lock lock(mutex_);
     if (failure && !lane.failure) lane.failure = failure;
     if (failure && lane.state == kOpen) change(&lane, kShut);
     return --lane.blocks == 0 && lane.state == kShut && change(&lane, kFull) != nullptr;
   }
-  // When the input has ended: fills a lane that is still open; null if there is none.
+  // When the input has ended: takes an open lane to kFull; null if there is none.
   FormingLane* end_open() {
     const std::scoped_lock lock(mutex_);
     return change(oldest(kOpen), kFull);
   }
 
-  // Takes a ready lane of the spiller to kEmitting, if it empties no other. May wait; null if there
-  // is none, after a failure, and after close().
+  // Takes a ready lane of the spiller to kEmitting, if none is there. May wait for one until
+  // close(). Returns null if there is none, and after a failure.
   FormingLane* emit(std::size_t spiller, bool waits) {
     std::unique_lock lock(mutex_);
     for (; !has_failed(); changed_.wait(lock)) {
@@ -152,14 +152,14 @@ class FormingLanes {
     }
     return nullptr;
   }
-  // The chunk has become this run.
+  // Keeps the run that the chunk has become.
   void free_with(FormingLane& lane, io::Run run) {
     const std::scoped_lock lock(mutex_);
     formed_.runs[*lane.chunk.run] = std::move(run);
     change(&lane, kFree);
   }
 
-  // Keeps the chunk, if it has elements. Returns whether another lane is left.
+  // Keeps the chunk for another lane, if it has elements. Returns whether a lane is left.
   bool lose(FormingLane& lane) {
     const std::scoped_lock lock(mutex_);
     change(&lane, kLost);
@@ -168,10 +168,10 @@ class FormingLanes {
   }
 
   // Requires: no other thread uses the lanes.
-  std::vector<FormingLane::Chunk>& again() { return again_; }  // that lost lanes had
+  std::vector<FormingLane::Chunk>& again() { return again_; }  // chunks of lost lanes
   FormedRuns& formed() { return formed_; }
 
-  // No other lane will be sorted.
+  // Call it when no more lanes will be sorted.
   void close() noexcept {
     const std::scoped_lock lock(mutex_);
     is_closed_ = true;
@@ -186,7 +186,7 @@ class FormingLanes {
   void rethrow() { failure_.rethrow(); }
 
  private:
-  // A lane whose spiller has no lane in one of the states `others`.
+  // Returns a lane in `state` whose spiller has no lane in one of the states `others`.
   FormingLane* oldest(LaneState state, std::initializer_list<LaneState> others = {},
                       std::optional<std::size_t> spiller = {}) {
     FormingLane* found = nullptr;
@@ -201,7 +201,7 @@ class FormingLanes {
     return found;
   }
 
-  // Null stays null. A full chunk with elements gets the number of its run.
+  // Leaves null alone. Gives a full chunk with elements the number of its run.
   FormingLane* change(FormingLane* lane, LaneState to) {
     if (lane == nullptr) return nullptr;
     if (std::ranges::count(kLaneSteps, std::pair(lane->state, to)) == 0) {

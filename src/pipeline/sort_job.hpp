@@ -19,7 +19,7 @@ using PlanWithout = std::function<void(const DeviceError&)>;
 // The failures after which a sort does without a device, or with less of its memory.
 enum class Planned : std::uint8_t { kAfterFailures, kAfterLackOfMemory };
 
-// After a device has failed, and all was planned again: whether the new plan uses it.
+// After a device failed, and the sort was planned again: says whether the new plan uses it.
 [[nodiscard]] DoneAgain done_again(const DeviceError& failure, const Plan& plan);
 
 // Sorts what the context's reader gives into `outputs`: one, or all parts that it is split into.

@@ -6,7 +6,7 @@
 
 namespace gsort {
 
-// A candidate that is a record has an entry of so many bytes beside it.
+// The bytes of the entry that each candidate record has.
 inline constexpr std::uint64_t kRecordEntryBytes = 24;
 
 // Chooses the sizes of a selection within `budget_bytes`, and the strategy with them; false if the

@@ -1,8 +1,8 @@
 // Sorts on emulated devices of which one fails: every call on each device in turn, once or from
 // then on. The sort does without the device and says so, or ends with an Error that names it.
 //
-// By default the number of the call grows in strides, and a call that fails once on one device
-// fails from then on on the next; with GSORT_EVERY_FAULT set nothing is left out.
+// By default, the number of the call grows in strides, and each call fails once or from then on,
+// in turn by device; GSORT_EVERY_FAULT makes it try all.
 #include <algorithm>
 #include <bit>
 #include <cstdint>
@@ -45,12 +45,12 @@ bool wants_every_fault() {
   return every;
 }
 
-// The numbers of calls: all, or powers of 4.
+// Returns the next number of a call: all are tried, or powers of 4.
 std::uint64_t after(std::uint64_t nth) {
   return wants_every_fault() ? nth + 1 : nth * 4;
 }
 
-// Once, from then on, or both, and only of calls on device `ordinal`.
+// Returns faults of calls on device `ordinal`: once, from then on, or both.
 std::vector<gpu::CudaFault> faults_of(int ordinal, std::size_t kind, std::uint64_t nth) {
   const auto call = static_cast<gpu::CudaCall>(kind);
   const cudaError_t failure =

@@ -6,10 +6,8 @@
 //   GSORT_FAULT_HIT=FILE               is created when the call has come; without it there was none
 //   GSORT_LIKE_NFS=1                   files without names are refused, removing takes a while, and
 //                                      an open file then keeps a name, .nfs and its inode
-//   GSORT_OLD_STATES=FILE              a name that is looked at has the state that it had before,
-//   which
-//                                      this file keeps for later commands, unless the server is
-//                                      asked
+//   GSORT_OLD_STATES=FILE              a look at a file shows its first state, which FILE keeps for
+//                                      later commands, unless the server is asked
 //   GSORT_DEAD_SERVER=1                after the signal of an ACTION, calls that ask a server
 //                                      about an open file do not return
 //
@@ -191,7 +189,7 @@ bool is_open_here(const struct stat& file) {
 }
 
 int remove_as_nfs(int folder, const char* path) {
-  constexpr useconds_t kServerMicroseconds = 5000;  // other threads do something meanwhile
+  constexpr useconds_t kServerMicroseconds = 5000;  // other threads run meanwhile
   ::usleep(kServerMicroseconds);
   struct stat facts = {};
   char name[64];
@@ -203,7 +201,7 @@ int remove_as_nfs(int folder, const char* path) {
   return static_cast<int>(::syscall(SYS_unlinkat, folder, path, 0));
 }
 
-// As a client of NFS that has looked at the file before, maybe for another process.
+// Looks as an NFS client that has seen the file before, perhaps for another process.
 int look_as_nfs(int folder, const char* path, struct stat64* facts, int flags) {
   static const char* const states = std::getenv("GSORT_OLD_STATES");
   const long result = ::syscall(SYS_newfstatat, folder, path, facts, flags);

@@ -195,7 +195,7 @@ SortRequest merging(SortRequest request) {
   return request;
 }
 
-// Inputs of distinct keys, each with how often it is there, most of them in several inputs.
+// Inputs of distinct keys with their counts; most keys are in several inputs.
 SortRequest adding_counts(SortRequest request, std::uint64_t min_count) {
   for (const std::uint64_t keys : {9'000U, 1U, 8'000U, 0U, 4'999U}) {
     const Bytes sorted =

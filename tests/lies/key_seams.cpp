@@ -77,7 +77,7 @@ std::size_t lying_split_repeats(std::uint32_t before, Keys keys, std::uint32_t* 
 
 // ---- Keys with their counts ----
 
-// Keys with their counts, about some of which a lie may be told.
+// Keys with their counts; the liar may change some.
 struct ToldCounts {
   explicit ToldCounts(const CountedKeys& from)
       : keys(from.keys.begin(), from.keys.end()),
@@ -117,7 +117,7 @@ void lying_join_counts(const CountedKeys& from, bool big_endian, std::byte* pair
   real_join_counts(ToldCounts(from).all(), big_endian, pairs);
 }
 
-// What is merged is not what the proof has seen.
+// The proof does not see what is merged.
 #define GSORT_ADD_COUNTED "_ZN5gsort5Proof17add_counted_inputERKNS_11CountedKeysE"
 void real_add_counted(Proof& proof, const CountedKeys& keys) GSORT_REAL(GSORT_ADD_COUNTED);
 void lying_add_counted(Proof& proof, const CountedKeys& keys) GSORT_WRAP(GSORT_ADD_COUNTED);

@@ -1,12 +1,12 @@
-// KeptRuns: what --resume=DIR keeps, as this process sees it.
+// KeptRuns: the runs that --resume=DIR keeps, as this process sees them.
 //
 // Each process that forms runs makes a folder of its own in DIR, DIR/gsort-0123456789abcdef: a
 // ResumeFolder whose manifest says which elements of the input each run holds. A later sort of the
 // same input finds all such folders that its processes see, and divides the runs and the rest of
 // the input among its processes (run_tasks.hpp). It adds nothing to folders of others; at its end
 // it removes them together with its own. So one process writes a folder, and any number of
-// processes can use it later. An empty hidden file in DIR says that gsort-mpi made DIR, and so
-// removes it at the end.
+// processes can use it later. If gsort-mpi made DIR, an empty hidden file in DIR says so, and
+// gsort-mpi removes DIR at the end.
 //
 // Order of calls: agree(); take_up() gives the runs of earlier sorts; begin() and add() store new
 // ones; expect_commit() and remove() come before and after the output gets its name. Without
@@ -40,7 +40,7 @@ struct PlacedRun {
 class KeptRuns {
  public:
   // `wanted` is the manifest of this sort, without runs. This process can read elements `readable`
-  // of the whole input. The team and the request, of which it uses DIR, outlive it.
+  // of the whole input. The team and the request, which names DIR, outlive it.
   // Makes DIR, except with --explain. Throws: Error(kTemporary) if that fails.
   KeptRuns(Team& team, const Request& request, io::Manifest wanted, const OutputRange& readable);
   // Leaves no folder without runs.
@@ -48,7 +48,7 @@ class KeptRuns {
   KeptRuns(const KeptRuns&) = delete;
   KeptRuns& operator=(const KeptRuns&) = delete;
 
-  // Together: returns the elements that this process forms runs of. Locks the folders that it uses,
+  // Together: returns the elements of which this process forms runs. Locks the folders it uses,
   // except with --explain. Throws: Error(kTemporary) if a folder is damaged, in use, or of another
   // sort, saying what differs; as Team.
   [[nodiscard]] std::vector<OutputRange> agree();
@@ -57,12 +57,12 @@ class KeptRuns {
   [[nodiscard]] const ResumedRuns& resumed() const { return resumed_; }
   // The memory of all manifests that this process holds.
   [[nodiscard]] std::uint64_t manifest_memory_bytes() const;
-  // DIR, or where it would be made.
+  // DIR, or the folder in which DIR would be made.
   [[nodiscard]] std::string existing_folder() const;
 
   // Returns these runs. Call it once. Throws: Error(kTemporary).
   [[nodiscard]] std::vector<PlacedRun> take_up(const Plan& plan, Proof& proof);
-  // The largest scratch that one of them needs, and the bytes read of them.
+  // The largest scratch that one of them needs, and the bytes read from them.
   [[nodiscard]] std::uint64_t scratch_bytes() const;
   [[nodiscard]] std::uint64_t bytes_read() const;
 
@@ -74,10 +74,10 @@ class KeptRuns {
   void add(io::RunStore& store, const io::Run& run, const Fingerprint& elements,
            std::uint64_t first);
 
-  // The output is written, and gets its name next. Throws: Error(kTemporary).
+  // Call it when the output is written, before it gets its name. Throws: Error(kTemporary).
   void expect_commit();
-  // Together, when the output has its name and runs are not used any more. Returns, in rank 0, a
-  // text for the user about what could not be removed.
+  // Together, when the output has its name and no process uses runs any more. Returns, in rank 0, a
+  // text for the user that names what could not be removed.
   [[nodiscard]] std::string remove();
 
  private:
@@ -94,7 +94,7 @@ class KeptRuns {
   // A folder whose inputs are not those of this process, and the error.
   struct Foreign {
     SeenFolder folder;
-    bool has_our_names = false;  // of inputs, but these have changed, or the sort differs
+    bool has_our_names = false;  // its inputs have our names, but have changed, or the sort differs
     std::string path;
     std::string reason;
     std::string hint;

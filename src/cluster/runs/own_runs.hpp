@@ -1,5 +1,5 @@
-// OwnRuns: the runs of this process: those that it forms of its share of the input and, with
-// --resume, those of earlier processes that it uses (kept_runs.hpp).
+// OwnRuns: the runs that this process forms of its share of the input and, with --resume, the runs
+// of earlier processes that it uses (kept_runs.hpp).
 //
 // Order of calls: share_out() decides which runs these are; form(); the caller merges them;
 // expect_commit() and remove() as of KeptRuns. For one thread.
@@ -52,8 +52,8 @@ class OwnRuns {
   [[nodiscard]] std::vector<std::string> folders() const;
 
   // Opens earlier runs, and forms the others. For a thread of Team::work. If a device has too
-  // little memory, calls `plan_again`, which changes plan and proof, and forms them again, unless
-  // runs are kept. Throws: Error, also if fewer elements arrive than were to be read.
+  // little memory and no runs are kept, calls `plan_again`, which changes plan and proof, and forms
+  // all runs again. Throws: Error, also if fewer elements arrive than were to be read.
   void form(const Plan& plan, std::optional<Proof>& proof,
             const std::function<void(const DeviceError&)>& plan_again);
   void require_all_read(const Proof& proof) const;

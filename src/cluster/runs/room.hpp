@@ -1,6 +1,5 @@
-// What a process needs room for beside its share of the input, and whether the processes of a host
-// together have room for their files. Its plan and its output check all else that each process
-// needs by itself.
+// The room that a process needs beside its share of the input, and whether the processes of a host
+// together have room for their files. The plan and the output of a process check its other needs.
 #pragma once
 
 #include <cstdint>
@@ -17,12 +16,12 @@
 
 namespace gsort::cluster {
 
-// What a process answers for of an output of so many elements: the least bytes that these take.
-// With -u, how many elements come out is not known: 0.
+// The least bytes that a process writes of an output of `elements` elements. With -u, the number of
+// elements that come out is not known: 0.
 [[nodiscard]] std::uint64_t least_output_of(const Request& request, const Job& job,
                                             std::uint64_t elements, unsigned rank, unsigned ranks);
 
-// As make_plan(), where a process writes `output_bytes`, however long its share of the input is.
+// As make_plan(), for a process that writes `output_bytes`, however long its share of the input is.
 // Throws: as that.
 [[nodiscard]] Plan plan_with_output(const Job& job, const Machine& machine,
                                     std::uint64_t output_bytes, const SuitsPlan& suits = {});
@@ -35,8 +34,8 @@ namespace gsort::cluster {
                                 std::optional<std::uint64_t> output_bytes,
                                 const SuitsPlan& suits = {});
 
-// One more run, of at most so many elements, comes beside those of the plan. None where keys are
-// counted. Throws: as require_disk_space; Error(kResource) where 64 bits cannot count the bytes.
+// Adds one run of at most so many elements to those of the plan, unless keys are counted.
+// Throws: as require_disk_space; Error(kResource) if 64 bits cannot count the bytes.
 void add_run(Plan& plan, const Machine& machine, std::uint64_t elements);
 
 // The bytes of temporary files for a run of at most so many elements that may be left out, beside
@@ -60,19 +59,19 @@ MoreRuns add_runs(Plan& plan, const Machine& machine, std::uint64_t distinct,
 // The inputs stay open, and so do `folders` folders of --resume. Throws: Error(kResource).
 void require_open_files(const Team& team, const Request& request, std::uint64_t folders = 0);
 
-// What one process writes to one file system.
+// The bytes that one process writes to one file system.
 struct RoomNeed {
   std::uint64_t file_system = 0;
   std::uint64_t free_bytes = 0;
   std::uint64_t bytes = 0;
 };
 
-// Of runs, where they have one file system, and of so many bytes of the output. What may be spread
-// over several file systems is left out.
+// The needs of runs, if they have one file system, and of `output_bytes` of the output. Runs that
+// several file systems may share are left out.
 [[nodiscard]] std::vector<RoomNeed> room_needs(const Plan& plan, const Machine& machine,
                                                std::uint64_t output_bytes);
 
-// Adds up what processes need of each file system; `hosts` names their hosts, by rank.
+// Adds up the needs of processes on each file system; `hosts` names their hosts, by rank.
 // Throws: Error(kResource) that names the host.
 void require_room(const std::vector<std::string>& hosts,
                   const std::vector<std::vector<RoomNeed>>& needs);

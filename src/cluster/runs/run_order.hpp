@@ -11,9 +11,9 @@
 namespace gsort::cluster {
 
 struct RunOrder {
-  // All runs, numbered by process and then in it, in the order of the input; empty: as numbered.
+  // All runs in the order of the input, numbered by process and then within it; empty: as numbered.
   std::vector<std::uint64_t> runs;
-  // Of the runs of this process: their places in that order.
+  // The places in that order of this process's runs.
   std::vector<std::uint64_t> places;
 
   [[nodiscard]] bool is_by_number() const { return runs.empty(); }

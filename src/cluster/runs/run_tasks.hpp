@@ -1,6 +1,6 @@
-// The division of work with --resume: which process uses which runs of earlier processes, and which
-// elements of the input each one forms runs of. A pure function of what all processes see, so any
-// number of processes, on any hosts, can resume a sort.
+// Divides the work with --resume: which process uses which runs of earlier processes, and of which
+// elements of the input each one forms runs. It is a pure function of what all processes see, so
+// any number of processes, on any hosts, can resume a sort.
 //
 // A folder that several processes see is given to one of them. Elements that no visible run holds
 // are divided equally among all processes; with --inputs-here, the process that has these inputs
@@ -25,14 +25,14 @@ struct SeenFolder {
   std::vector<OutputRange> runs;
 };
 
-// What one process does.
+// The work of one process.
 struct RunTask {
   struct Folder {
     std::string name;
     std::uint64_t store = 0;
     std::vector<std::uint64_t> runs;  // the numbers, in the folder, of those that are used
   };
-  std::vector<Folder> folders;       // which it uses, and removes at the end
+  std::vector<Folder> folders;       // it uses these, and removes them at the end
   std::vector<OutputRange> to_form;  // ascending; none is empty
 };
 

@@ -16,7 +16,7 @@ namespace gsort::cluster {
 [[nodiscard]] ExchangeQuestion exchange_question(const Plan& plan, std::uint64_t elements,
                                                  unsigned ranks);
 
-// Together: the sizes that all processes have room for. Throws: Error(kResource) when there is not
+// Together: the sizes for which all processes have room. Throws: Error(kResource) if there is not
 // enough memory; as Team.
 [[nodiscard]] ExchangePlan require_exchange(Team& team, const ExchangeQuestion& question);
 
@@ -30,7 +30,7 @@ struct PlannedExchange {
 // The number of runs that a process plans, with those of earlier sorts.
 [[nodiscard]] std::uint64_t planned_runs(const Plan& plan);
 
-// Suits a plan if the exchange has one, too, where all processes form as many runs as this one.
+// Suits a plan if the exchange then has one, too, with as many runs in each process as in this one.
 [[nodiscard]] SuitsPlan suits_exchange(const PlannedExchange& all);
 
 // Together: checks before anything is read what require_exchange() checks when the runs are formed.

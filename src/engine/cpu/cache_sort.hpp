@@ -19,7 +19,7 @@
 // bucket whose range is at least 2^kLeastDigit times narrower than its parent's, so there are at
 // most bits / kLeastDigit levels, whatever the keys are. Buckets of one value end at once.
 //
-// With vectors of 32 or 64 bytes a quicksort by vector instructions is faster
+// With vectors of 32 or 64 bytes, a quicksort by vector instructions is faster
 // (in_place/vector_sort-inl.hpp).
 #pragma once
 
@@ -41,13 +41,13 @@ enum class CacheSorter : std::uint8_t {
 template <class Key>
 void use_cache_sorter(CacheSorter sorter);
 
-// Fewer keys need no scratch memory, and none of 128 bits do.
+// Fewer keys need no scratch memory, and keys of 128 bits never do.
 inline constexpr std::size_t kLeastScratchKeys = 65;
 
 // Sorts `keys` (ordered keys) ascending; `scratch` is as long as `keys` if they need any; its
 // contents are lost.
-// Not stable, which for keys alone cannot be seen. Thread-safe on disjoint memory.
-// Throws: std::bad_alloc when there is no memory for what VQSort keeps for each thread (128 bits).
+// Not stable: equal keys are indistinguishable. Thread-safe on disjoint memory.
+// Throws: std::bad_alloc if there is no memory that VQSort keeps for each thread (128 bits).
 void cache_sort(std::span<std::uint32_t> keys, std::span<std::uint32_t> scratch);
 void cache_sort(std::span<std::uint64_t> keys, std::span<std::uint64_t> scratch);
 void cache_sort(std::span<UInt128> keys, std::span<UInt128> scratch);  // VQSort, always

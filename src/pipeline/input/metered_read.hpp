@@ -1,5 +1,5 @@
-// Reading the input, and filling the lanes of chunks with it, under the eyes of the meter. A meter
-// may be null.
+// Reads the input and fills the lanes of chunks with it; the meter measures both. A meter may be
+// null.
 #pragma once
 
 #include <cstddef>
@@ -25,7 +25,7 @@ namespace gsort {
   return block;
 }
 
-// Elements of a block or a chunk that were read at one place or at several.
+// The elements of a block or a chunk, read at one place or at several.
 struct ReadPieces {
   std::size_t bytes = 0;
   Fingerprint input;
@@ -46,13 +46,13 @@ struct ReadPieces {
 void put_block(ChunkLane& lane, Meter* meter, ByteSpan block, std::size_t bytes,
                std::uint64_t position);
 
-// Fills the block with what lies before `end`, by one read or, from a cached input, in pieces. Keys
-// are not told apart, so pieces need not follow each other in the input.
+// Fills the block with elements before `end`, by one read or, from a cached input, in pieces. Equal
+// keys are indistinguishable, so pieces need not follow each other in the input.
 [[nodiscard]] ReadPieces read_block(io::Reader& reader, Proof& proof, Meter* meter, ByteSpan block,
                                     std::uint64_t end, bool in_pieces);
 
-// Begins a chunk in the lane with what was read before. Throws: Error when that is not there any
-// more.
+// Begins a chunk in the lane with the elements that were read before. Throws: Error if the input
+// has changed.
 void fill_again(ChunkLane& lane, const ReadPieces& chunk, const io::Reader& reader,
                 const Proof& proof, Meter* meter);
 

@@ -100,7 +100,7 @@ class Proof {
   // Keys that were left out because they come after all that will be put; `least` is the first of
   // them as an ordered number. Without verifying, only their count is used, also that of records.
   void add_left_out(const Fingerprint& keys, UInt128 least);
-  // The same of elements; `least` is the first of them as it lies in files.
+  // The same for elements; `least` is the first of them, in raw form.
   void add_left_out(const Fingerprint& elements, const std::byte* least);
 
   // The same of elements that are in order, not those of all shares together.

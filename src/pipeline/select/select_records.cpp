@@ -10,7 +10,7 @@
 namespace gsort {
 namespace {
 
-// Sorting fewer than this costs next to nothing, and lowers the bound.
+// Sorting fewer than this costs almost nothing, and lowers the bound.
 constexpr std::uint64_t kFewCandidates = 4096;
 
 }  // namespace
@@ -42,8 +42,8 @@ void RecordCandidates::add(ConstByteSpan block, std::uint64_t first_index) {
     ++count_;
   }
   if (least_left_ != nullptr) {
-    // The block is looked at again: with what was seen of it when it was read, any records that
-    // were taken would make a sum that is right.
+    // Looks at the block again: with the fingerprint from reading it, the sum would be right
+    // whatever records were taken.
     Fingerprint left = all_.proof.look(block);
     left -= all_.proof.look({room_ + before * record_bytes_, (count_ - before) * record_bytes_});
     all_.proof.add_left_out(left, least_left_);
@@ -63,7 +63,7 @@ void RecordCandidates::reduce() {
   }
 }
 
-// Returns how many entries are no repeats of the one in front of them; these come first then.
+// Moves entries that repeat the one in front of them to the end. Returns how many come first.
 std::uint64_t RecordCandidates::move_repeats_back(std::span<RecordEntry> entries) const {
   if (entries.empty()) return 0;
   std::uint64_t expected = 1;
@@ -110,8 +110,8 @@ void RecordCandidates::note_left(const std::byte* record, std::uint64_t prefix) 
   least_prefix_ = prefix;
 }
 
-// Moves the records to the other buffer in the order of their entries, of which the first
-// `distinct` are no repeats, and keeps those that are wanted.
+// Moves the records to the other buffer in the order of their entries, and keeps those that are
+// wanted. The first `distinct` entries are no repeats.
 void RecordCandidates::put_in_order(std::uint64_t distinct) {
   for (std::uint64_t i = 0; i < count_; ++i) {
     std::memcpy(other_room_ + i * record_bytes_, at(entries_[i]), record_bytes_);

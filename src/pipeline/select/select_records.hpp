@@ -1,9 +1,9 @@
 // RecordCandidates: the records that one worker of select_top.hpp keeps.
 //
-// A record is kept in a buffer, with an entry of its prefix, its place in the buffer and its index
-// in the input. Sorting moves the entries, and then each record once, to the other buffer. A record
-// whose prefix is beyond the bound is not wanted; one that equals it may be. Of records with equal
-// keys the first ones of the input stay.
+// A buffer holds the records. Each has an entry: its prefix, its place in the buffer and its index
+// in the input. A sort moves the entries, and then each record once, to the other buffer. No record
+// whose prefix is beyond the bound is wanted; one whose prefix equals it may be. If records have
+// equal keys, the first ones of the input stay.
 #pragma once
 
 #include <atomic>
@@ -27,13 +27,13 @@ struct RecordEntry {
 
 static_assert(sizeof(RecordEntry) == kRecordEntryBytes);
 
-// What holds for all workers.
+// All workers share it.
 struct RecordSelection {
   const Plan& plan;
   const SelectPlan& sizes;
   RecordOrder order;
   Proof& proof;
-  // No record with a greater prefix is wanted any more. It only falls.
+  // No record with a greater prefix is wanted. The bound only falls.
   std::atomic<std::uint64_t> bound{~std::uint64_t{0}};
 };
 
@@ -42,14 +42,14 @@ class RecordCandidates {
   // Requires: `memory` has room for two buffers and the entries (plan_selection).
   RecordCandidates(RecordSelection& selection, ByteSpan memory);
 
-  // Takes what may be wanted of a block, whose first record has this index. Throws:
-  // Error(kCorrupt).
+  // Takes the records of a block that may be wanted. Its first record has the index `first_index`.
+  // Throws: Error(kCorrupt).
   void add(ConstByteSpan block, std::uint64_t first_index);
 
   // Sorts the candidates and keeps the first ones that are wanted.
   void reduce();
 
-  // Takes over what another worker has kept. Requires: both have been reduced.
+  // Adds the candidates of another worker. Requires: both have been reduced.
   void merge(const RecordCandidates& other);
 
   [[nodiscard]] ConstByteSpan kept() const { return {room_, count_ * record_bytes_}; }
@@ -71,7 +71,7 @@ class RecordCandidates {
   std::byte* other_room_;
   std::span<RecordEntry> entries_;
   std::uint64_t count_ = 0;
-  // The first in order of the records of a block that were left out, if any was.
+  // The least record of a block that was left out; null if there is none.
   const std::byte* least_left_ = nullptr;
   std::uint64_t least_prefix_ = 0;
 };

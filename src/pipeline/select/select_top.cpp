@@ -20,10 +20,10 @@
 namespace gsort {
 namespace {
 
-// Written at once.
+// Bytes that are written at once.
 constexpr std::size_t kPieceBytes = std::size_t{1} << 20;
 
-// What holds for all workers.
+// All workers share it.
 template <class Key>
 struct Selection {
   const Plan& plan;
@@ -31,8 +31,8 @@ struct Selection {
   KeyMap<Key> map;
   KeyMap<Key> map_of_classes;
   Proof& proof;
-  // Keys from here on are not wanted any more. It only falls; a worker that still sees an old one
-  // takes too much, never too little.
+  // No key from the bound on is wanted. The bound only falls: a worker that still sees an old one
+  // takes too many keys, never too few.
   std::atomic<Key> bound{static_cast<Key>(~Key{0})};
   std::atomic<bool> is_bounded{false};
 
@@ -55,7 +55,7 @@ class Candidates {
         scratch_(reinterpret_cast<Key*>(memory.data() + selection.sizes.candidate_bytes),
                  selection.sizes.candidates) {}
 
-  // Takes what may be wanted of a block.
+  // Takes the keys of a block that may be wanted.
   void add(ConstByteSpan block, std::uint64_t /*first_index*/) {
     const std::span<const Key> raw{reinterpret_cast<const Key*>(block.data()),
                                    block.size() / sizeof(Key)};
@@ -75,7 +75,7 @@ class Candidates {
     if (limit_ > 0 && count_ == limit_) all_.lower_bound_to(room_[limit_ - 1]);
   }
 
-  // Takes over what another worker has kept. Requires: both have been reduced.
+  // Adds the candidates of another worker. Requires: both have been reduced.
   void merge(const Candidates& other) {
     const std::span<const Key> keys = other.room_.first(other.count_);
     std::memcpy(room_.data() + count_, keys.data(), keys.size_bytes());
@@ -83,7 +83,7 @@ class Candidates {
     reduce();
   }
 
-  // Requires: reduced. No call of others follows.
+  // Requires: reduced. Call it last.
   [[nodiscard]] ConstByteSpan kept() const {
     const std::span<Key> keys = room_.first(count_);
     map_to_raw<Key>(keys, keys, all_.map);
@@ -91,7 +91,7 @@ class Candidates {
   }
 
  private:
-  // Sorting fewer than this costs next to nothing, and lowers the bound.
+  // Sorting fewer than this costs almost nothing, and lowers the bound.
   static constexpr std::uint64_t kFewCandidates = 4096;
 
   std::span<Key> take(std::span<const Key> raw) {
@@ -102,8 +102,8 @@ class Candidates {
     }
     const auto selected = select_below<Key>(raw, all_.map, all_.bound, to);
     const std::span<Key> taken(to, selected.taken);
-    // The block is looked at again: with what was seen of it when it was read, any keys that were
-    // taken would make a sum that is right.
+    // Looks at the block again: with the fingerprint from reading it, the sum would be right
+    // whatever keys were taken.
     Fingerprint left = all_.proof.look(std::as_bytes(raw));
     left -= all_.proof.look(std::as_bytes(taken));
     all_.proof.add_left_out(left, selected.least_left);
@@ -174,7 +174,7 @@ std::uint64_t read_all(const SortContext& context, std::vector<Candidates>& cand
   return elements;
 }
 
-// Pieces of whole elements.
+// Puts pieces of whole elements.
 void put_all(ConstByteSpan elements, std::uint64_t element_bytes, PieceSink& sink) {
   const std::size_t most = round_up(kPieceBytes, element_bytes);
   for (std::uint64_t position = 0; !elements.empty();) {

@@ -194,7 +194,7 @@ Error missing_file(const std::string& output, const std::string& name) {
 // The process that named the output may have been killed before it synced the folder.
 void sync_folder(const io::OutputPlace& place) {
   const io::Folder folder = io::open_folder(place.folder, ErrorKind::kOutput);
-  if (!folder.readable) {  // it could be listed before
+  if (!folder.readable) {  // names_with() could list it before
     throw Error::from_errno(ErrorKind::kOutput, "opening the folder", EACCES)
         .path(place.folder)
         .hint(io::hint_for(EACCES));
@@ -226,8 +226,8 @@ void require_replaced_unchanged(const io::OutputPlace& place, const PartRecord& 
   }
 }
 
-// Whether the file had been changed when a part was begun, and no other of the parts was being
-// written then: by a process that was killed, or by another program.
+// Whether a process that was killed, or another program, changed the file: it had been changed when
+// a part was begun, and no other of the parts was being written then.
 bool was_changed_between(const Records& records) {
   return std::ranges::any_of(records, [&](const auto& late) {
     const std::int64_t began = late.second.began_ns;
@@ -238,9 +238,9 @@ bool was_changed_between(const Records& records) {
   });
 }
 
-// Throws if the file of these records, which `sum` describes, was changed after them, or between
-// them, and its bytes are not those that were written. Removes the records then, so that --take
-// writes these parts again.
+// Throws if the file of these records, which `sum` describes, was changed after or between them,
+// and its bytes are not those that were written. First removes the records, so that --take writes
+// these parts again.
 void require_as_written(const std::string& output, const io::OutputPlace& place,
                         const PartRecord& sum, const Records& records) {
   const std::string name = file_name(place.name, sum);

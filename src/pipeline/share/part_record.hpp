@@ -1,19 +1,19 @@
-// PartRecord: what a process that has written a part of an output leaves beside it, for the process
-// that joins the parts: a line of text with a checksum. Also the names of the hidden files beside
-// an output.
+// PartRecord: a line of text with a checksum. A process that has written a part of an output leaves
+// this record beside the output, for the process that joins the parts. Also the names of the hidden
+// files beside an output.
 //
 //   gsort-part 5 JOB PART PARTS ELEMENTS BYTES MARK VERIFIED OWN DISTINCT INPUT OUTPUT REPEATS
 //   BEGIN END CONTENT BEGAN ENDED HINTS REPLACED FIRST LAST SUM
 //
 // It is one line. INPUT, OUTPUT and REPEATS are fingerprints, three numbers each; CONTENT is the
 // sum of the part's bytes, two numbers (io/output/content_sum.hpp); BEGAN and ENDED are times of
-// the file's last change: when the part was begun, or 0 if the file was new, and when it was
+// the file's last change, as seen when the part was begun (0 if the file was new) and when it was
 // complete; HINTS are three numbers of the joined output (io/output/shared_file.hpp); REPLACED is
 // 1, and the size and the time of the last change of the input that the output replaces, as
 // --form read it, or three zeros; FIRST and LAST are the normalised keys at the ends of the part,
 // in hexadecimal digits after a dot; SUM is XXH3-64 of all text before it. Records of earlier
 // versions are ignored: version 2 identified files by inode numbers, which file systems use again;
-// version 3 had no REPLACED, version 4 no BEGAN and ENDED.
+// version 3 had no REPLACED, version 4 no BEGAN and no ENDED.
 //
 // A file of parts has a random mark in its name, and is made once, under this name. So a record
 // describes the file with its mark, or none.
@@ -46,18 +46,18 @@ struct PartRecord {
   std::uint64_t begin = 0;  // of the part, in the elements of all shares in order
   std::uint64_t end = 0;
   io::ContentSum content;     // of the part's bytes, at their offsets in the file
-  std::int64_t began_ns = 0;  // the file's last change then; 0: it was new
+  std::int64_t began_ns = 0;  // the file's last change, seen then; 0: it was new
   std::int64_t ended_ns = 0;
   io::FileHints hints;                    // of the joined output
   std::optional<io::FileState> replaced;  // of the input that the output replaces
-  std::string first;                      // empty unless verified, or without elements
+  std::string first;                      // empty if not verified, or without elements
   std::string last;
 
   friend bool operator==(const PartRecord&, const PartRecord&) = default;
 };
 
 [[nodiscard]] std::string encode_part(const PartRecord& record);
-// None for any other text.
+// Returns null for any other text.
 [[nodiscard]] std::optional<PartRecord> parse_part(const std::string& text);
 
 // The record with this name beside an output, if its owner is this user or root; else nullopt.

@@ -1,4 +1,4 @@
-// Manifests of --resume are bounded by -S, and the host that has too little is named. The processes
+// -S bounds manifests of --resume, and the error names the host that has too little. The processes
 // of a host share its memory: a manifest that a single process would read is too long for them.
 #include <algorithm>
 #include <cstdint>

@@ -15,8 +15,8 @@ namespace {
 
 using Strings = std::vector<std::string>;
 
-// How a term is given: words, and what the header of the input says. Another way goes with the
-// options that the term needs.
+// A way to give a term: words, and what the header of the input says. A second way adds the options
+// that the term needs.
 struct Given {
   Strings words;
   StoredArray stored = {};
@@ -129,7 +129,7 @@ std::string expected(const OptionRule& rule, std::string_view one, std::string_v
              : fmt::format("options {} and {}: cannot be combined\n{}", one, other, why);
 }
 
-// Whether the words of both give the message, and those of one do not; of a need, the other way.
+// Whether the words of both give the message, and those of one do not; for kNeeds, the reverse.
 bool is_reported(const Given& one, const Given& other, const OptionRule& rule,
                  const std::string& message) {
   const bool needs = rule.relation == Relation::kNeeds;

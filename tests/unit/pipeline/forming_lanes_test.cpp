@@ -31,7 +31,7 @@ Keys numbers() {
   return keys;
 }
 
-// A chunk of two stretches of the input, which cross the border of two files.
+// A chunk of two stretches of the input; the second crosses the border of two files.
 class FillAgain : public testing::Test {
  protected:
   FillAgain() {
@@ -176,7 +176,7 @@ TEST_F(FormingLanesOfTen, EndAllWaitsAfterAFailure) {
   EXPECT_THROW(lanes_.rethrow(), DeviceError);
 }
 
-// Each spiller has one lane that is filled, and one that is emptied.
+// Readers fill one lane of each spiller, which empties another.
 TEST_F(FormingLanesOfTen, AreTakenByTheOneThatSpillsThem) {
   Plan plan = plan_of(2);
   plan.chunk.spillers = 2;
@@ -190,7 +190,7 @@ TEST_F(FormingLanesOfTen, AreTakenByTheOneThatSpillsThem) {
   EXPECT_EQ(lanes.emit(0, false), each[0]);
 }
 
-// The table, and the functions that take its steps.
+// Takes the steps of the table, and all others.
 class LaneSteps : public FormingLanesOfTen {
  protected:
   using Step = std::pair<LaneState, LaneState>;

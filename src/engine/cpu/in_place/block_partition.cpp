@@ -33,7 +33,7 @@ BlockBuffers<Key>::BlockBuffers(std::size_t block_keys, std::size_t buckets)
       blocks_(nullptr, Free{std::align_val_t{block_keys * sizeof(Key)}}),
       ends_(buckets),
       written_(buckets) {
-  // The blocks that are carried, and a spare one.
+  // Also blocks that are carried, and a spare one.
   const std::size_t bytes = (buckets + kCarried + 1) * block_keys * sizeof(Key);
   blocks_.reset(static_cast<Key*>(::operator new(bytes, blocks_.get_deleter().alignment)));
 }
@@ -227,14 +227,14 @@ void BlockPartition<Key>::gather_full(std::size_t bucket) {
   of_bucket_[bucket].next_and_end = first * kNextPlace + front;
 }
 
-// Each worker begins with different buckets. It carries some blocks in turn, so that it need not
-// wait for memory: the place of each is fetched while the others move.
+// Each worker begins with different buckets. It carries several blocks in turn, so that it need not
+// wait for memory: it fetches the place of each while it moves the others.
 template <class Key>
 void BlockPartition<Key>::permute(std::size_t worker) {
   BlockBuffers<Key>& buffers = workers_[worker];
   const std::size_t buckets = map_.buckets();
   const std::size_t first = buckets * worker / workers_.size();
-  std::size_t done = 0;  // buckets that have no block to pick up
+  std::size_t done = 0;  // buckets without a block to pick up
   const auto pick_up_any = [&](Carried& carried) {
     for (; done < buckets; ++done) {
       const std::size_t bucket = first + done < buckets ? first + done : first + done - buckets;
@@ -277,7 +277,7 @@ bool BlockPartition<Key>::pick_up(std::size_t bucket, Key* to) {
   return taken;
 }
 
-// Takes the next place of the block's bucket whose block is not in its place already.
+// Takes and fetches the next place of the block's bucket.
 template <class Key>
 void BlockPartition<Key>::take_place(Carried& carried) {
   const std::uint64_t then = of_bucket_[carried.bucket].next_and_end.fetch_add(kNextPlace);
@@ -288,7 +288,7 @@ void BlockPartition<Key>::take_place(Carried& carried) {
   }
 }
 
-// Moves the block to its place; then the block that was there is carried. False if there was none.
+// Moves the block to its place and carries the one there, unless that stays. False if none was.
 template <class Key>
 bool BlockPartition<Key>::put_down(Carried& carried, Key*& free) {
   const std::size_t block_bytes = block_keys_ * sizeof(Key);

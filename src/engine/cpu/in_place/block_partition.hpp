@@ -8,9 +8,9 @@
 // whose keys have all been read by then: the other buffers hold fewer keys. Afterwards the stripe
 // is full blocks, each of one bucket, followed by empty places. The sizes of the buckets are
 // known now, and so which places belong to which bucket. All workers then move whole blocks to
-// places of their buckets: one carries a block to the next place of its bucket, picks up the block
-// there, and carries that on; it does so with some blocks in turn. Last, the keys that do not fill
-// a block go to the borders.
+// places of their buckets: each carries a block to the next place of its bucket, picks up the block
+// there, and carries that on. It carries several blocks in turn. Last, the keys that do not fill a
+// block go to the borders.
 //
 // Example. Blocks of two keys, one worker, buckets a and b, keys b1 a1 b2 b3 a2 a3 a4 b4 a5:
 //   classify   [b1 b2][a1 a2][a3 a4][b3 b4][.]   left in the buffer of a: a5
@@ -21,7 +21,7 @@
 //
 // Cost. Two reads and two writes of every key, all in blocks, and memory for a block of each bucket
 // for each worker. Blocks are moved once, whatever the keys are; a block that is already in a place
-// its bucket stays there.
+// of its bucket stays there.
 //
 // Source: Axtmann, Witt, Ferizovic, Sanders, "Engineering In-Place (Shared-Memory) Sorting
 // Algorithms", ACM Transactions on Parallel Computing 9 (2022), doi:10.1145/3505286.
@@ -45,7 +45,7 @@ namespace gsort::cpu {
 template <class Key>
 class BlockBuffers {
  public:
-  static constexpr std::size_t kCarried = 4;  // blocks at a time
+  static constexpr std::size_t kCarried = 4;  // blocks that a worker carries in turn
 
   // Requires: block_keys is a power of two. Throws: std::bad_alloc.
   BlockBuffers(std::size_t block_keys, std::size_t buckets);
@@ -99,12 +99,12 @@ class BlockPartition {
     std::uint64_t end = 0;
     std::uint64_t full_end = 0;
   };
-  // A block on its way: no other worker touches its place.
+  // A block that is carried; no other worker touches its place.
   struct Carried {
     Key* block = nullptr;
     std::size_t bucket = 0;
     Key* to = nullptr;
-    bool is_empty = false;  // the place
+    bool is_empty = false;  // the place has no block
   };
   // Buckets whose borders one task sets, and a copy of the keys behind them: keys of their last
   // blocks, where the task of the next buckets writes.

@@ -14,18 +14,18 @@
 HWY_BEFORE_NAMESPACE();
 namespace gsort::cpu::HWY_NAMESPACE {
 
-// Vectors of 16 bytes gain nothing, and their stores of some lanes touch the others.
+// Vectors of 16 bytes gain nothing, and their stores of some lanes also write the others.
 #if GSORT_HAS_VECTOR_SORT && HWY_MAX_BYTES >= 32
 namespace hn = hwy::HWY_NAMESPACE;
 
-// Both ends of what has been divided.
+// The ends of the two divided parts.
 template <class Key>
 struct Ends {
   Key* low;
   Key* high;
 };
 
-// Stores whole vectors: requires as many free places at both ends.
+// Stores whole vectors. Requires: each end has free places for one.
 template <class Key, class V>
 HWY_INLINE void divide(V some, V pivots, Ends<Key>& ends) {
   const hn::ScalableTag<Key> d;
@@ -42,7 +42,7 @@ template <class Key>
 HWY_ATTR std::size_t divide_all(Key* keys, std::size_t count, Key pivot) {
   const hn::ScalableTag<Key> d;
   constexpr std::size_t kLanes = hn::MaxLanes(d);
-  constexpr std::size_t kGroup = 4 * kLanes;  // read from one end, before it is chosen again
+  constexpr std::size_t kGroup = 4 * kLanes;  // read from one end, before the next choice
   constexpr std::size_t kRoom = kGroup + kLanes;
   const std::size_t odd = (count - 2 * kRoom) % kGroup;
   Key aside[2 * kRoom + kGroup];

@@ -1,10 +1,10 @@
-// halve: divides keys by a pivot, in place and by vector instructions. For arrays of a few times
-// the cache's size, where a distribution to many buckets costs more.
+// halve: divides keys by a pivot, in place and by vector instructions. It is for arrays of a few
+// times the cache's size, where a distribution to many buckets costs more.
 //
 // Idea. A stretch at either end is set aside, which leaves free places there. Vectors are then read
-// from the end that has fewer free places; the keys of each that are below the pivot go to the low
-// end, the others to the high end. Neither end can run out of free places: together they have as
-// many as have been read. Last, the keys that were set aside fill what is left between the ends.
+// from the end that has fewer free places; keys below the pivot go to the low end, the others to
+// the high end. Neither end runs out of free places: the end that is read gains those of the
+// vectors, the other has at least half of all. Last, the keys set aside fill the gap that is left.
 //
 // Example. Vectors of two keys, pivot 5, keys 7 1 | 8 3 | 2 9 | 6 4; 7 1 and 6 4 are set aside:
 //   read 8 3   3 . . . 2 9 . 8;   read 2 9   3 2 . . . . 9 8;   7 1 6 4   3 2 1 4 6 7 9 8
@@ -20,9 +20,9 @@
 
 namespace gsort::cpu {
 
-// Moves keys below some pivot before the others; returns how many. The pivot is the median of a
-// sample. 0: nothing is divided: there are too few keys, too few values in the sample, or no vector
-// code for them. Thread-safe on disjoint keys.
+// Moves keys below a pivot before the others; returns how many. The pivot is the median of a
+// sample, but never its least key. 0: no keys were moved, as there are too few, the sample has only
+// one value, or there is no vector code for them. Thread-safe on disjoint keys.
 [[nodiscard]] std::size_t halve(std::span<std::uint32_t> keys);
 [[nodiscard]] std::size_t halve(std::span<std::uint64_t> keys);
 [[nodiscard]] std::size_t halve(std::span<UInt128> keys);

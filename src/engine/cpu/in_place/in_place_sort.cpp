@@ -21,7 +21,7 @@ namespace {
 
 constexpr std::size_t kSamplesPerBucket = 16;
 constexpr std::size_t kMostSamples = std::size_t{1} << 14;
-constexpr std::size_t kMostHalved = 8;  // times what fits the cache: more is distributed
+constexpr std::size_t kMostHalved = 8;  // times what fits the cache; more keys are distributed
 constexpr std::size_t kStretchKeys = std::size_t{1} << 16;  // the keys that one task checks
 
 // Whether the keys are in the map's order. All tasks stop when one finds that they are not.
@@ -175,7 +175,7 @@ class InPlaceSort {
     });
   }
 
-  // Sorts both sides of a pivot; false if the array is too large for that, or hardly divided.
+  // Halves keys and sorts both parts. False if they are too many, or the pivot hardly divides them.
   bool sort_halves(std::span<Key> keys, Workers workers) noexcept {
     if (workers.size() > 1 || keys.size() / kMostHalved > cache_keys_) return false;
     const std::size_t below = halve(keys);

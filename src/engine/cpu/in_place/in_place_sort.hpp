@@ -4,12 +4,11 @@
 //   in order         nothing to do; in reverse order: reversed
 //   of a few caches  halved (halve.hpp), then each part in the cache
 //   otherwise        dealt out in place (block_partition.hpp) to buckets of a cache's size, by
-//   bounds
-//                    from a sample (bucket_map.hpp), then each bucket in the cache
+//                    bounds from a sample (bucket_map.hpp), then each bucket in the cache
 //
 // Raw keys become ordered ones as they are dealt out, and raw ones again when their bucket has
-// been sorted and is in the cache. A bucket that is still too large is halved, or dealt out again,
-// by all workers if it is more than the share of one; a bucket of equal keys is finished.
+// been sorted and is in the cache. A bucket that is still too large is halved, or dealt out again;
+// all workers deal out a bucket that is more than the share of one. Buckets of equal keys are done.
 //
 // Cost. Two reads and two writes of every key to deal it out, one of each to sort it. Each worker
 // takes a block for each bucket, and scratch memory if the cache sort needs it: about 2 MiB.
@@ -23,7 +22,7 @@
 
 namespace gsort::cpu {
 
-// One core sorts fewer bytes before other cores could help.
+// One core sorts fewer bytes than this before other cores could help.
 inline constexpr std::size_t kLeastSharedBytes = std::size_t{1} << 20;
 
 // The sizes that decide the speed; 0: the best size for the key type on Intel and AMD processors
@@ -32,14 +31,14 @@ inline constexpr std::size_t kLeastSharedBytes = std::size_t{1} << 20;
 struct InPlaceTuning {
   std::size_t most_buckets = 0;           // of one distribution
   std::size_t block_bytes = 2048;         // moved as a whole
-  std::size_t bucket_bytes = 256 * 1024;  // wanted, if there are fewer buckets
+  std::size_t bucket_bytes = 256 * 1024;  // wanted, up to most_buckets
   std::size_t cache_bytes = 0;            // sorted without a distribution
   std::size_t worker_bytes = 256 * 1024;  // enough for one worker
 };
 
 // Sorts raw keys so that map.to_ordered() of them ascends. Thread-safe on disjoint keys.
-// Requires: threads > 0. Throws: std::bad_alloc, with the keys unchanged. After that it needs no
-// more memory, or works without it.
+// Requires: threads > 0. Throws: std::bad_alloc before it changes keys. Later it needs no more
+// memory, or works without it.
 template <class Key>
 void sort_in_place(std::span<Key> keys, const KeyMap<Key>& map, unsigned threads,
                    const InPlaceTuning& tuning = {});

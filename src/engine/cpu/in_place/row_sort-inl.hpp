@@ -1,9 +1,9 @@
 // row_sort: sorts few keys in vector registers, for the instruction set that the including file is
 // compiled for.
 //
-// Up to 16 vectors of keys are a matrix whose columns are sorted by a network of rows; then columns
-// are merged by bitonic steps, of which only those within a row move lanes. Last, the columns are
-// written one after the other.
+// Up to 16 vectors of keys are the rows of a matrix. A network of rows sorts the columns. Bitonic
+// steps then merge columns; the last steps of a merge, between rows, move no lanes. Finally, the
+// columns are written one after the other.
 //
 // Example. Four lanes, two rows: keys 7 2 9 4 / 3 8 1 6. Columns sorted: 3 2 1 4 / 7 8 9 6. Columns
 // merged by twos (3 7 with 2 8, 1 9 with 4 6): 2 3 7 8, 1 4 6 9; by fours: 1 2 3 4 6 7 8 9.
@@ -33,7 +33,7 @@ namespace vector_sort {
 
 namespace hn = hwy::HWY_NAMESPACE;
 
-// Vectors whose size is known only at run time cannot be kept in arrays.
+// Arrays cannot hold vectors whose size is known only at run time.
 #undef GSORT_HAS_VECTOR_SORT
 #if HWY_HAVE_SCALABLE || HWY_TARGET == HWY_SCALAR || HWY_TARGET == HWY_EMU128
 #define GSORT_HAS_VECTOR_SORT 0
@@ -101,14 +101,14 @@ constexpr auto make_exchange() {
 template <class Lane, std::size_t kLanes, std::size_t kXor>
 alignas(64) inline constexpr auto kExchange = make_exchange<Lane, kLanes, kXor>();
 
-// Permutes the lanes: each comes from the lane whose number differs in the bits of kXor.
+// Each lane comes from the lane whose number differs in the bits of kXor.
 template <std::size_t kXor, class D, class V>
 HWY_INLINE V exchange_lanes(D d, V v) {
   const auto& from = kExchange<hn::TFromD<D>, hn::MaxLanes(D()), kXor>;
   return hn::TableLookupLanes(v, hn::SetTableIndices(d, from.data()));
 }
 
-// Lanes whose number has the bit get the greater of the two.
+// Marks the lanes whose number has the bit: they get the greater of two keys.
 template <std::size_t kBit, class D>
 HWY_INLINE auto upper_lanes(D d) {
   using Lane = hn::TFromD<D>;
@@ -121,7 +121,7 @@ HWY_INLINE V least_or_greatest(M upper, V own, V other) {
   return hn::IfThenElse(upper, hn::Max(own, other), hn::Min(own, other));
 }
 
-// Within rows: lanes at a distance of kLanes, then of half of it, and so on.
+// Orders lanes of a row at a distance of kLanes, then of half of it, and so on.
 template <std::size_t kRows, std::size_t kLanes, class D, class V>
 HWY_INLINE void halve_lanes(D d, V* rows) {
   if constexpr (kLanes >= 1) {
@@ -160,7 +160,7 @@ HWY_INLINE void merge_columns(D d, V* rows) {
   }
 }
 
-// The lanes of both vectors in turn: those of their lower halves, then of the upper ones.
+// Takes lanes of both vectors in turn: from their lower halves, then from their upper ones.
 template <class D, class V>
 HWY_INLINE void interleave(D d, V a, V b, V& lower, V& upper) {
   const V low = hn::InterleaveLower(d, a, b);

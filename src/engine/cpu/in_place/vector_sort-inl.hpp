@@ -1,12 +1,12 @@
 // vector_sort: sorts keys in the cache by vector instructions, for the instruction set that the
 // including file is compiled for.
 //
-// Few keys are sorted in registers (row_sort-inl.hpp), and those of few values are counted. Others
-// are dealt out evenly to buckets of about so many keys, by what lies between the least and the
-// greatest one: one pass counts, one moves them to free memory, and each bucket is sorted back to
-// its place. A bucket that does not fit the registers is divided as in a quicksort. Its partition
-// reads the keys once: in every vector the keys below the pivot are packed to its front and
-// appended to one side, the others to the other side. One side is the keys' own array (it never
+// Few keys are sorted in registers (row_sort-inl.hpp), and keys of few values are counted. Other
+// keys are dealt out to buckets that mostly fit the registers and divide the range from the least
+// to the greatest key evenly: one pass counts the keys, one moves them to free memory, and each
+// bucket is sorted back to its place. A bucket that does not fit is divided as in a quicksort. A
+// partition reads the keys once: it packs the keys of a vector that are below the pivot and appends
+// them to one side, and the others to the other side. One side is the keys' own array (it never
 // passes the place that is read), the other side is free memory of the same size; the parts are
 // then sorted back to their places.
 //
@@ -75,7 +75,7 @@ HWY_INLINE hn::Vec512<std::uint64_t> pack(hn::Vec512<std::uint64_t> v,
   return hn::Vec512<std::uint64_t>{_mm512_maskz_compress_epi64(lanes.raw, v.raw)};
 }
 #else
-// For each mask the words (of 32 bits) of its lanes, which come first.
+// For each mask: the words (of 32 bits) of its lanes, which come first.
 template <std::size_t kLanes, std::size_t kWords>
 constexpr auto make_packings() {
   std::array<std::array<std::uint8_t, kLanes * kWords>, std::size_t{1} << kLanes> packings{};
@@ -163,7 +163,7 @@ HWY_ATTR void sort(Key* keys, Key* other, Key* home, std::size_t count, unsigned
   sort_few(keys, count, home);
 }
 
-// So many partitions are enough for keys that a sample divides.
+// Returns enough partitions for keys that a sample divides.
 inline unsigned depth_for(std::size_t count) {
   return 2 * static_cast<unsigned>(std::bit_width(count)) + 8;
 }
@@ -197,7 +197,7 @@ class EvenBuckets {
 
 inline constexpr std::size_t kMostEvenBuckets = 4096;  // their counters take half of the L1 cache
 
-// Writes the keys in order that counts[key - least] says.
+// Writes each key counts[key - least] times, in order.
 template <class Key>
 HWY_ATTR void write_counted(Key* keys, Key least, std::size_t values, const std::uint32_t* counts) {
   for (std::size_t value = 0; value < values; ++value) {
@@ -205,8 +205,8 @@ HWY_ATTR void write_counted(Key* keys, Key least, std::size_t values, const std:
   }
 }
 
-// Calls f with each key, of four quarters in turn: neighbours in a sorted array are of one bucket,
-// and its counter would be ready only some cycles later.
+// Calls f with each key, from four quarters in turn: neighbours in a sorted array are in one bucket
+// and would wait some cycles for its counter.
 template <class Key, class F>
 HWY_INLINE void for_each_in_turn(const Key* keys, std::size_t count, const F& f) {
   const std::size_t quarter = count / 4;
@@ -216,7 +216,7 @@ HWY_INLINE void for_each_in_turn(const Key* keys, std::size_t count, const F& f)
   for (std::size_t i = 4 * quarter; i < count; ++i) f(keys[i]);
 }
 
-// Sorts keys[0, count) in place. Requires: least < greatest are theirs; `other` has room for all.
+// Sorts keys[0, count) in place. Requires: the keys' least < greatest; `other` has room for all.
 template <class Key, class FallBack>
 HWY_ATTR void sort_evenly(Key* keys, Key* other, std::size_t count, Key least, Key greatest,
                           const FallBack& fall_back) {
@@ -230,7 +230,7 @@ HWY_ATTR void sort_evenly(Key* keys, Key* other, std::size_t count, Key least, K
                                  std::min(kMostEvenBuckets, count / kKeysPerBucket + 1));
   for_each_in_turn(keys, count, [&](Key key) HWY_ATTR { ++ends[buckets.of(key)]; });
   std::uint32_t begin = 0;
-  std::uint32_t crowded = 0;  // keys that would be divided again
+  std::uint32_t crowded = 0;  // keys in buckets that would be divided again
   for (std::size_t bucket = 0; bucket < buckets.count(); ++bucket) {
     const std::uint32_t size = std::exchange(ends[bucket], begin);
     if (size > 2 * kMostInRows<Key>) crowded += size;

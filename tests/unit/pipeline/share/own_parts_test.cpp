@@ -25,7 +25,7 @@ using test::at_every;
 const std::vector kCallsOfJoin = {io::sys::Call::kOpen, io::sys::Call::kFsync,
                                   io::sys::Call::kRename};
 
-// Three parts of six elements in files of their own, one of which repeats the one in front of it.
+// Three parts of six elements in files of their own; one element repeats the one before it.
 class OwnParts : public testing::Test {
  protected:
   OwnParts() { begin(); }
@@ -88,7 +88,7 @@ class OwnParts : public testing::Test {
     return all;
   }
 
-  // The error for the records with this change in that of part 1; the outputs must be as they were.
+  // Expects this error after a change to the record of part 1, and unchanged outputs.
   void expect_error(ErrorKind kind, const std::function<void(PartRecord&)>& change) {
     const PartRecord whole = records_[1];
     change(records_[1]);
@@ -117,7 +117,7 @@ TEST_F(OwnParts, GetTheirNamesTogether) {
 
 TEST_F(OwnParts, GetTheirNamesFromTheNextCallWhereOneWasKilled) {
   leave_records();
-  // As a call leaves them that is killed behind the first file.
+  // A call that is killed after the first file leaves this.
   const io::OutputPlace place = io::place_of(outputs_[0]);
   io::write_record(place, joined_name(place.name), encode_part(records_[0]));
   std::filesystem::rename(folder_ / file_name(place.name, records_[0]), outputs_[0]);
