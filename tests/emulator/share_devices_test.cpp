@@ -30,6 +30,16 @@ namespace {
 using test::Bytes;
 using Words = std::vector<std::string>;
 
+Bytes distinct(const Bytes& sorted) {
+  Bytes kept;
+  for (auto key = sorted.begin(); key != sorted.end(); key += 4) {
+    if (kept.empty() || !std::equal(key, key + 4, kept.end() - 4)) {
+      kept.insert(kept.end(), key, key + 4);
+    }
+  }
+  return kept;
+}
+
 // Who forms runs, or takes parts.
 struct Worker {
   const char* name;
@@ -48,7 +58,39 @@ const Worker kTwo{"TwoDevices", {"--engine=cuda", "--device=1,3"}, {1, 3}};
 constexpr unsigned kShares = 2;
 constexpr unsigned kParts = 3;
 
-class ShareDevices : public testing::TestWithParam<std::tuple<Worker, Worker>> {
+// The commands' files and options.
+class ShareFolders : public testing::Test {
+ protected:
+  [[nodiscard]] std::string folder_of(unsigned share) const {
+    return folder_ / ("share-" + std::to_string(share));
+  }
+  [[nodiscard]] std::string output(const Words& result) const {
+    return folder_ / (result.empty() ? "out" : "out-{}");
+  }
+
+  static Options options_of(Words words, const char* parallel = "--parallel=2") {
+    words.insert(words.begin(), {"gsort", parallel});
+    std::vector<const char*> line;
+    for (const std::string& word : words) line.push_back(word.c_str());
+    const Environment none = [](const char*) -> const char* { return nullptr; };
+    return parse_options(static_cast<int>(line.size()), line.data(), none);
+  }
+
+  static Bytes joined_outputs(const Options& options) {
+    Bytes all;
+    for (const std::string& name : options.outputs()) {
+      std::ranges::copy(io::test::read_file(name), std::back_inserter(all));
+    }
+    return all;
+  }
+
+  const io::test::TempFolder folder_;
+  const std::string input_ = folder_ / "in";
+  std::string gpu_memory_ = "18M";  // for short chunks
+};
+
+class ShareDevices : public ShareFolders,
+                     public testing::WithParamInterface<std::tuple<Worker, Worker>> {
  protected:
   // Returns the output. If there are options of the result, each part has its own file.
   Bytes sort(const Bytes& input, const Words& order, const Words& result = {}) {
@@ -57,11 +99,7 @@ class ShareDevices : public testing::TestWithParam<std::tuple<Worker, Worker>> {
     for (unsigned part = 0; part < kParts; ++part) (void)take(taker(), part, result);
     const Options options = options_of({"--join=" + std::to_string(kParts), "-o", output(result)});
     (void)join(options);
-    Bytes all;
-    for (const std::string& name : options.outputs()) {
-      std::ranges::copy(io::test::read_file(name), std::back_inserter(all));
-    }
-    return all;
+    return joined_outputs(options);
   }
 
   ShareDone form(const Worker& worker, unsigned share, Words words) {
@@ -93,25 +131,6 @@ class ShareDevices : public testing::TestWithParam<std::tuple<Worker, Worker>> {
 
   static const Worker& former() { return std::get<0>(GetParam()); }
   static const Worker& taker() { return std::get<1>(GetParam()); }
-  [[nodiscard]] std::string folder_of(unsigned share) const {
-    return folder_ / ("share-" + std::to_string(share));
-  }
-
-  const io::test::TempFolder folder_;
-  const std::string input_ = folder_ / "in";
-  std::string gpu_memory_ = "18M";  // for short chunks
-
-  [[nodiscard]] std::string output(const Words& result) const {
-    return folder_ / (result.empty() ? "out" : "out-{}");
-  }
-
-  static Options options_of(Words words) {
-    words.insert(words.begin(), {"gsort", "--parallel=2"});
-    std::vector<const char*> line;
-    for (const std::string& word : words) line.push_back(word.c_str());
-    const Environment none = [](const char*) -> const char* { return nullptr; };
-    return parse_options(static_cast<int>(line.size()), line.data(), none);
-  }
 
  private:
   [[nodiscard]] Options options_by(const Worker& worker, Words words) const {
@@ -172,14 +191,7 @@ TEST_P(ShareDevices, SortRecordsStably) {
 
 TEST_P(ShareDevices, WriteOneOfEachKey) {
   const Bytes input = test::generated(test::kU32, Distribution::kZipf, 60'000);
-  const Bytes all = test::sorted_copy(input, test::kU32);
-  Bytes distinct;
-  for (auto key = all.begin(); key != all.end(); key += 4) {
-    if (distinct.empty() || !std::equal(key, key + 4, distinct.end() - 4)) {
-      distinct.insert(distinct.end(), key, key + 4);
-    }
-  }
-  EXPECT_TRUE(sort(input, {"-t", "u32"}, {"-u"}) == distinct);
+  EXPECT_TRUE(sort(input, {"-t", "u32"}, {"-u"}) == distinct(test::sorted_copy(input, test::kU32)));
 }
 
 // The same command is then given again.
@@ -233,6 +245,46 @@ TEST_P(ShareDevices, PlanAgainForLessMemory) {
   (void)join(options_of({"--join=" + std::to_string(kParts), "-o", output({})}));
   EXPECT_TRUE(io::test::read_file(output({})) == test::sorted_copy(input, test::kU32));
   EXPECT_EQ(folder_.entries().size(), 5U);  // the shares, input and output, the record of the join
+}
+
+// With --engine=auto, on an input so large that one core would need longer than a device with its
+// start. The result is short.
+TEST_F(ShareFolders, AreMadeAndMergedWithoutDevicesThatFail) {
+  constexpr std::size_t kElements = std::size_t{44} << 20;
+  constexpr std::uint64_t kNth = 20;
+  const Bytes first = test::generated(test::kU32, Distribution::kZipf, 60'000);
+  io::test::write_file(input_, first);
+  std::filesystem::resize_file(input_, kElements * sizeof(std::uint32_t));
+  const auto without_devices = [&](Words words, const auto& command) {
+    words.insert(words.end(), {"-S256M", "--gpu-memory=" + gpu_memory_, "--engine=auto"});
+    const Options options = options_of(words, "--parallel=1");
+    emulator::restart_counts();
+    gpu::inject_cuda_fault({gpu::CudaCall::kLaunch, kNth, cudaErrorLaunchFailure, true});
+    const ShareDone done = command(options);
+    EXPECT_TRUE(gpu::cuda_fault_was_met());
+    gpu::clear_cuda_fault();
+    EXPECT_TRUE(done.plan.devices.empty());
+    EXPECT_FALSE(done.outcome.lost_devices.empty());
+    for (const LostDevice& lost : done.outcome.lost_devices) {
+      EXPECT_EQ(lost.again, DoneAgain::kSort);
+    }
+    for (int i = 0; i < emulator::kDevices; ++i) EXPECT_EQ(emulator::use_of(i).objects, 0U);
+  };
+  Meter meter;
+  without_devices({"-t", "u32", "--form=" + folder_of(0), "--share=0/1", input_},
+                  [&](const Options& options) {
+                    io::Reader reader(options.inputs, reader_options(options));
+                    return gsort::form(options, job_of(options, reader), reader, meter);
+                  });
+  const std::string part = output({"-u"});
+  without_devices({"--take=0/1", "--from=" + folder_of(0), "-u", "-o", part},
+                  [&](const Options& options) { return gsort::take(options, meter); });
+  const Options joined = options_of({"--join=1", "-o", part});
+  (void)join(joined);
+  Bytes all = first;
+  all.resize(first.size() + sizeof(std::uint32_t));  // one of the zeros behind them
+  EXPECT_TRUE(joined_outputs(joined) == distinct(test::sorted_copy(all, test::kU32)));
+  EXPECT_EQ(folder_.entries().size(), 4U);  // share, input, output, the record of the join
 }
 
 }  // namespace
