@@ -174,12 +174,7 @@ void refuse_replacing_by_other_elements(const InputToReplace& input, const Job& 
     refuse("--count would write keys with their counts over the keys",
            fmt::format("give the counts {} of their own with -o", a_file));
   }
-  const bool has_raw_counts = job.adds_counts && input.format == FileFormat::kBinary;
-  if (has_raw_counts && key_type_of_path(input.path)) {
-    refuse("it is read as keys with their counts, but its suffix says keys alone",
-           "-mu --count counts keys; -m --count adds up what -u --count writes");
-  }
-  if (has_raw_counts && !input.format_is_given) {
+  if (job.adds_counts && input.format == FileFormat::kBinary && !input.format_is_given) {
     refuse("it is read as keys with their counts, and may hold keys alone",
            "add --format=bin if -u --count wrote it; -mu --count counts keys");
   }

@@ -56,8 +56,22 @@ void refuse_numbers_that_numpy_lacks(const Job& job) {
           "[('low', '<u8'), ('high', '<u8')]");
 }
 
+// Keys alone may look like keys with their counts.
+void refuse_suffix_of_keys(const Options& options) {
+  if (options.input_form.format) return;
+  for (const std::string& input : options.inputs) {
+    const auto type = key_type_of_path(input);
+    if (!type || format_of_input(options.input_form, input) != FileFormat::kBinary) continue;
+    throw Error(ErrorKind::kUsage, "reading",
+                fmt::format("its suffix says {}, but --merge --count reads keys with their counts",
+                            name_of(*type)))
+        .path(input)
+        .hint("-mu --count counts keys; add --format=bin if -u --count wrote it");
+  }
+}
+
 // An array of counted keys is one of records.
-void adopt_counts(Job& job) {
+void adopt_counts(Job& job, const Options& options) {
   if (job.output_form.format == FileFormat::kSosd) {
     throw Error(ErrorKind::kUsage, "option --count with this output", "SOSD files hold only keys")
         .hint("write raw keys and counts (--format=IN:bin) or text (--format=IN:text)");
@@ -67,6 +81,7 @@ void adopt_counts(Job& job) {
     job.dtype = io::counted_dtype_of(job.element.key, job.dtype);
   }
   if (!job.adds_counts) return;
+  refuse_suffix_of_keys(options);
   // Keys with counts are merged as records. The proof is that of the keys.
   job.shown = job.element;
   const KeyFormat& key = job.element.key;
@@ -134,7 +149,7 @@ Job make_job(const Options& options, const StoredArray& stored,
   job.header_bytes = options.argsort ? 0 : options.input_form.skip_bytes;
   job.dtype = stored.dtype;
   if (!options.argsort) refuse_numbers_that_numpy_lacks(job);
-  if (job.counts) adopt_counts(job);
+  if (job.counts) adopt_counts(job, options);
   if (options.argsort) adopt_positions(job, input_bytes);
   job.verify_encoding = options.verify_encoding;
   job.resumable = options.resume.has_value();

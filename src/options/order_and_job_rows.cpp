@@ -123,8 +123,9 @@ constexpr auto kRows = std::to_array<OptionSpec>({
      .rules = "The count has the byte order of the keys. gsort verifies the counts, too. Works "
               "with all key types. With -u the output cannot be one of the FILEs. With -m, but "
               "without -u, FILEs hold keys with counts, and the counts of equal keys are added; "
-              "sums of more than 64 bits are errors. A raw FILE is then replaced only with "
-              "--format=bin. The fingerprint is that of the counted keys.",
+              "a key that repeats in a FILE, and sums of more than 64 bits, are errors. A raw FILE "
+              "is then replaced only with --format=bin, and read only with it if its suffix is "
+              "that of a key. The fingerprint is that of the counted keys.",
      .apply = [](Options& o, Text) { o.count = true; }},
     {.name = "min-count",
      .value_kind = kRequired,

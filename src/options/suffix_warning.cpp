@@ -74,14 +74,6 @@ std::string input_warning(const Job& job, const std::string& input) {
 }
 
 std::string suffix_warning(const Request& request, const Job& job) {
-  if (job.adds_counts) {
-    for (const std::string& input : request.inputs) {
-      if (format_of_input(request.input_form, input) == FileFormat::kBinary &&
-          key_type_of_path(input)) {
-        return warning(input, "is read as keys with their counts");
-      }
-    }
-  }
   const bool is_asked = job.type_source == TypeSource::kOption;
   if (!is_asked) {
     if (const auto input = input_of_other_type(request, job)) return input_warning(job, *input);

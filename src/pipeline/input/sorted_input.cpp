@@ -59,7 +59,7 @@ Error SortedInput::not_sorted(std::uint64_t element, const std::byte* before,
           : fmt::format("--merge needs sorted inputs{}; without it gsort sorts them",
                         floats.empty() ? "" : fmt::format(", with floats in the order {}", floats));
   return Error(ErrorKind::kInput, "merging",
-               disorder_words(format_, false, element, text_of_keys(format_, value),
+               disorder_words(format_, has_counts(), element, text_of_keys(format_, value),
                               text_of_keys(format_, before)))
       .path(reader_.path_of(input_))
       .hint(hint);
@@ -68,10 +68,11 @@ Error SortedInput::not_sorted(std::uint64_t element, const std::byte* before,
 void SortedInput::check_order(ConstByteSpan elements) {
   const Span span(meter_, Stage::kProve);
   const std::size_t count = elements.size() / order_.element_bytes();
-  if (!last_.empty() && order_.compare(elements.data(), last_.data()) < 0) {
+  const bool strict = has_counts();
+  if (!last_.empty() && order_.compare(elements.data(), last_.data()) < (strict ? 1 : 0)) {
     throw not_sorted(elements_, last_.data(), elements.data());
   }
-  const std::size_t disorder = order_.first_disorder(elements);
+  const std::size_t disorder = order_.first_disorder(elements, strict);
   if (disorder != count) {
     const std::byte* const before = elements.data() + disorder * order_.element_bytes();
     throw not_sorted(elements_ + disorder + 1, before, before + order_.element_bytes());
