@@ -4,6 +4,7 @@
 //   a copy        a regular output under its own name, beside the file or in a folder for runs
 //   its name      given, and synced with all bytes, before the file is touched
 //   room          for the whole size, in the file
+//   its size      must still be the one before the sort
 //   every byte    in order; truncate; fsync
 //   the copy      is removed
 //
@@ -71,6 +72,10 @@ class WrittenOutput final : public Output::Impl {
  private:
   [[nodiscard]] std::string copy_path() const { return target_.folder + "/" + target_.name; }
   void make_room() const;
+  [[nodiscard]] std::uint64_t replaced_bytes() const {
+    return static_cast<std::uint64_t>(target_.replaced->st_size);
+  }
+  void require_size(std::uint64_t bytes) const;
   void write_through(ByteSpan step) const;
 
   File file_;
@@ -102,6 +107,7 @@ void WrittenOutput::put_in_place() {
   try {
     copy_->sync_name();
     make_room();
+    require_size(replaced_bytes());
   } catch (...) {
     copy_->take_back();  // the file is still the old one
     throw;
@@ -136,8 +142,17 @@ void WrittenOutput::write_through(ByteSpan step) const {
     file_.write_full_at(wanted, offset);
     offset += bytes;
   }
-  file_.truncate(size_bytes_);
+  require_size(std::max(replaced_bytes(), size_bytes_));
+  if (size_bytes_ < replaced_bytes()) file_.truncate(size_bytes_);
   file_.sync();
+}
+
+// Bytes that another program has appended would be lost.
+void WrittenOutput::require_size(std::uint64_t bytes) const {
+  if (static_cast<std::uint64_t>(file_.facts().st_size) == bytes) return;
+  throw Error(ErrorKind::kOutput, "writing", "the file was changed during the sort")
+      .path(target_.path)
+      .hint("try again when no program writes to it");
 }
 
 std::vector<std::string> WrittenOutput::notes() const {

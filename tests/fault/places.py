@@ -63,6 +63,24 @@ def bytes_that_are_appended_while_the_output_is_synced_stay(place):
 
 
 @case
+def bytes_that_are_appended_while_the_output_is_written_into_stay(place):
+    # In the order of the calls: the copy is synced, gets its name, is in its folder; the file is written and synced.
+    for option, fault, is_old in (("", "fsync:2", True), ("", "pwrite:2", False), ("-u", "fsync:2", True),
+                                  ("-u", "pwrite:2", False)):
+        place.run("rm -f *; gsort-gen -t u32 -n 1000 -o in; cat in in > a.u32")
+        path = place.folder / "a.u32"
+        before = path.read_bytes()
+        done = place.run(f"exec gsort --replace=write --parallel=1 {option} a.u32 -o a.u32", GSORT_FAULT=f"{fault}:run",
+                         GSORT_FAULT_RUN="printf tail >> a.u32")
+        what = f"{option} {fault}"
+        place.expect(done.returncode == 2 and "a.u32" in done.stderr, f"{what}: no error", done)
+        place.expect(path.read_bytes().endswith(b"tail"), f"{what}: the tail is lost", done)
+        if is_old:
+            place.expect(path.read_bytes() == before + b"tail", f"{what}: the file has changed", done)
+        place.expect(len(place.names()) == (2 if is_old else 3), f"{what}: another copy", done)
+
+
+@case
 def on_nfs_a_finished_sort_leaves_nothing(place):
     place.run("gsort-gen -t u64 --size 24M -o in.u64; gsort in.u64 -o want")
     for command in ("gsort -S 16M --resume=dir in.u64 -o out", "gsort -S 16M --resume=dir -u in.u64 -o out"):
