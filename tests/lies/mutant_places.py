@@ -44,7 +44,7 @@ PLACES = [
                                           "  const bool is_all = ", "  if (!is_all || ",
                                           "  take_proof(proof, record);", "  part->finish("]),
     ("src/pipeline/share/part_output.cpp", ["    file_->finish(", "    chain_->commit("]),
-    ("src/pipeline/share/join_parts.cpp", ["Fingerprint prove(", "  joined.output = prove("]),
+    ("src/pipeline/share/join_parts.cpp", ["void prove(", "  prove(records);"]),
     ("src/pipeline/split/part_splitter.cpp", ["void require_reached(", "    require_reached(position",
                                               "\n  require_reached(position"]),
     ("src/pipeline/output/staging_sink.cpp", ["void StagingSink::put(", "void StagingSink::take_in(",

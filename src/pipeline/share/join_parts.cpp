@@ -2,21 +2,18 @@
 
 #include <algorithm>
 #include <cerrno>
-#include <chrono>
+#include <iterator>
 #include <map>
 #include <optional>
 #include <string_view>
-#include <thread>
 #include <utility>
 #include <vector>
 
 #include <fmt/format.h>
 
 #include "base/error.hpp"
-#include "base/units.hpp"
 #include "io/output/shared_file.hpp"
 #include "io/system/temporary_file.hpp"
-#include "pipeline/share/part_file.hpp"
 
 namespace gsort {
 namespace {
@@ -24,15 +21,34 @@ namespace {
 using Records = std::map<std::uint32_t, PartRecord>;  // by part
 using Jobs = std::map<std::uint64_t, Records>;
 
-// Adds those of `parts` parts beside an output; of own files, those of part `own`.
-void add_records_beside(const io::OutputPlace& place, std::uint32_t parts,
-                        std::optional<std::uint32_t> own, Jobs& jobs) {
-  for (const std::string& name : io::names_with(place, record_prefix(place.name))) {
-    const auto record = read_part(place, name);  // none: another process that joins removes it
-    if (!record || record->parts != parts || record_name(place.name, *record) != name) continue;
-    if (record->has_own_file != own.has_value() || (own && record->part != *own)) continue;
-    jobs[record->job].emplace(record->part, *record);
+// Outputs that are joined together.
+struct Joining {
+  const std::string& output;            // for messages
+  std::vector<io::OutputPlace> places;  // one, or one for each part
+  std::uint32_t parts;
+  bool has_own_files;
+
+  // Whether the record, beside the output `number`, is of such a part.
+  [[nodiscard]] bool is_of(const PartRecord& record, std::size_t number) const {
+    return record.parts == parts && record.has_own_file == has_own_files &&
+           (!has_own_files || record.part == number);
   }
+};
+
+// The records of parts; of own files, those of the place's own part.
+Jobs jobs_beside(const Joining& joining) {
+  Jobs jobs;
+  std::uint32_t own = 0;
+  for (const io::OutputPlace& place : joining.places) {
+    for (const std::string& name : io::names_with(place, record_prefix(place.name))) {
+      const auto record = read_part(place, name);  // null: another process that joins removes it
+      if (!record || !joining.is_of(*record, own)) continue;
+      if (record_name(place.name, *record) == name)
+        jobs[record->job].emplace(record->part, *record);
+    }
+    ++own;
+  }
+  return jobs;
 }
 
 Error cannot_join(const std::string& output, const std::string& reason, const std::string& hint) {
@@ -47,9 +63,8 @@ std::string missing_parts(const Records& records, std::uint32_t parts) {
   return numbers;
 }
 
-// `place` is that of one of the outputs, for messages.
-Records whole_job(const std::string& output, const io::OutputPlace& place, std::uint32_t parts,
-                  const Jobs& jobs) {
+Records whole_job(const Joining& joining, const Jobs& jobs) {
+  const auto& [output, places, parts, has_own_files] = joining;
   const Records* whole = nullptr;
   const Records* most = nullptr;
   for (const auto& [job, records] : jobs) {
@@ -59,7 +74,7 @@ Records whole_job(const std::string& output, const io::OutputPlace& place, std::
       throw cannot_join(output, "there are parts of two jobs",
                         fmt::format("in {}, remove the files {}* of the job that you do not want; "
                                     "or remove them all and take the parts again",
-                                    place.folder, record_prefix(place.name)));
+                                    places[0].folder, record_prefix(places[0].name)));
     }
     whole = &records;
   }
@@ -90,7 +105,7 @@ ProofSummary summary_of(const PartRecord& record, std::uint64_t begin) {
 }
 
 // Throws where the parts are not, together, all elements of all shares in order.
-Fingerprint prove(const Records& records) {
+void prove(const Records& records) {
   const PartRecord& any = records.begin()->second;
   Proof proof({{KeyType::kU8, false, false}, {}}, any.verified, nullptr,
               any.is_distinct ? OrderKind::kStrict : OrderKind::kAscending);
@@ -112,44 +127,6 @@ Fingerprint prove(const Records& records) {
   }
   if (begin != any.elements) throw wrong_part(any.parts - 1, "it does not end where the shares do");
   proof.finish();
-  return proof.output();
-}
-
-// Whether the file with the output's name is the one that was joined.
-bool is_output(const io::OutputPlace& place, const PartRecord& joined) {
-  const auto found = io::look_beside(place, place.name);
-  if (!found || found->bytes != joined.file_bytes) return false;
-  return found->hints == joined.hints || io::read_content(place, place.name) == joined.content;
-}
-
-// The record of an earlier call, if the output is the one that it committed.
-std::optional<PartRecord> joined_before(const io::OutputPlace& place, std::uint32_t parts) {
-  const auto record = read_part(place, joined_name(place.name));
-  const bool is_it = record && record->parts == parts && is_output(place, *record);
-  return is_it ? record : std::nullopt;
-}
-
-// Stores the hints of the output, which `joined` describes and this call has put in
-// place. The record is written when the clock of the file system, which may tick seldom, shows a
-// later time than the output's. So any later write to the output changes its
-// hints.
-void remember_output(const io::OutputPlace& place, PartRecord joined,
-                     const io::FileHints& before_rename) {
-  constexpr int kAttempts = 300;
-  constexpr std::chrono::milliseconds kTick(10);  // two seconds for FAT
-  const std::string name = joined_name(place.name);
-  const auto output = io::look_beside(place, place.name);
-  const bool is_it = output && output->hints.number == before_rename.number &&
-                     output->hints.written_ns == before_rename.written_ns;
-  for (int attempt = 0; is_it && attempt < kAttempts; ++attempt) {
-    io::write_record(place, name, encode_part(joined));
-    const auto record = io::look_beside(place, name);
-    if (record && record->hints.changed_ns > output->hints.changed_ns) {
-      joined.hints = output->hints;
-      return io::write_record(place, name, encode_part(joined));
-    }
-    std::this_thread::sleep_for(kTick);
-  }
 }
 
 // All of these are of this output, and of no use when it is there.
@@ -187,10 +164,6 @@ void remove_other_numbers(const std::string& output) {
   }
 }
 
-Error missing_file(const std::string& output, const std::string& name) {
-  return cannot_join(output, name + " is missing", "run --take again for all parts");
-}
-
 // The process that named the output may have been killed before it synced the folder.
 void sync_folder(const io::OutputPlace& place) {
   const io::Folder folder = io::open_folder(place.folder, ErrorKind::kOutput);
@@ -215,156 +188,105 @@ void with_output_in_place(const char* not_sure, const Work& work) {
   }
 }
 
-// Throws if the input that the output replaces has changed. If another process puts the record's
-// file in place meanwhile, the output is that file, and this is no error.
-void require_replaced_unchanged(const io::OutputPlace& place, const PartRecord& record) {
-  if (!record.replaced || !io::look_beside(place, place.name)) return;
-  try {
-    require_unchanged(place.folder + "/" + place.name, *record.replaced);
-  } catch (const Error&) {
-    if (has_file(place, record)) throw;
-  }
-}
-
-// Whether a process that was killed, or another program, changed the file: it had been changed when
-// a part was begun, and no other of the parts was being written then.
-bool was_changed_between(const Records& records) {
-  return std::ranges::any_of(records, [&](const auto& late) {
-    const std::int64_t began = late.second.began_ns;
-    return began != 0 && std::ranges::none_of(records, [&](const auto& other) {
-             return other.first != late.first && other.second.began_ns <= began &&
-                    began <= other.second.ended_ns;
-           });
-  });
-}
-
-// Throws if the file of these records, which `sum` describes, was changed after or between them,
-// and its bytes are not those that were written. First removes the records, so that --take writes
-// these parts again.
-void require_as_written(const std::string& output, const io::OutputPlace& place,
-                        const PartRecord& sum, const Records& records) {
-  const std::string name = file_name(place.name, sum);
-  const auto found = io::look_beside(place, name);
-  if (!found) return;
-  if (found->hints.changed_ns == sum.ended_ns && !was_changed_between(records)) return;
-  const io::SharedFile file(place, name, io::SharedFile::Access::kLook);
-  if (!file.exists() || file.content() == sum.content) return;
+// Throws unless parts that share a file were written to the same one.
+std::vector<PartsFile> files_of(const Joining& joining, const Records& records) {
+  std::vector<PartsFile> files;
   for (const auto& [part, record] : records) {
-    io::remove_beside(place, record_name(place.name, record));
+    if (files.empty() || record.has_own_file) {
+      files.push_back({joining.places[files.size()], record, {record}});
+      continue;
+    }
+    PartRecord& sum = files.back().record;
+    if (record.mark != sum.mark) {
+      throw cannot_join(joining.output, fmt::format("part {} was written to another file", part),
+                        "run --take again for all parts; it skips those that are complete");
+    }
+    sum.output += record.output;
+    sum.content += record.content;
+    sum.ended_ns = std::max(sum.ended_ns, record.ended_ns);
+    if (record.replaced) sum.replaced = record.replaced;
+    files.back().parts.push_back(record);
   }
-  throw cannot_join(output, fmt::format("{} was changed after --take wrote it", name),
-                    "run --take again for all parts; it skips those that are complete");
+  return files;
 }
 
-// Throws unless all parts are in the same file.
-void require_one_file(const std::string& output, const io::OutputPlace& place,
-                      const Records& records) {
-  const PartRecord& any = records.begin()->second;
-  for (const auto& [part, record] : records) {
-    if (record.mark == any.mark) continue;
-    throw cannot_join(output, fmt::format("part {} was written to another file", part),
-                      "run --take again for all parts; it skips those that are complete");
+Error missing_file(const std::string& output, const PartsFile& file) {
+  const PartRecord& record = file.record;
+  if (!record.has_own_file) {
+    return cannot_join(output, file_name(file.place.name, record) + " is missing",
+                       "run --take again for all parts");
   }
-  if (!has_file(place, any)) throw missing_file(output, file_name(place.name, any));
+  return cannot_join(output, fmt::format("part {} is missing or was replaced", record.part),
+                     fmt::format("run --take={}/{} again", record.part, record.parts));
 }
 
-// Gives the record's file the output's name. Returns false if the file has lost its own name.
-bool put_in_place(const io::OutputPlace& place, const PartRecord& record) {
-  const std::string name = file_name(place.name, record);
-  const io::SharedFile file(place, name, io::SharedFile::Access::kLook);
-  const auto before = io::look_beside(place, name);
-  if (!file.exists() || !before || before->bytes != record.file_bytes) return false;
-  if (!file.put_in_place([&] { require_replaced_unchanged(place, record); })) return false;
-  try {
-    remember_output(place, record, before->hints);
-  } catch (const Error&) {  // these are hints: without them the output is read again
-  }
-  return true;
+// First removes the records, so that --take writes these parts again.
+Error changed_file(const std::string& output, const PartsFile& file) {
+  const std::string& name = file.place.name;
+  for (const PartRecord& part : file.parts) io::remove_beside(file.place, record_name(name, part));
+  return cannot_join(
+      output, fmt::format("{} was changed after --take wrote it", file_name(name, file.record)),
+      "run --take again for all parts; it skips those that are complete");
 }
 
-PartRecord join_now(const std::string& output, const io::OutputPlace& place, std::uint32_t parts,
-                    const Jobs& jobs) {
-  const Records records = whole_job(output, place, parts, jobs);
-  PartRecord joined = records.begin()->second;
-  joined.output = prove(records);
-  joined.content = {};
-  for (const auto& [part, record] : records) {
-    joined.content += record.content;
-    joined.ended_ns = std::max(joined.ended_ns, record.ended_ns);
-    if (record.replaced) joined.replaced = record.replaced;
+// Returns the records of the files. All errors are found before the first file gets its name.
+Records join_now(const Joining& joining, const Jobs& jobs) {
+  const Records records = whole_job(joining, jobs);
+  prove(records);
+  const std::vector<PartsFile> files = files_of(joining, records);
+  Records joined;
+  std::vector<const PartsFile*> hidden;
+  for (const PartsFile& file : files) {
+    switch (state_of(file)) {
+      case PartState::kMissing:
+        throw missing_file(joining.output, file);
+      case PartState::kChanged:
+        throw changed_file(joining.output, file);
+      case PartState::kHidden:
+        require_replaced_unchanged(file.place, file.record);
+        hidden.push_back(&file);
+        break;
+      case PartState::kJoined:
+        break;
+    }
+    joined.emplace(file.record.part, file.record);
   }
-  require_one_file(output, place, records);
-  require_as_written(output, place, joined, records);
-  require_replaced_unchanged(place, joined);
-  io::write_record(place, joined_name(place.name), encode_part(joined));
-  if (!put_in_place(place, joined)) throw missing_file(output, file_name(place.name, joined));
+  for (const PartsFile* file : hidden) {
+    if (!put_in_place(*file)) throw missing_file(joining.output, *file);
+  }
   return joined;
 }
 
-constexpr const char* kMayBeLost = ", but may not survive a power cut";
-
-void put_own_in_place(const std::string& output, const io::OutputPlace& place,
-                      const PartRecord& record) {
-  const auto before = io::read_record(place, joined_name(place.name));
-  io::write_record(place, joined_name(place.name), encode_part(record));
-  if (put_in_place(place, record)) return;
-  if (is_joined(place, record)) return;  // another process was faster
-  if (before) io::write_record(place, joined_name(place.name), *before);
-  if (is_joined(place, record)) return;  // with another file
-  throw cannot_join(output, fmt::format("part {} is missing", record.part),
-                    fmt::format("run --take={}/{} again", record.part, record.parts));
+// The record of the output `number`, if a join of this job has put it in place; null: of any job.
+std::optional<PartRecord> joined_before(const Joining& joining, std::size_t number,
+                                        std::optional<std::uint64_t> job) {
+  return find_joined(joining.places[number], [&](const PartRecord& record) {
+    return joining.is_of(record, number) && record.job == job.value_or(record.job);
+  });
 }
 
-// All that is wrong is found before the first file gets its name.
-Records join_own_now(const std::string& outputs, const std::vector<io::OutputPlace>& places,
-                     const Jobs& jobs) {
-  const auto parts = static_cast<std::uint32_t>(places.size());
-  Records records = whole_job(outputs, places.front(), parts, jobs);
-  (void)prove(records);
-  std::vector<std::uint32_t> hidden;
-  for (const auto& [part, record] : records) {
-    const io::OutputPlace& place = places[part];
-    if (is_joined(place, record)) continue;
-    if (has_file(place, record)) {
-      require_as_written(outputs, place, record, {{part, record}});
-      require_replaced_unchanged(place, record);
-      hidden.push_back(part);
-      continue;
-    }
-    if (is_joined(place, record)) continue;  // by now
-    throw cannot_join(outputs, fmt::format("part {} is missing or was replaced", part),
-                      fmt::format("run --take={}/{} again", part, parts));
-  }
-  for (const std::uint32_t part : hidden) put_own_in_place(outputs, places[part], records[part]);
-  return records;
-}
-
-// Adds parts that an earlier join has put in place, to jobs in which others were taken again.
-void add_joined(const std::vector<io::OutputPlace>& places, Jobs& jobs) {
+// Adds own parts that an earlier join has put in place, to jobs in which others were taken again.
+void add_joined(const Joining& joining, Jobs& jobs) {
   for (auto& [job, records] : jobs) {
-    for (std::uint32_t part = 0; part < places.size(); ++part) {
+    for (std::uint32_t part = 0; joining.has_own_files && part < joining.parts; ++part) {
       if (records.contains(part)) continue;
-      const auto joined = joined_before(places[part], static_cast<std::uint32_t>(places.size()));
-      if (!joined || joined->job != job || joined->part != part || !joined->has_own_file) continue;
-      records.emplace(part, *joined);
+      if (const auto joined = joined_before(joining, part, job)) records.emplace(part, *joined);
     }
   }
 }
 
-// All of a job that was joined before, as its records say; none where one is missing, or there are
+// All of a job that was joined before, as its records say; null if one is missing, or if there are
 // parts of another job.
-std::optional<Records> all_joined_before(const std::vector<io::OutputPlace>& places,
-                                         const Jobs& jobs) {
+std::optional<Records> all_joined_before(const Joining& joining, const Jobs& jobs) {
+  if (jobs.size() > 1) return std::nullopt;
   Records records;
-  for (std::uint32_t part = 0; part < places.size(); ++part) {
-    const auto joined = joined_before(places[part], static_cast<std::uint32_t>(places.size()));
-    if (!joined || !joined->has_own_file || joined->part != part) return std::nullopt;
-    records.emplace(part, *joined);
+  auto job = jobs.empty() ? std::nullopt : std::optional(jobs.begin()->first);
+  for (std::uint32_t number = 0; number < joining.places.size(); ++number) {
+    const auto joined = joined_before(joining, number, job);
+    if (!joined) return std::nullopt;
+    job = joined->job;
+    records.emplace(number, *joined);
   }
-  const std::uint64_t job = records.begin()->second.job;
-  const auto is_other = [job](const auto& of) { return of.second.job != job; };
-  if (std::ranges::any_of(records, is_other)) return std::nullopt;
-  if (jobs.size() > (jobs.contains(job) ? 1U : 0U)) return std::nullopt;
   return records;
 }
 
@@ -379,70 +301,35 @@ JoinedParts sum_of(const Records& records) {
   return sum;
 }
 
+JoinedParts join(const Joining& joining) {
+  Jobs jobs = jobs_beside(joining);
+  add_joined(joining, jobs);
+  std::optional<Records> joined;
+  try {
+    joined = join_now(joining, jobs);
+  } catch (const Error&) {  // another process may have joined them, now or before
+    joined = all_joined_before(joining, jobs);
+    if (!joined) throw;
+  }
+  with_output_in_place(", but may not survive a power cut",
+                       [&] { std::ranges::for_each(joining.places, sync_folder); });
+  with_output_in_place("", [&] {
+    std::ranges::for_each(joining.places, remove_others);
+    if (joining.has_own_files) remove_other_numbers(joining.output);
+  });
+  return sum_of(*joined);
+}
+
 }  // namespace
 
-bool is_joined(const io::OutputPlace& place, const PartRecord& part) {
-  const auto joined = read_part(place, joined_name(place.name));
-  return joined && joined->job == part.job && joined->parts == part.parts &&
-         joined->input == part.input && joined->has_own_file == part.has_own_file &&
-         is_output(place, *joined);
-}
-
-void require_unchanged(const std::string& path, const io::FileState& read) {
-  if (io::Input(path).state() == read) return;
-  throw Error(ErrorKind::kInput, "replacing", "it has changed since --form read it")
-      .path(path)
-      .hint(
-          "run --form again for all shares, in new folders, or give --take and --join another -o");
-}
-
-void forget_joined(const io::OutputPlace& place, std::optional<std::uint64_t> job) {
-  const std::string name = joined_name(place.name);
-  const auto text = io::read_record(place, name);
-  if (!text) return;
-  const auto joined = parse_part(*text);
-  if (!joined || !job || joined->job != *job) io::remove_beside(place, name);
-}
-
 JoinedParts join_parts(const std::string& output, std::uint32_t parts) {
-  const io::OutputPlace place = io::place_of_output(output);
-  Jobs jobs;
-  add_records_beside(place, parts, std::nullopt, jobs);
-  std::optional<PartRecord> joined;
-  try {
-    joined = join_now(output, place, parts, jobs);
-  } catch (const Error&) {  // another process may have joined them, now or before
-    joined = joined_before(place, parts);
-    if (!joined || joined->has_own_file) throw;
-    if (jobs.size() > (jobs.contains(joined->job) ? 1U : 0U)) throw;
-  }
-  with_output_in_place(kMayBeLost, [&] { sync_folder(place); });
-  with_output_in_place("", [&] { remove_others(place); });
-  return {joined->elements, joined->file_bytes, joined->output, joined->verified};
+  return join({output, {io::place_of_output(output)}, parts, false});
 }
 
 JoinedParts join_own_parts(const std::string& output, const std::vector<std::string>& outputs) {
-  const auto parts = static_cast<std::uint32_t>(outputs.size());
-  std::vector<io::OutputPlace> places;
-  Jobs jobs;
-  for (std::uint32_t part = 0; part < parts; ++part) {
-    places.push_back(io::place_of_output(outputs[part]));
-    add_records_beside(places.back(), parts, part, jobs);
-  }
-  add_joined(places, jobs);
-  std::optional<Records> joined;
-  try {
-    joined = join_own_now(output, places, jobs);
-  } catch (const Error&) {  // as above
-    joined = all_joined_before(places, jobs);
-    if (!joined) throw;
-  }
-  with_output_in_place(kMayBeLost, [&] { std::ranges::for_each(places, sync_folder); });
-  with_output_in_place("", [&] {
-    std::ranges::for_each(places, remove_others);
-    remove_other_numbers(output);
-  });
-  return sum_of(*joined);
+  Joining joining{output, {}, static_cast<std::uint32_t>(outputs.size()), true};
+  std::ranges::transform(outputs, std::back_inserter(joining.places), io::place_of_output);
+  return join(joining);
 }
 
 }  // namespace gsort

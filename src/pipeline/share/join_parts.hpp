@@ -1,15 +1,14 @@
 // Joins the parts of an output: compares the proofs of the processes that wrote them, and gives the
-// shared file its name or, if each part has its own file, gives all files their names.
+// shared file its name or, if each part has its own file, gives all files their names. The states
+// of these files are in part_state.hpp.
 #pragma once
 
 #include <cstdint>
-#include <optional>
 #include <string>
 #include <vector>
 
 #include "element/fingerprint.hpp"
-#include "io/output/shared_file.hpp"
-#include "pipeline/share/part_record.hpp"
+#include "pipeline/share/part_state.hpp"
 
 namespace gsort {
 
@@ -31,17 +30,5 @@ JoinedParts join_parts(const std::string& output, std::uint32_t parts);
 // name in messages. If a call is killed, some files may have got their names; the next call
 // continues with the others.
 JoinedParts join_own_parts(const std::string& output, const std::vector<std::string>& outputs);
-
-// Whether the output is the one that a join has made of the job of `part`, byte by byte. It is read
-// again if its hints show a change since, or another file.
-[[nodiscard]] bool is_joined(const io::OutputPlace& place, const PartRecord& part);
-
-// Throws: Error(kInput) if the file, which an output will replace, has changed since --form read
-// it: data appended since then would be lost.
-void require_unchanged(const std::string& path, const io::FileState& read);
-
-// Call this before a part is written: a later join_parts() must not find the output of another
-// job than `job` complete. nullopt: the job is not known.
-void forget_joined(const io::OutputPlace& place, std::optional<std::uint64_t> job);
 
 }  // namespace gsort

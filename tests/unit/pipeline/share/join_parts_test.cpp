@@ -113,6 +113,18 @@ TEST_F(Joined, IsDoneWhenItIsRepeated) {
   EXPECT_EQ(folder_.entries().size(), 2U);
 }
 
+TEST_F(Joined, StaysTheSameFileThoughAllPartsComeAgain) {
+  leave_records();
+  (void)join_parts(output_, 2);
+  const auto number = io::look_beside(place_, "out")->hints.number;
+  for (PartRecord& record : records_) record.mark = records_[0].mark + 1;
+  io::test::write_file(folder_ / file_name("out", records_[0]), bytes_of("aabbccdd"));
+  leave_records();
+  expect_joined();
+  EXPECT_EQ(io::look_beside(place_, "out")->hints.number, number);
+  EXPECT_EQ(folder_.entries().size(), 2U);
+}
+
 // At every call another process joins the parts, and a late --take then makes the file again, of
 // which it writes a part only.
 TEST_F(Joined, IsTheFileThatWasCompleteAndNoneOfALateTake) {
