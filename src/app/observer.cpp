@@ -119,7 +119,7 @@ bool Observer::tell_without_memory() const {
   if (lacks_report) {
     tell_report_is_missing();
   } else if (reporting_.verbosity >= 0) {
-    std::fputs("gsort: the sorted output is in place; out of memory while reporting\n", stderr);
+    std::fputs("gsort: reporting: out of memory\n  the sorted output is in place\n", stderr);
   }
   return !lacks_report;
 }

@@ -38,11 +38,13 @@ OPERATIONS = {
     "stat": "looking at|opening|reading",
     "xattr": "(?:reading|setting) the access list of|looking at",
     "mmap": "reserving|asking the system|using a library|making room for",
-    "malloc": r"reserving|asking the system|using a library|compressing with \w+|decompressing",
+    "malloc": r"reserving|reporting|asking the system|using a library|compressing with \w+|decompressing",
     "pthread_create": r"starting a thread for|asking the system|compressing with \w+|decompressing|reserving memory",
 }
 # What oneTBB ends with, and the process, if it is refused a thread that the system had just given.
 OF_TASKS = re.compile(r"gsort: using a library: pthread_create has failed: Resource temporarily unavailable$", re.MULTILINE)
+# pthread_create says this, too, where it lacks the memory for a thread.
+OF_THREADS = re.compile(r"gsort: starting a thread for [^:]+: Resource temporarily unavailable$", re.MULTILINE)
 # Calls that CUDA's driver makes, too; it tries none of them again.
 OF_DRIVER = ("open", "read", "write", "close", "stat", "mmap", "malloc", "pthread_create")
 NO_GPU = re.compile(r"gsort: --engine cuda: (?:no NVIDIA GPU was found|no usable NVIDIA GPU\b|.*\(cudaError\w+\))")
@@ -87,7 +89,9 @@ def problem_of(message: str, fault, on_gpu: bool) -> str | None:
         return f"{fault.call} with {fault.action} is to be survived"
     if on_gpu and OF_CUDA.search(first):
         return None
-    if fault.call == "pthread_create" and OF_TASKS.match(first):
+    if fault.call in ("malloc", "pthread_create") and OF_TASKS.match(first):
+        return None
+    if fault.call == "malloc" and OF_THREADS.match(first):
         return None
     if not re.match(rf"gsort: (?:{OPERATIONS[fault.call]})\b", first):
         return f"not what a failing {fault.call} is told as"

@@ -111,7 +111,8 @@ class AnyInputs {
   // `count` ascending keys of the type's width, of at most `values` values.
   std::vector<std::uint64_t> keys(std::size_t count, std::uint64_t values,
                                   const KeyFormat& format) {
-    const unsigned spare = 64 - 8 * static_cast<unsigned>(bytes_of(format.type));
+    const auto bytes = std::min<unsigned>(8, static_cast<unsigned>(bytes_of(format.type)));
+    const unsigned spare = 64 - 8 * bytes;
     const std::uint64_t most = ~std::uint64_t{0} >> spare;
     std::vector<std::uint64_t> keys(count);
     for (std::uint64_t& key : keys) {
