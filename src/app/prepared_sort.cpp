@@ -264,6 +264,18 @@ Machine machine_after(const DeviceError& failure, Machine machine, const Resourc
                         "after a failure: " + failure.operation() + ": " + failure.reason());
 }
 
+// The devices were a choice of gsort's, unless the engine was asked for.
+void plan_without_failed(SortContext& context, const Resources& resources, Machine& machine,
+                         std::function<void()> plan) {
+  const bool is_auto = resources.engine == EngineChoice::kAuto;
+  context.again = is_auto ? Planned::kAfterFailures : Planned::kAfterLackOfMemory;
+  context.plan_without = [&resources, &machine, plan = std::move(plan),
+                          failures = 0U](const DeviceError& failure) mutable {
+    machine = machine_after(failure, std::move(machine), resources, ++failures);
+    plan();
+  };
+}
+
 PreparedSort::PreparedSort(const Request& request, const Job& job, io::Reader& reader)
     : PreparedSort(request, job, reader,
                    open_outputs(request, job.output_form, reader.known_size().value_or(0))) {}
@@ -325,30 +337,23 @@ std::vector<std::string> PreparedSort::folders_for_runs(const std::string& outpu
   return temporary_folders(request_.temporary_directories, request_.tmpdir.c_str(), output_folder);
 }
 
-// The devices were a choice of gsort's, unless the engine was asked for.
 Outcome PreparedSort::run(Meter* meter, const std::function<void()>& before_name) {
-  const bool is_auto = request_.engine == EngineChoice::kAuto;
+  SortContext context{.plan = plan_,
+                      .reader = &reader_,
+                      .temporary_folders = temporary_folders_,
+                      .make_engine = make_engine,
+                      .make_tier = make_tier,
+                      .meter = meter,
+                      .resumption = resumption_ ? &*resumption_ : nullptr};
+  plan_without_failed(context, request_, machine_,
+                      [this] { plan_ = packing_plan(plan_.job, machine_); });
   try {
-    return run_sort(
-        {.plan = plan_,
-         .reader = &reader_,
-         .temporary_folders = temporary_folders_,
-         .make_engine = make_engine,
-         .make_tier = make_tier,
-         .meter = meter,
-         .resumption = resumption_ ? &*resumption_ : nullptr},
-        outputs_, [this](const DeviceError& failure) { plan_again(failure); }, before_name,
-        is_auto ? Planned::kAfterFailures : Planned::kAfterLackOfMemory);
+    return run_sort(context, outputs_, before_name);
   } catch (const Error& error) {
     const Error told = told_of_variable(request_, error);
     if (told.hint() == error.hint()) throw;
     throw told;
   }
-}
-
-void PreparedSort::plan_again(const DeviceError& failure) {
-  machine_ = machine_after(failure, std::move(machine_), request_, ++failures_);
-  plan_ = packing_plan(plan_.job, machine_);
 }
 
 void PreparedSort::remember_rates(Outcome& outcome) const {

@@ -19,6 +19,7 @@
 #include "options/job.hpp"
 #include "options/request.hpp"
 #include "pipeline/resumption.hpp"
+#include "pipeline/sort_context.hpp"
 #include "plan/machine.hpp"
 #include "plan/outcome.hpp"
 #include "plan/plan.hpp"
@@ -59,6 +60,12 @@ struct VisibleGpu {
 [[nodiscard]] Machine machine_after(const DeviceError& failure, Machine machine,
                                     const Resources& resources, unsigned failures);
 
+// From now on the sort of the context does without devices that fail, as far as `resources` allow
+// it: `machine` becomes the one that is left (machine_after), and `plan` makes the context's plan
+// for it. Requires: all of these outlive the sort.
+void plan_without_failed(SortContext& context, const Resources& resources, Machine& machine,
+                         std::function<void()> plan);
+
 // Throws: Error(kTemporary) if a folder for runs cannot be used and was requested, or the plan
 // needs it.
 void require_temporary_folders(const Request& request, const Machine& machine, const Plan& plan);
@@ -86,7 +93,6 @@ class PreparedSort {
   void remember_rates(Outcome& outcome) const;
 
  private:
-  void plan_again(const DeviceError& failure);
   void count_output_in_memory();
   [[nodiscard]] std::vector<std::string> folders_for_runs(const std::string& output_folder) const;
   void keep_rates(Outcome& outcome) const;
@@ -100,7 +106,6 @@ class PreparedSort {
   std::optional<RatesFile> rates_file_;
   std::string rates_problem_;
   std::optional<double> cuda_start_seconds_;
-  unsigned failures_ = 0;  // of devices
   Plan plan_;
 };
 

@@ -13,9 +13,7 @@
 #include "app/own_files.hpp"
 #include "app/prepared_sort.hpp"
 #include "base/checked.hpp"
-#include "base/device_error.hpp"
 #include "base/error.hpp"
-#include "engine/device_losses.hpp"
 #include "form/npy.hpp"
 #include "io/input/content_stream.hpp"
 #include "io/input/input.hpp"
@@ -30,7 +28,6 @@
 #include "pipeline/share/join_parts.hpp"
 #include "pipeline/share/share_range.hpp"
 #include "pipeline/share/take_part.hpp"
-#include "pipeline/sort_job.hpp"
 #include "pipeline/survey.hpp"
 #include "plan/make_plan.hpp"
 
@@ -186,25 +183,6 @@ Machine with_room(Machine machine, std::uint64_t to_write) {
   return machine;
 }
 
-// Returns work(), which carries out `done.plan`. If a device fails, calls `plan` for the machine
-// that is left, and then `work` again.
-template <class MakePlan, class Work>
-Outcome with_devices(const Options& options, ShareDone& done, const MakePlan& plan,
-                     const Work& work) {
-  DeviceLosses losses;
-  for (unsigned failures = 1;; ++failures) {
-    try {
-      Outcome outcome = work();
-      outcome.lost_devices = losses.all();
-      return outcome;
-    } catch (const DeviceError& failure) {
-      done.machine = machine_after(failure, std::move(done.machine), options, failures);
-      done.plan = plan();
-      losses.add(failure, done_again(failure, done.plan));
-    }
-  }
-}
-
 ShareDone take_into(const std::string& output, const Options& options, Meter& meter,
                     bool& is_known) {
   FormedShares shares(options.from, io::manifest_limit(memory_of(options)));
@@ -236,9 +214,10 @@ ShareDone take_into(const std::string& output, const Options& options, Meter& me
     return taken ? 0 : bytes_to_write(io::place_of_output(output), part);
   };
   const auto plan = [&] {
-    return make_plan(job, part.has_own_file ? done.machine : with_room(done.machine, to_write()));
+    done.plan =
+        make_plan(job, part.has_own_file ? done.machine : with_room(done.machine, to_write()));
   };
-  done.plan = plan();
+  plan();
   require_temporary_folders(options, done.machine, done.plan);
   if (taken) {
     done.outcome = outcome_of_before(taken->end - taken->begin, done.plan);
@@ -247,13 +226,12 @@ ShareDone take_into(const std::string& output, const Options& options, Meter& me
     done.outcome.fingerprint = taken->output;
     done.outcome.fingerprint += taken->repeats;
   } else if (!explains) {
-    done.outcome = with_devices(options, done, plan, [&] {
-      return take_part({.plan = done.plan,
+    SortContext context{.plan = done.plan,
                         .temporary_folders = temporary,
                         .make_engine = make_engine,
-                        .meter = &meter},
-                       output, part, shares);
-    });
+                        .meter = &meter};
+    plan_without_failed(context, options, done.machine, plan);
+    done.outcome = take_part(context, output, part, shares);
   }
   return done;
 }
@@ -303,16 +281,13 @@ ShareDone form(const Options& options, Job job, io::Reader& reader, Meter& meter
     done.outcome.verified = job.handling.verify;
     done.outcome.fingerprint = elements;
   } else if (!explains) {
-    const auto plan_again = [&] {
-      (void)reader.rewind();  // regular files
+    SortContext context{
+        .plan = done.plan, .reader = &reader, .make_engine = make_engine, .meter = &meter};
+    plan_without_failed(context, options, done.machine, [&] {
       (void)hold_to_share(options, element_bytes, reader);
-      return make_plan(job, done.machine);
-    };
-    done.outcome = with_devices(options, done, plan_again, [&] {
-      return form_share(
-          {.plan = done.plan, .reader = &reader, .make_engine = make_engine, .meter = &meter},
-          *options.form, wanted, most_bytes);
+      done.plan = make_plan(job, done.machine);
     });
+    done.outcome = form_share(context, *options.form, wanted, most_bytes);
   }
   return done;
 }

@@ -10,6 +10,7 @@
 #include <string>
 #include <vector>
 
+#include "base/device_error.hpp"
 #include "base/meter.hpp"
 #include "base/tier_memory.hpp"
 #include "engine/device_losses.hpp"
@@ -45,23 +46,32 @@ using RunKeeper = std::function<void(const io::Run& run, const Fingerprint& elem
 // that there is at least one.
 using OutputMaker = std::function<PieceSink&(std::optional<std::uint64_t> elements)>;
 
+// A device has failed: makes the context's plan one that does not use it, or uses less of its
+// memory. Throws: Error when there is no such plan.
+using PlanWithout = std::function<void(const DeviceError&)>;
+
+// The failures after which a sort does without a device, or with less of its memory.
+enum class Planned : std::uint8_t { kAfterFailures, kAfterLackOfMemory };
+
 struct SortContext {
   // The caller of a sort sets these.
   const Plan& plan;                                 // may change between two attempts
   io::Reader* reader = nullptr;                     // null if the input consists of runs
   std::vector<std::string> temporary_folders = {};  // for runs
   EngineMaker make_engine = nullptr;
-  TierMaker make_tier = nullptr;     // called for each device if the plan has a tier there
-  Meter* meter = nullptr;            // records all phases and stages; may be null
-  Resumption* resumption = nullptr;  // keeps runs after the process; may be null
-  RunKeeper keep = nullptr;          // may be null
+  TierMaker make_tier = nullptr;       // called for each device if the plan has a tier there
+  Meter* meter = nullptr;              // records all phases and stages; may be null
+  Resumption* resumption = nullptr;    // keeps runs after the process; may be null
+  RunKeeper keep = nullptr;            // may be null
+  PlanWithout plan_without = nullptr;  // null: if a device fails, the sort fails
+  Planned again = Planned::kAfterFailures;
 
   // The sort sets these for its stages.
   Proof* proof = nullptr;  // of the elements that are read
   Engine* engine = nullptr;
   ByteSpan memory = {};  // of the engine; stages take their own buffers from its end
   RunStoreMaker store = nullptr;
-  DeviceLosses* losses = nullptr;  // null: if a device fails, the sort fails
+  DeviceLosses* losses = nullptr;  // null: work on a device that fails is not done again alone
 };
 
 // The proof of a sort by the plan. `meter` may be null. Requires: it outlives the proof.

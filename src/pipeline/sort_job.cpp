@@ -41,15 +41,13 @@ class Sort {
         reader_(*context_.reader),
         outputs_(outputs),
         before_name_(before_name),
-        meter_(context_.meter != nullptr ? *context_.meter : own_meter_),
+        meter_(*context_.meter),
         proof_(proof_of(plan_, &meter_)),
         output_(plan_, outputs, proof_, &meter_) {
-    context_.meter = &meter_;
     context_.store = [this]() -> io::RunStore& { return run_store(); };
   }
 
   Outcome run() {
-    const std::uint64_t begin_ns = meter_.now_ns();
     require_space();
     if (plan_.output.makes_room_early) outputs_.front().make_room_early(plan_.output.least_bytes);
     reader_.limit_decoders(plan_.decoding.limit);
@@ -65,14 +63,25 @@ class Sort {
     if (context_.resumption != nullptr) context_.resumption->expect_commit();
     begin_phase(Phase::kSync, 0);
     commit();
-    outcome_.seconds = static_cast<double>(meter_.now_ns() - begin_ns) * 1e-9;
     take_totals();
     try {
       if (context_.resumption != nullptr) finish_resumption();
-      take_phases_and_notes();
+      take_all_notes();
     } catch (const std::bad_alloc&) {  // no sort fails whose output is in place
       outcome_.is_whole = false;
     }
+    return std::move(outcome_);
+  }
+
+  // Only forms runs.
+  Outcome form() {
+    reader_.limit_decoders(plan_.decoding.limit);
+    const io::Arena arena(plan_.arena_bytes, "sorting");
+    outcome_.elements = sort_all(arena.bytes(), proof_, nullptr);
+    reader_.check_unchanged();
+    require_all_read();
+    take_totals();
+    outcome_.output_elements = outcome_.elements;
     return std::move(outcome_);
   }
 
@@ -92,14 +101,15 @@ class Sort {
   // Throws unless the proof covers all that the inputs hold or, if their size is not known in
   // advance, all that the reader gave, and the reader is at the end.
   void require_all_read() const {
-    const std::uint64_t bytes = reader_.known_size().value_or(reader_.position());
+    const std::uint64_t bytes = reader_.known_size().value_or(reader_.position()) - begin_;
     // In the proof, a key with its count is that many keys.
     const std::uint64_t read = plan_.job.adds_counts ? outcome_.elements : proof_.input().count;
-    const bool is_all = bytes == read * plan_.element_bytes;
+    const bool is_all = bytes == read * plan_.element_bytes && read == outcome_.elements;
     if (is_all && reader_.at_end()) return;
     const std::string reason =
         is_all ? std::string("the inputs hold more than was sorted")
-               : fmt::format("the inputs hold {} elements, but {} were sorted",
+               : fmt::format("{} {} elements, but {} were sorted",
+                             plan_.job.forms_share ? "the share has" : "the inputs hold",
                              format_count(bytes / plan_.element_bytes), format_count(read));
     throw Error(ErrorKind::kCorrupt, "verifying what was read", reason).hint(kDefectHint);
   }
@@ -194,7 +204,7 @@ class Sort {
     FormedRuns formed =
         merges_inputs ? merge_inputs(context_, output) : form_runs(context_, output);
     outcome_.runs += formed.runs.size();
-    if (!formed.runs.empty()) {
+    if (!formed.runs.empty() && !plan_.job.forms_share) {
       begin_phase(Phase::kMerge, elements_to_merge(formed));
       merge_runs(context_, std::move(formed.runs), make_output(formed.elements));
     }
@@ -216,7 +226,7 @@ class Sort {
   [[nodiscard]] std::uint64_t elements_after_reading(std::uint64_t elements) const {
     const bool writes_while_reading =
         plan_.is<SetPlan>() || (plan_.is<InputMergePlan>() && plan_.run.count <= 1);
-    if (writes_while_reading) return 0;
+    if (writes_while_reading || plan_.job.forms_share) return 0;
     if (plan_.is<SelectPlan>()) return std::min(elements, *plan_.job.top);
     return capped_product(elements, 1 + plan_.run.rounds.size());
   }
@@ -264,10 +274,7 @@ class Sort {
     outcome_.notes.insert(outcome_.notes.end(), notes.begin(), notes.end());
   }
 
-  void take_phases_and_notes() {
-    meter_.end_phase();
-    outcome_.phases = meter_.phases();
-    outcome_.peak_resident_bytes = io::peak_resident_bytes();
+  void take_all_notes() {
     take_notes(reader_.notes());
     if (run_store_) take_notes(run_store_->notes());
     for (const io::Output& output : outputs_) take_notes(output.notes());
@@ -279,50 +286,72 @@ class Sort {
   io::Reader& reader_;
   const std::span<io::Output> outputs_;
   const std::function<void()>& before_name_;
-  Meter own_meter_;  // where nobody else measures
   Meter& meter_;
   Proof proof_;
   OutputChain output_;
   std::optional<io::TierGroup> tier_;
   std::optional<io::RunStore> run_store_;
   Outcome outcome_;
-  std::uint64_t left_ = plan_.elements;  // of the inputs; 0 where the size is not known
-  std::uint64_t later_arrays_ = 0;       // elements to move after the array at hand
+  const std::uint64_t begin_ = reader_.position();  // of a share, in bytes
+  std::uint64_t left_ = plan_.elements;             // of the inputs; 0 where the size is not known
+  std::uint64_t later_arrays_ = 0;                  // elements to move after the array at hand
 };
 
 // Whether input and output are as they were before the sort.
 bool begin_again(const SortContext& context, std::span<io::Output> outputs) {
-  if (context.resumption != nullptr || !context.reader->rewind()) return false;
+  if (context.resumption != nullptr) return false;
+  if (context.reader != nullptr && !context.reader->rewind()) return false;
   return std::ranges::all_of(outputs, [](io::Output& output) { return output.restart(); });
 }
 
-}  // namespace
-
+// Whether the plan that was made after a device failed uses it.
 DoneAgain done_again(const DeviceError& failure, const Plan& plan) {
   const bool is_used = std::ranges::any_of(
       plan.devices, [&](const DevicePlan& device) { return device.ordinal == failure.ordinal(); });
   return is_used ? DoneAgain::kSortWithLess : DoneAgain::kSort;
 }
 
+}  // namespace
+
 Outcome run_sort(const SortContext& door, std::span<io::Output> outputs,
-                 const PlanWithout& plan_without, const std::function<void()>& before_name,
-                 Planned again) {
+                 const std::function<void()>& before_name) {
+  return run_attempts(door, outputs, [&](const SortContext& context) {
+    return Sort(context, outputs, before_name).run();
+  });
+}
+
+Outcome form_kept_runs(const SortContext& context) {
+  return Sort(context, {}, nullptr).form();
+}
+
+Outcome run_attempts(const SortContext& door, std::span<io::Output> outputs,
+                     const Attempt& attempt) {
   const auto begin = std::chrono::steady_clock::now();
   DeviceLosses losses;
+  Meter own_meter;  // where nobody else measures
   SortContext context = door;
-  const bool may_lose = again == Planned::kAfterFailures;
-  if (plan_without && may_lose) context.losses = &losses;
+  Meter& meter = door.meter != nullptr ? *door.meter : own_meter;
+  context.meter = &meter;
+  const bool may_lose = door.again == Planned::kAfterFailures;
+  if (door.plan_without && may_lose) context.losses = &losses;
   for (;;) {
     try {
-      Outcome outcome = Sort(context, outputs, before_name).run();
-      outcome.lost_devices = losses.all();
+      Outcome outcome = attempt(context);
       const std::chrono::duration<double> all = std::chrono::steady_clock::now() - begin;
       outcome.seconds = all.count();
+      try {
+        meter.end_phase();
+        outcome.phases = meter.phases();
+        outcome.lost_devices = losses.all();
+      } catch (const std::bad_alloc&) {  // no sort fails whose output is in place
+        outcome.is_whole = false;
+      }
+      outcome.peak_resident_bytes = io::peak_resident_bytes();
       return outcome;
     } catch (const DeviceError& failure) {
       const bool is_lack = failure.kind() == ErrorKind::kResource;
-      if (!plan_without || !(may_lose || is_lack) || !begin_again(context, outputs)) throw;
-      plan_without(failure);
+      if (!door.plan_without || !(may_lose || is_lack) || !begin_again(context, outputs)) throw;
+      door.plan_without(failure);
       losses.add(failure, done_again(failure, context.plan));
     }
   }

@@ -70,8 +70,9 @@ ProcessResult ResumableSort::run(const Interruption& interruption) {
                                .temporary_folders = {*options.resume},
                                .make_engine = make_ending,
                                .meter = meter,
-                               .resumption = &resumption},
-                              {&output, 1}, may_lose_devices ? no_other_plan : nullptr);
+                               .resumption = &resumption,
+                               .plan_without = may_lose_devices ? no_other_plan : nullptr},
+                              {&output, 1});
   } catch (const Error& error) {
     result.error = error;
   }

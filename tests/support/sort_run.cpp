@@ -244,8 +244,9 @@ void run(const SortRequest& request, const std::vector<std::string>& in, const s
                              .temporary_folders = {temporary},
                              .make_engine = request.make_engine,
                              .make_tier = request.make_tier,
-                             .meter = request.meter},
-                            outputs, request.may_lose_devices ? plan_without : nullptr);
+                             .meter = request.meter,
+                             .plan_without = request.may_lose_devices ? plan_without : nullptr},
+                            outputs);
 } catch (const Error& error) {
   result.error = error;
 }

@@ -124,13 +124,10 @@ void OwnRuns::form(const Plan& plan, Proof& proof, ByteSpan memory, OutputRange 
       first += elements.count;
     };
   }
-  const OutputMaker none = [](std::optional<std::uint64_t>) -> PieceSink& {
-    throw Error(ErrorKind::kCorrupt, "forming runs", "a chunk was not kept as a run");
-  };
   // A folder that cannot keep runs is an error now, not when the first one is ready.
   if (kept_) (void)store(plan);
   std::uint64_t begin = range.begin;
-  for (io::Run& run : form_runs(context, none).runs) {
+  for (io::Run& run : form_runs(context, nullptr).runs) {
     const std::uint64_t elements = run.elements();
     placed_.push_back({begin, std::move(run)});
     begin += elements;

@@ -33,7 +33,9 @@ class OutputChain {
   // The same for who proves what it puts: nothing is dropped or proven here.
   PieceSink& begin_unproven(std::optional<std::uint64_t> elements, ConstByteSpan header);
 
-  [[nodiscard]] std::uint64_t lost_nan_payloads() const { return parts_->lost_nan_payloads(); }
+  [[nodiscard]] std::uint64_t lost_nan_payloads() const {
+    return parts_ ? parts_->lost_nan_payloads() : 0;
+  }
 
   // All has been put: puts what was held back until then. Throws: as the sink.
   void end() {

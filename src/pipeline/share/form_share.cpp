@@ -1,7 +1,6 @@
 #include "pipeline/share/form_share.hpp"
 
 #include <algorithm>
-#include <memory>
 #include <optional>
 #include <string>
 #include <utility>
@@ -10,16 +9,13 @@
 #include <fmt/format.h>
 
 #include "base/error.hpp"
-#include "base/units.hpp"
 #include "io/output/shared_file.hpp"
 #include "io/runs/resume_folder.hpp"
 #include "io/system/held_signals.hpp"
-#include "io/system/host_facts.hpp"
-#include "io/system/memory.hpp"
 #include "io/system/sys.hpp"
 #include "io/system/temporary_file.hpp"
-#include "pipeline/form_runs.hpp"
-#include "pipeline/proof/damage_hint.hpp"
+#include "pipeline/resumption.hpp"
+#include "pipeline/sort_job.hpp"
 
 namespace gsort {
 namespace {
@@ -80,95 +76,56 @@ void remove_left(const io::OutputPlace& place) {
   }
 }
 
+// One attempt.
 class ShareForming {
  public:
+  // Requires: as form_share(); the plan may change after this attempt.
   ShareForming(SortContext context, const std::string& folder, io::Manifest wanted,
                std::uint64_t most_manifest_bytes)
       : context_(std::move(context)),
-        plan_(context_.plan),
-        reader_(*context_.reader),
-        meter_(*context_.meter),
         folder_(without_slash(folder)),
         place_(io::place_of(folder_)),
         wanted_(std::move(wanted)),
-        most_manifest_bytes_(most_manifest_bytes),
-        proof_(proof_of(plan_, &meter_)) {
-    wanted_.share->first_element = reader_.position() / plan_.element_bytes;
-    context_.proof = &proof_;
-    context_.store = [this]() -> io::RunStore& { return *store_; };
+        most_manifest_bytes_(most_manifest_bytes) {
+    wanted_.share->first_element = context_.reader->position() / context_.plan.element_bytes;
   }
 
   Outcome form() {
-    const std::uint64_t begin_ns = meter_.now_ns();
     remove_left(place_);
     begin_folder();
     try {
-      const io::Arena arena(plan_.arena_bytes, "sorting");
-      reader_.limit_decoders(plan_.decoding.limit);
-      const auto engine = start_engine(context_, arena.bytes());
-      meter_.begin_phase(Phase::kRead, plan_.elements * plan_.element_bytes, 0);
-      const FormedRuns formed = form_runs(context_, [](std::optional<std::uint64_t>) -> PieceSink& {
-        throw Error(ErrorKind::kCorrupt, "forming runs", "a chunk was to be written to the output")
-            .hint(kDefectHint);
-      });
-      require_all_read(formed);
-      take_totals(formed);
+      Outcome outcome = form_kept_runs(context_);
       resumption_->complete(*wanted_.share, wanted_);
       put_in_place();
+      return outcome;
     } catch (...) {
       discard();
       throw;
     }
-    meter_.end_phase();
-    outcome_.phases = meter_.phases();
-    outcome_.seconds = static_cast<double>(meter_.now_ns() - begin_ns) * 1e-9;
-    outcome_.peak_resident_bytes = io::peak_resident_bytes();
-    return std::move(outcome_);
   }
 
  private:
   // Another process may remove what it takes for left over before it is locked.
   void begin_folder() {
     constexpr int kAttempts = 5;
-    for (int attempt = 1; !store_; ++attempt) {
+    for (int attempt = 1;; ++attempt) {
       try {
         const io::HeldSignals held;
         hidden_ = fmt::format("{}{:016x}", hidden_folder_of(place_.name), io::sys::random_number());
         const std::string path = place_.folder + "/" + hidden_;
-        resumption_.emplace(path, io::ResumeAccess::kUse, wanted_.job, plan_.element_bytes,
-                            reader_);
-        io::RunStoreOptions options = run_store_options(plan_);
-        options.persistent = resumption_->begin(options.block_elements);
+        resumption_.emplace(path, io::ResumeAccess::kUse, wanted_.job, context_.plan.element_bytes,
+                            *context_.reader);
+        static_cast<void>(resumption_->begin(context_.plan.run.block_elements));
         context_.resumption = &*resumption_;
-        store_.emplace(std::vector<std::string>{path}, plan_.element_bytes, options);
+        context_.temporary_folders = {path};
         above_ = io::open_folder(place_.folder, ErrorKind::kTemporary);
         inside_ = io::open_folder(path, ErrorKind::kTemporary);
         removed_ = {above_.file.fd(), hidden_, io::RemovedOnSignal::Kind::kFolder};
+        return;
       } catch (const Error& error) {
         if (error.kind() != ErrorKind::kTemporary || attempt == kAttempts) throw;
       }
     }
-  }
-
-  void require_all_read(const FormedRuns& formed) const {
-    reader_.check_unchanged();
-    const std::uint64_t read = proof_.input().count;
-    const bool is_known = plan_.elements > 0 || reader_.known_size();
-    if (formed.elements == read && (!is_known || read == plan_.elements)) return;
-    throw Error(ErrorKind::kCorrupt, "verifying what was read",
-                fmt::format("the share has {} elements, but {} were sorted",
-                            format_count(plan_.elements), format_count(read)))
-        .hint(kDefectHint);
-  }
-
-  void take_totals(const FormedRuns& formed) {
-    outcome_.elements = formed.elements;
-    outcome_.output_elements = formed.elements;
-    outcome_.bytes = formed.elements * plan_.element_bytes;
-    outcome_.runs = formed.runs.size();
-    outcome_.verified = proof_.enabled();
-    outcome_.fingerprint = proof_.input();
-    take_run_totals(*store_, outcome_);
   }
 
   // The folder that is there already may be that of another process with the same share.
@@ -196,7 +153,6 @@ class ShareForming {
   }
 
   void discard() {
-    store_.reset();
     resumption_->discard();
     resumption_.reset();
     io::sys::remove_folder((place_.folder + "/" + hidden_).c_str());
@@ -204,21 +160,15 @@ class ShareForming {
   }
 
   SortContext context_;
-  const Plan& plan_;
-  io::Reader& reader_;
-  Meter& meter_;
   const std::string folder_;
   const io::OutputPlace place_;
   io::Manifest wanted_;
   const std::uint64_t most_manifest_bytes_;
-  Proof proof_;
   std::string hidden_;
   io::Folder above_;
   io::Folder inside_;  // the hidden folder
   io::RemovedOnSignal removed_;
   std::optional<Resumption> resumption_;
-  std::optional<io::RunStore> store_;
-  Outcome outcome_;
 };
 
 }  // namespace
@@ -245,9 +195,11 @@ bool is_formed(const std::string& folder, const io::Manifest& wanted,
   return true;
 }
 
-Outcome form_share(const SortContext& context, const std::string& folder, io::Manifest wanted,
+Outcome form_share(const SortContext& door, const std::string& folder, const io::Manifest& wanted,
                    std::uint64_t most_manifest_bytes) {
-  return ShareForming(context, folder, std::move(wanted), most_manifest_bytes).form();
+  return run_attempts(door, {}, [&](const SortContext& context) {
+    return ShareForming(context, folder, wanted, most_manifest_bytes).form();
+  });
 }
 
 }  // namespace gsort

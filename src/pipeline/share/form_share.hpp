@@ -25,8 +25,8 @@ void hold_in_runs(Job& job);
                              std::uint64_t most_manifest_bytes);
 
 // Requires: as is_formed(); the plan is for the share's bytes, and hold_in_runs(); the reader gives
-// the share; the context has a meter. Throws: Error; nothing is left then.
-Outcome form_share(const SortContext& context, const std::string& folder, io::Manifest wanted,
+// the share, also when plan_without has returned. Throws: Error; nothing is left then.
+Outcome form_share(const SortContext& door, const std::string& folder, const io::Manifest& wanted,
                    std::uint64_t most_manifest_bytes);
 
 }  // namespace gsort

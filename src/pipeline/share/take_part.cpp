@@ -26,6 +26,7 @@
 #include "pipeline/share/part_record.hpp"
 #include "pipeline/share/part_runs.hpp"
 #include "pipeline/share/share_range.hpp"
+#include "pipeline/sort_job.hpp"
 #include "pipeline/survey.hpp"
 #include "plan/disk_space.hpp"
 #include "plan/rounds.hpp"
@@ -243,6 +244,45 @@ std::uint64_t elements_to_move(const Plan& plan, std::uint64_t elements) {
   return totals_of_rounds(slices, plan.run.fan_in).merged + elements;
 }
 
+Outcome attempt_part(const SortContext& context, const io::OutputPlace& place, PartRecord record,
+                     FormedShares& shares) {
+  const Plan& plan = context.plan;
+  Meter& meter = *context.meter;
+  require_room(context, place, record, 0);
+  const std::uint64_t to_move = elements_to_move(plan, record.end - record.begin);
+  meter.begin_phase(Phase::kMerge, to_move * plan.element_bytes, 0);
+  std::optional<PartMerging> merging;
+  // A part of distinct elements begins where the one before it ends, also where it has none.
+  if (record.begin < record.end || (plan.job.unique && record.elements > 0)) {
+    merging.emplace(context, shares, OutputRange{record.begin, record.end});
+    const std::uint64_t temporary_bytes = merging->cut(record);
+    if (temporary_bytes > 0) require_room(context, place, record, temporary_bytes);
+  }
+  const std::unique_ptr<PartOutput> part =
+      record.has_own_file
+          ? make_own_part(place, record, plan, meter)
+          : make_shared_part(place, record, plan, header_of_part(record, plan.job, shares), meter);
+  Outcome outcome;
+  Proof proof = proof_of(plan, &meter);
+  PieceSink& sink = part->begin(record, proof);
+  if (merging) merging->merge(sink, outcome);
+  part->end();
+  take_proof(proof, record);
+  meter.begin_phase(Phase::kSync, 0, 0);
+  // One file is enough where another process was faster.
+  if (!record.has_own_file || !(is_joined(place, record) || part_left(place, record))) {
+    part->finish(record, outcome);
+    leave_record(place, record);
+  }
+  outcome.elements = record.end - record.begin;
+  outcome.output_elements = record.output.count;
+  outcome.bytes = outcome.elements * plan.element_bytes;
+  outcome.verified = proof.enabled();
+  outcome.fingerprint = record.output;
+  outcome.fingerprint += record.repeats;
+  return outcome;
+}
+
 }  // namespace
 
 std::vector<std::byte> header_of_output(const Job& job, std::uint64_t elements) {
@@ -283,50 +323,11 @@ std::optional<PartRecord> find_taken(const std::string& output, const PartRecord
   return std::nullopt;
 }
 
-Outcome take_part(const SortContext& context, const std::string& output, const PartRecord& planned,
+Outcome take_part(const SortContext& door, const std::string& output, const PartRecord& planned,
                   FormedShares& shares) try {
-  const Plan& plan = context.plan;
-  Meter& meter = *context.meter;
-  const std::uint64_t begin_ns = meter.now_ns();
-  PartRecord record = planned;
-  const io::OutputPlace place = io::place_of_output(output);
-  require_room(context, place, record, 0);
-  const std::uint64_t to_move = elements_to_move(plan, record.end - record.begin);
-  meter.begin_phase(Phase::kMerge, to_move * plan.element_bytes, 0);
-  std::optional<PartMerging> merging;
-  // A part of distinct elements begins where the one before it ends, also where it has none.
-  if (record.begin < record.end || (plan.job.unique && record.elements > 0)) {
-    merging.emplace(context, shares, OutputRange{record.begin, record.end});
-    const std::uint64_t temporary_bytes = merging->cut(record);
-    if (temporary_bytes > 0) require_room(context, place, record, temporary_bytes);
-  }
-  const std::unique_ptr<PartOutput> part =
-      record.has_own_file
-          ? make_own_part(place, record, plan, meter)
-          : make_shared_part(place, record, plan, header_of_part(record, plan.job, shares), meter);
-  Outcome outcome;
-  Proof proof = proof_of(plan, &meter);
-  PieceSink& sink = part->begin(record, proof);
-  if (merging) merging->merge(sink, outcome);
-  part->end();
-  take_proof(proof, record);
-  meter.begin_phase(Phase::kSync, 0, 0);
-  // One file is enough where another process was faster.
-  if (!record.has_own_file || !(is_joined(place, record) || part_left(place, record))) {
-    part->finish(record, outcome);
-    leave_record(place, record);
-  }
-  meter.end_phase();
-  outcome.phases = meter.phases();
-  outcome.elements = record.end - record.begin;
-  outcome.output_elements = record.output.count;
-  outcome.bytes = outcome.elements * plan.element_bytes;
-  outcome.verified = proof.enabled();
-  outcome.fingerprint = record.output;
-  outcome.fingerprint += record.repeats;
-  outcome.seconds = static_cast<double>(meter.now_ns() - begin_ns) * 1e-9;
-  outcome.peak_resident_bytes = io::peak_resident_bytes();
-  return outcome;
+  return run_attempts(door, {}, [&](const SortContext& context) {
+    return attempt_part(context, io::place_of_output(output), planned, shares);
+  });
 } catch (const DeviceError&) {
   throw;
 } catch (const Error& error) {

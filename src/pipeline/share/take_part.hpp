@@ -42,10 +42,9 @@ namespace gsort {
 // the part has its own file. Throws: Error(kOutput).
 [[nodiscard]] std::uint64_t bytes_to_write(const io::OutputPlace& place, const PartRecord& record);
 
-// Requires: the plan is for existing runs of all elements, and job.part_elements is set; the
-// context has a meter. Throws: Error. What has been written of the part stays, and the next call
-// writes it again.
-Outcome take_part(const SortContext& context, const std::string& output, const PartRecord& planned,
+// Requires: the plan is for existing runs of all elements, and job.part_elements is set. Throws:
+// Error. What has been written of the part stays, and the next call writes it again.
+Outcome take_part(const SortContext& door, const std::string& output, const PartRecord& planned,
                   FormedShares& shares);
 
 }  // namespace gsort
