@@ -113,7 +113,7 @@ constexpr Term kPlaceOfRank[] = {
 constexpr Term kTakeOrJoin[] = {*kTake, *kJoin};
 constexpr Term kFormOrJoin[] = {*kForm, *kJoin};
 constexpr Term kSteps[] = {*kForm, *kTake, *kJoin};
-constexpr Term kForOneProcess[] = {*kArgsort, *kTop, *kMerge, *kBatches, *kEach, *kResume, *kSplit};
+constexpr Term kForOneProcess[] = {*kArgsort, *kTop, *kMerge, *kBatches, *kResume, *kSplit};
 constexpr Term kShareOf[] = {{"--share=I/P", has<&Options::share>}};
 constexpr Term kTakeOf[] = {{"--take=I/P", has<&Options::take>}};
 constexpr Term kFromFolders[] = {{"--from=DIR,...", has<&Options::from>}};
@@ -149,6 +149,7 @@ constexpr Why kOneProcess = "leave out {1}: only one process alone can do it";
 constexpr Why kRunTwice = "run gsort twice";
 
 constexpr OptionRule kEachRules[] = {
+    {kSteps, kNotWith, kEach, kOneProcess},
     {kEach, kNotWith, kMerge, "a merge makes one output of all FILEs; leave out one of them"},
     {kEach, kNotWith, kFingerprint, "run it once for each FILE"},
     {kEach, kNotWith, kExplain, "explain one FILE at a time"},

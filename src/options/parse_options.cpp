@@ -267,12 +267,12 @@ void refuse_contradictions(const Options& options, Program program) {
   refuse_untyped_sosd(options);
   require_rules(RuleSet::kReports, options);
   refuse_output_name(options);
+  if (program == Program::kGsort) require_rules(RuleSet::kShares, options);
   require_rules(RuleSet::kResult, options);
   if (program == Program::kCluster) {
     require_rules(RuleSet::kParts, options);
     refuse_place_of_rank(options);
   } else {
-    require_rules(RuleSet::kShares, options);
     refuse_files_of_shares(options);
     require_rules(RuleSet::kOrderOfShares, options);
   }
