@@ -237,6 +237,29 @@ def test_a_file_is_never_replaced_by_other_elements(tmp_path):
     assert_same(numpy.fromfile(file, "u4"), array)
 
 
+def test_counts_are_added(tmp_path):
+    arrays = [random_array("i8", size) % 100 for size in (700, 900, 1)]
+    names = [tmp_path / name for name in ("a.npy", "b.txt", "c")]
+    for array, name in zip(arrays, names):
+        gsort.unique(array, name, counts=True)
+    wanted = numpy.unique(numpy.concatenate(arrays), return_counts=True)
+    merged = gsort.merge(names, dtype="i8", counts=True)
+    stored = gsort.merge(names, tmp_path / "all.npy", dtype="i8", return_counts=True).memmap()
+    counted = gsort.merge([numpy.sort(array) for array in arrays], unique=True, counts=True)
+    again = gsort.merge([stored, numpy.load(names[0])], counts=True)
+    for found in merged, (stored["key"], stored["count"].astype("i8")), counted:
+        assert_same(found[0], wanted[0])
+        assert_same(found[1], wanted[1])
+    assert again[1].sum() == 1601 + 700
+    with pytest.raises(gsort.DataError, match="(?s)out of order.*\n  gsort.merge adds up what gsort.unique counts, "):
+        gsort.merge([numpy.concatenate([stored, stored[-1:]])], counts=True)
+    gsort.sort(arrays[0], tmp_path / "keys.i64")
+    with pytest.raises(gsort.UsageError, match="(?s)its suffix says i64, but gsort.merge with counts reads .*\n  unique=True c"):
+        gsort.merge([tmp_path / "keys.i64"], counts=True)
+    with pytest.raises(gsort.UsageError, match="a pair of new arrays"):
+        gsort.merge(names, numpy.empty(3), counts=True)
+
+
 def test_raw_files_of_other_dtypes(tmp_path):
     times = random_array("M8[s]", 3_000)
     times.tofile(tmp_path / "times")

@@ -170,17 +170,35 @@ def _sole(source: Any, output: Any, dtype: Any) -> Tuple[Any, Any]:
 @_with_aliases
 def merge(sources: Any, output: Output = None, *, dtype: Any = None,
           order: Union[str, Sequence[str], None] = None, descending: bool = False, float_order: str = "numeric",
-          unique: bool = False, top: Optional[int] = None, memory: Size = None, threads: Optional[int] = None,
-          temporary: Any = None, progress: Union[bool, Watch, None] = None) -> Any:
+          unique: bool = False, counts: bool = False, top: Optional[int] = None, memory: Size = None,
+          threads: Optional[int] = None, temporary: Any = None, progress: Union[bool, Watch, None] = None) -> Any:
     """Merges sources that are sorted already. Arguments and result are those of sort, but without axis, kind, engine and
     gpu_memory: the CPU merges. Each list in `sources` is a source.
+
+    Args:
+        counts: with unique, also count how often each key occurs. Without unique, sources are keys with their counts:
+            files that gsort.unique wrote, or arrays with the fields `key` and `count`. The counts of equal keys are added.
+
+    Returns: as sort; with counts as gsort.unique.
 
     Raises: as sort; ValueError if a source is not sorted.
     """
     words = option_words(order=order, descending=descending, float_order=float_order, unique=unique, top=top,
                          memory=memory, threads=threads, temporary=temporary)
-    sources = each_of(sources, wanted_dtype(dtype))
-    return run(Inputs(sources, dtype), [*words, b"--merge"], output, progress, temporary)
+    words += [b"--merge"] + [b"--count"] * as_bool("counts", counts)
+    if counts:
+        _refuse_array_of_counts(output)
+    result = run(Inputs(each_of(sources, wanted_dtype(dtype)), dtype), words, output, progress, temporary)
+    return _in_two_arrays(result) if counts and output is None else result
+
+
+def _refuse_array_of_counts(output: Any) -> None:
+    if output is not None and not is_path(output):
+        raise usage("output", "counts come as a pair of new arrays", "leave out output, or give a path")
+
+
+def _in_two_arrays(counted: numpy.ndarray) -> Tuple[numpy.ndarray, numpy.ndarray]:
+    return counted["key"].copy(), counted["count"].astype(numpy.int64)
 
 
 @_with_aliases
@@ -318,13 +336,10 @@ def unique(source: Any, output: Output = None, *, return_index: bool = False, re
         return indexed(array, argsort(source, dtype=dtype, progress=progress, **options), *wants, float_order == "numeric")
     if not counts:
         return sort(source, output, unique=True, dtype=dtype, progress=progress, **options)
-    if output is not None and not is_path(output):
-        raise usage("output", "counts come as a pair of new arrays", "leave out output, or give a path")
+    _refuse_array_of_counts(output)
     inputs = Inputs(source, dtype)
     if output is None and any(is_text(known) for known in inputs.known_dtypes):
         return counted_texts(sort(source, dtype=dtype, progress=progress, **options))
     words = option_words(unique=True, **options)
     result = run(inputs, [*words, b"--count"], output, progress, temporary)
-    if output is not None:
-        return result
-    return result["key"].copy(), result["count"].astype(numpy.int64)
+    return _in_two_arrays(result) if output is None else result

@@ -18,7 +18,7 @@ from ._progress import Watching
 from ._sources import Inputs, bytes_of, dtype_of, folders_of, is_raw, mapped_npy, path_word, result_shape
 
 CHUNK = 1 << 20
-_SHORTENING = (b"--unique", b"--top", b"--intersect", b"--subtract")
+_SHORTENING = (b"--unique", b"--count", b"--top", b"--intersect", b"--subtract")
 
 
 @dataclass(frozen=True)
