@@ -1,5 +1,6 @@
 #include <cerrno>
 #include <cstddef>
+#include <cstdint>
 #include <cstring>
 #include <filesystem>
 #include <string>
@@ -108,6 +109,33 @@ TEST(CInterface, MergesSortedFiles) {
   EXPECT_EQ(gsort_last_error(), GSORT_ERROR_INPUT);
   EXPECT_NE(message().find("b.u32"), std::string::npos) << message();
   EXPECT_EQ(read_file(output), test::sorted_copy(both, kU32));
+}
+
+TEST(CInterface, AddsCounts) {
+  const TempFolder folder;
+  write_file(folder / "in.u32", keys_of(3'000));
+  EXPECT_EQ(sort(folder / "in.u32", folder / "counts", {"-u", "--count"}), GSORT_DONE);
+  const std::string counts = folder / "counts";
+  const std::string keys = folder / "in.u32";
+  const std::string output = folder / "out";
+  const char* const words[] = {"--count", "-t", "u32", nullptr};
+  const char* inputs[] = {counts.c_str(), counts.c_str()};
+  EXPECT_EQ(gsort_merge(inputs, 2, output.c_str(), words, nullptr), GSORT_DONE) << message();
+  Bytes doubled = read_file(counts);
+  constexpr std::size_t kPairBytes = 12;
+  for (std::size_t at = 4; at < doubled.size(); at += kPairBytes) {
+    std::uint64_t count = 0;
+    std::memcpy(&count, &doubled[at], sizeof count);
+    count *= 2;
+    std::memcpy(&doubled[at], &count, sizeof count);
+  }
+  EXPECT_EQ(read_file(output), doubled);
+
+  inputs[1] = keys.c_str();
+  EXPECT_EQ(gsort_merge(inputs, 2, output.c_str(), words, nullptr), GSORT_ERROR);
+  EXPECT_EQ(gsort_last_error(), GSORT_ERROR_USAGE);
+  EXPECT_NE(message().find("in.u32: its suffix says u32"), std::string::npos) << message();
+  EXPECT_EQ(read_file(output), doubled);
 }
 
 TEST(CInterface, SaysWhereTheOrderBreaks) {
