@@ -112,6 +112,7 @@ std::unique_ptr<Output::Impl> open_path(const std::string& path, const OutputOpt
     if (sys::access_at(AT_FDCWD, resolved.c_str(), W_OK) != 0) throw cannot_open(path, errno);
     auto [folder, name] = folder_and_name(resolved);
     OutputTarget target{path, std::move(folder), std::move(name), found};
+    refuse_append_only(target.folder, target.name, path);
     if (options.writes_into_file) return make_written_output(target, options);
     require_renamable(target.folder, target.name, path, options.offers_write);
     return make_regular_output(std::move(target), options);

@@ -19,6 +19,7 @@
 
 #include "base/units.hpp"
 #include "io/output/output_impl.hpp"
+#include "io/output/renamable.hpp"
 #include "io/system/host_facts.hpp"
 #include "io/system/sys.hpp"
 
@@ -181,7 +182,7 @@ std::unique_ptr<Output::Impl> make_written_output(const OutputTarget& target,
   folders.insert(folders.end(), options.folders_for_copy.begin(), options.folders_for_copy.end());
   const auto has_room = [&](const std::string& folder) {
     const auto facts = folder_facts(folder);
-    if (!place || !facts) return false;
+    if (!place || !facts || is_append_only(folder)) return false;
     const std::uint64_t bytes = options.expected_bytes;
     const bool has_file = place->file_system == facts->file_system;
     return facts->free_bytes >= (has_file ? needed_at(*facts, *place, bytes) : bytes);

@@ -42,6 +42,27 @@ bool is_protected_by_sticky_bit(const struct statx& folder, const struct statx& 
 
 }  // namespace
 
+bool is_append_only(const std::string& folder) {
+  const auto facts = look_at(folder + "/.");
+  return facts && has(*facts, STATX_ATTR_APPEND);
+}
+
+void refuse_append_only_folder(const std::string& folder, const std::string& path) {
+  if (!is_append_only(folder)) return;
+  throw Error(ErrorKind::kOutput, "using", "its folder is append-only, so hidden files would stay")
+      .path(path)
+      .hint("remove this attribute with 'chattr -a', or use another folder");
+}
+
+void refuse_append_only(const std::string& folder, const std::string& name,
+                        const std::string& path) {
+  const auto file = look_at(folder + "/" + name);
+  if (!file || !has(*file, STATX_ATTR_APPEND)) return;
+  throw Error(ErrorKind::kOutput, "replacing", "it is append-only")
+      .path(path)
+      .hint("remove this attribute with 'chattr -a', or name another output");
+}
+
 void require_renamable(const std::string& folder, const std::string& name, const std::string& path,
                        bool may_be_written) {
   const auto file = look_at(folder + "/" + name);
@@ -54,11 +75,6 @@ void require_renamable(const std::string& folder, const std::string& name, const
                                    std::string(way_out)
                              : std::string(way_out));
   };
-  if (has(*file, STATX_ATTR_APPEND)) {
-    throw Error(ErrorKind::kOutput, "replacing", "it is append-only")
-        .path(path)
-        .hint("remove this attribute with 'chattr -a', or name another output");
-  }
   if (has(*file, STATX_ATTR_MOUNT_ROOT)) {
     refuse("it is a mount point, and no file can be renamed to it",
            "mount its folder instead of the file");

@@ -55,9 +55,11 @@ OutputPlace place_of_output(const std::string& path) {
   };
   OutputPlace place = place_of(path);
   if (place.name.empty()) refuse("is a folder");
+  refuse_append_only_folder(place.folder, path);
   const auto found = facts_at(AT_FDCWD, path, path);
   if (!found) return place;
   if (!S_ISREG(found->st_mode)) refuse("is not a regular file");
+  refuse_append_only(place.folder, place.name, path);
   constexpr bool kMayBeWritten = true;
   require_renamable(place.folder, place.name, path, !kMayBeWritten);
   return place;

@@ -17,6 +17,7 @@
 #include "form/npy.hpp"
 #include "io/input/content_stream.hpp"
 #include "io/input/input.hpp"
+#include "io/output/renamable.hpp"
 #include "io/output/shared_file.hpp"
 #include "io/system/host_facts.hpp"
 #include "io/system/same_file.hpp"
@@ -255,6 +256,7 @@ ShareDone form(const Options& options, Job job, io::Reader& reader, Meter& meter
   require_regular(reader);
   const std::string above = folder_above(*options.form);
   static_cast<void>(io::open_folder(above, ErrorKind::kTemporary));
+  io::refuse_append_only_folder(above, *options.form);
   const std::uint64_t element_bytes = job.element.bytes();
   const std::uint64_t most_bytes = io::manifest_limit(memory_of(options));
   io::Manifest wanted = manifest_of_share(options, job, reader);

@@ -72,11 +72,28 @@ def an_append_only_file_is_named_before_anything_is_read(place):
     try:
         done = place.bash(f"timeout 20 gsort -t u8 -o out {NOTHING_TO_READ}")
         joined = place.bash("timeout 20 gsort --join=1 -o out")
+        written = place.bash(f"timeout 20 gsort --replace=write -t u8 -o out {NOTHING_TO_READ}")
         print(joined.stderr)
     finally:
         place.bash("chattr -a out")
-    return report(it_is_refused=refused(done, "it is append-only"), so_does_join="replacing out: it is append-only" in joined.stderr,
+    return report(it_is_refused=refused(done, "it is append-only"), it_is_not_written=refused(written, "it is append-only"), so_does_join="replacing out: it is append-only" in joined.stderr,
                   nothing_is_lost=(place.work / "out").read_text() == "old")
+
+
+@scenario
+def an_append_only_folder_keeps_no_hidden_files(place):
+    place.bash("mkdir log; printf cab > in; gsort --form=runs --share=0/1 -t u8 in; printf old > log/out")
+    if place.bash("chattr +a log").returncode:
+        skip("folders cannot be made append-only here")
+    try:
+        commands = ["gsort -t u8 in -o log/out", "gsort -t u8 --form=log/r --share=0/1 in", "gsort --take=0/1 --from=runs -o log/new"]
+        refusals = [place.bash(f"timeout 20 {command}") for command in commands]
+        print("".join(done.stderr for done in refusals))
+        written = place.bash("gsort --replace=write -t u8 in -o log/out; cat log/out; ls -A log")
+    finally:
+        place.bash("chattr -a log")
+    return report(they_are_refused=all(done.returncode == 2 and "folder is append-only" in done.stderr for done in refusals),
+                  it_is_written_into=written.stdout == "abcout\n", nothing_is_left=not place.leftovers())
 
 
 @scenario
