@@ -15,6 +15,7 @@
 #include "element/fingerprint.hpp"
 #include "form/npy.hpp"
 #include "io/system/host_facts.hpp"
+#include "io/system/same_file.hpp"
 #include "options/assumed_type.hpp"
 #include "options/suffix_warning.hpp"
 #include "pipeline/check_order.hpp"
@@ -82,8 +83,10 @@ void require_one_type(const Options& options, const Job& job) {
 }  // namespace
 
 Call::Call(const std::vector<std::string>& words, std::vector<io::MemoryInput> arrays,
-           const std::vector<std::string>& order)
+           const std::vector<std::string>& order,
+           std::vector<std::shared_ptr<const io::Input>> mapped)
     : options_(parsed(words, order)),
+      mapped_(std::move(mapped)),
       reader_(options_.inputs, opened_with(options_, std::move(arrays))),
       job_(job_of(options_, reader_)) {
   require_type(options_, job_);
@@ -133,7 +136,12 @@ Report Call::sort(std::optional<io::MemoryResult> memory, Meter& meter,
     return run(io::Output(std::move(*memory)), meter);
   }
   return run(io::Output(options_.output.value(), output_options(options_, bytes_.value_or(0))),
-             meter, before_name);
+             meter, [&] {
+               if (before_name) before_name();
+               for (const auto& file : mapped_) {
+                 if (io::same_file(*options_.output, file->path())) file->check_unchanged();
+               }
+             });
 }
 
 Report Call::sort_into(int descriptor, const std::string& place, Meter& meter) {

@@ -4,11 +4,13 @@
 
 #include <cstdint>
 #include <functional>
+#include <memory>
 #include <optional>
 #include <string>
 #include <vector>
 
 #include "base/meter.hpp"
+#include "io/input/input.hpp"
 #include "io/input/reader.hpp"
 #include "io/output/output.hpp"
 #include "options/job.hpp"
@@ -29,10 +31,12 @@ class Call {
  public:
   // Opens the inputs. `words` are those of a command line after the program's name; only
   // GSORT_CACHE and TMPDIR of the environment count. Operands that are names of `arrays` stand for
-  // these, and `order` has the fields to sort by: NAME, or -NAME for descending order. Throws:
-  // Error, also if the type of raw keys is not given, or if suffixes name several types.
+  // these, and `order` has the fields to sort by: NAME, or -NAME for descending order. `mapped`:
+  // files that arrays are mapped from. If the output replaces one that has changed, the sort fails.
+  // Throws: Error, also if the type of raw keys is not given, or if suffixes name several types.
   Call(const std::vector<std::string>& words, std::vector<io::MemoryInput> arrays,
-       const std::vector<std::string>& order = {});
+       const std::vector<std::string>& order = {},
+       std::vector<std::shared_ptr<const io::Input>> mapped = {});
 
   // The most bytes that the result can have; it has fewer if keys are dropped, as with unique. None
   // for text and compressed inputs.
@@ -71,6 +75,7 @@ class Call {
   Report run(io::Output output, Meter& meter, const std::function<void()>& before_name = {});
 
   Options options_;
+  std::vector<std::shared_ptr<const io::Input>> mapped_;
   io::Reader reader_;
   Job job_;
   std::optional<std::uint64_t> bytes_;

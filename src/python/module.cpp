@@ -92,24 +92,27 @@ std::shared_ptr<const Bytes> held(const Bytes& bytes) {
 
 // The reader owns the array: what Python made of the caller's may have no other owner.
 // Reading a file costs less than a fault for each of its pages, and leaves memory to others.
-ArrayReader reader_of(const Array& array) {
-  if (!array.path) {
+ArrayReader reader_of(const Array& array, const std::shared_ptr<io::Input>& file) {
+  if (!file) {
     return [bytes = held(array.bytes)](ByteSpan to, std::uint64_t at) {
       std::memcpy(to.data(), bytes->data() + at, to.size());
     };
   }
-  const auto file = std::make_shared<io::Input>(text_of(*array.path));
   return [file, offset = array.offset](ByteSpan to, std::uint64_t at) {
     file->read_at(to, to.size(), offset + at);
   };
 }
 
-io::MemoryInput input_of(const Array& array) {
+std::shared_ptr<io::Input> file_of(const Array& array) {
+  return array.path ? std::make_shared<io::Input>(text_of(*array.path)) : nullptr;
+}
+
+io::MemoryInput input_of(const Array& array, const std::shared_ptr<io::Input>& file) {
   constexpr int kVersion = 3;  // UTF-8
   const std::string name = text_of(array.name);
   try {
     io::MemoryInput input{name, io::parse_npy_dictionary(array.header, name, kVersion).array,
-                          array.bytes.size(), reader_of(array)};
+                          array.bytes.size(), reader_of(array, file)};
     return array.in_numpy_order ? io::in_numpy_order(std::move(input)) : input;
   } catch (const Error& error) {  // it is about the header of a file
     throw Error(error.kind(), "reading", error.reason()).path(name).hint(error.hint());
@@ -137,15 +140,20 @@ void look_for_signals() {
 // Opening a FIFO, and reading the header of an array from it, waits for its writer.
 void make_call(Call* place, const std::vector<nb::bytes>& words, const std::vector<Array>& arrays,
                const std::vector<nb::bytes>& order) {
-  std::vector<io::MemoryInput> inputs(arrays.size());
-  std::ranges::transform(arrays, inputs.begin(), input_of);
+  std::vector<io::MemoryInput> inputs;
+  std::vector<std::shared_ptr<const io::Input>> mapped;
+  for (const Array& array : arrays) {
+    const auto file = file_of(array);
+    inputs.push_back(input_of(array, file));
+    if (file) mapped.push_back(file);
+  }
   const std::vector<std::string> texts = texts_of(words);
   const std::vector<std::string> fields = texts_of(order);
   const std::function<void()> look = look_for_signals;
   const nb::gil_scoped_release released;
   const io::Interruption interruption(look);
   try {
-    new (place) Call(texts, std::move(inputs), fields);
+    new (place) Call(texts, std::move(inputs), fields, std::move(mapped));
   } catch (nb::python_error&) {
     throw;
   } catch (...) {

@@ -237,6 +237,21 @@ def test_a_file_is_never_replaced_by_other_elements(tmp_path):
     assert_same(numpy.fromfile(file, "u4"), array)
 
 
+def test_bytes_that_are_appended_before_a_file_is_replaced_stay(tmp_path):
+    path, array = tmp_path / "keys.u32", random_array("u4", 1_000)
+
+    def append(_):
+        with open(path, "ab") as file:
+            file.write(b"tail")
+
+    for map_it in (lambda: path, lambda: numpy.memmap(path, "u4", "r"), lambda: numpy.memmap(path, "u4", "r+")[:500]):
+        array.tofile(path)
+        with pytest.raises(gsort.DataError, match="keys.u32: the file grew"):
+            gsort.sort(map_it(), path, progress=append)
+        assert path.read_bytes().replace(b"tail", b"") == array.tobytes()
+        assert os.listdir(tmp_path) == ["keys.u32"]
+
+
 def test_counts_are_added(tmp_path):
     arrays = [random_array("i8", size) % 100 for size in (700, 900, 1)]
     names = [tmp_path / name for name in ("a.npy", "b.txt", "c")]
