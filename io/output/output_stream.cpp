@@ -1,13 +1,17 @@
 // A pipe, FIFO, device, or whatever standard output is: bytes go out in order and stay out.
+#include <atomic>
 #include <cerrno>
 #include <exception>
 #include <map>
+#include <string>
 #include <utility>
 
 #include <sys/sysmacros.h>
 
 #include "base/tiling.hpp"
 #include "io/output/output_impl.hpp"
+#include "io/system/host_facts.hpp"
+#include "io/system/space.hpp"
 #include "io/system/sys.hpp"
 
 namespace gsort::io {
@@ -29,6 +33,9 @@ class StreamOutput : public Output::Impl {
   [[nodiscard]] bool is_stream() const override { return true; }
   [[nodiscard]] const std::string& path() const override { return file_.path(); }
   [[nodiscard]] const std::string& folder() const override { return no_folder_; }
+  [[nodiscard]] std::string written_into() const override {
+    return is_memory_ ? link_of(file_) : "";
+  }
   void prepare(std::uint64_t, const WriteWindows&) override {}
   void write_at(std::uint64_t offset, ConstByteSpan bytes) override;
   [[nodiscard]] std::unique_ptr<Output::Impl> renewed() override;
@@ -56,7 +63,18 @@ class StreamOutput : public Output::Impl {
   void stop(const std::exception_ptr& why) noexcept;
   [[nodiscard]] Error misplaced(const char* reason, std::uint64_t offset) const;
 
+  static std::string link_of(const File& file) {
+    return "/proc/self/fd/" + std::to_string(file.fd());
+  }
+  static bool is_in_memory(const File& file) {
+    if (!S_ISREG(file.facts().st_mode)) return false;
+    const auto facts = file_facts(link_of(file));
+    return facts && facts->is_memory;
+  }
+
   File file_;
+  const bool is_memory_ = is_in_memory(file_);  // a file in a tmpfs
+  mutable std::atomic<std::uint64_t> unlooked_bytes_{0};
   const std::exception_ptr cancelled_;  // made in advance: cancel() may come for lack of memory
   const std::string no_folder_;
   std::mutex mutex_;
@@ -126,6 +144,7 @@ bool StreamOutput::has_written(ConstByteSpan bytes, Lock& lock) {
 
 void StreamOutput::write_next(ConstByteSpan bytes) const {
   try {
+    if (is_memory_) require_memory_for(file_, unlooked_bytes_, bytes.size());
     file_.write_full(bytes);
   } catch (const Error& error) {
     throw Error(error).at(written_);

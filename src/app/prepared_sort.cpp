@@ -307,6 +307,9 @@ PreparedSort::PreparedSort(const Request& request, const Job& job, io::Reader& r
   if (!outputs_.empty() && !outputs_.front().is_stream() && folder.empty())
     count_output_in_memory();
   if (!outputs_.empty()) survey_written_file(outputs_.front().written_into(), machine_);
+  if (machine_.written_into && outputs_.front().is_stream()) {
+    machine_.written_into->path = outputs_.front().path();
+  }
   machine_.output_is_null = !outputs_.empty() && outputs_.front().is_null();
   if (resumption_) {
     machine_.resumed = resumption_->found();

@@ -187,6 +187,23 @@ def a_tmpfs_in_a_memory_cgroup_counts_as_memory(place):
 
 
 @scenario
+def standard_output_in_a_tmpfs_counts_as_memory(place):
+    require_tmpfs_and_disk(place)
+    place.bash("gsort-gen -t u64 --size 192M -o in.u64")
+    memory = Path(tempfile.mkdtemp(dir="/dev/shm"))
+    try:
+        with group_or_skip(128) as enter:
+            gsort = f"{shlex.join(enter)} gsort -S 32M -T . -t u64"
+            known = place.bash(f"{gsort} in.u64 > {memory}/out")
+            unknown = place.bash(f"{gsort} < <(cat in.u64) > {memory}/out")
+    finally:
+        shutil.rmtree(memory)
+    print(known.stderr, unknown.stderr)
+    return report(it_is_refused=known.returncode == 2 and known.stderr.startswith("gsort: files in memory (tmpfs) in standard output: "),
+                  it_fails=unknown.returncode == 2 and "is in memory (tmpfs), which is full" in unknown.stderr)
+
+
+@scenario
 def a_shared_file_in_a_tmpfs_counts_as_memory(place):
     """The file of --take: two commands at once stop when memory ends; one alone then continues."""
     require_tmpfs_and_disk(place)
