@@ -189,7 +189,7 @@ def a_tmpfs_in_a_memory_cgroup_counts_as_memory(place):
 @scenario
 def standard_output_in_a_tmpfs_counts_as_memory(place):
     require_tmpfs_and_disk(place)
-    place.bash("gsort-gen -t u64 --size 192M -o in.u64")
+    place.bash("gsort-gen -t u64 --size 112M -o in.u64")
     memory = Path(tempfile.mkdtemp(dir="/dev/shm"))
     try:
         with group_or_skip(128) as enter:
