@@ -189,14 +189,6 @@ io::ResumeAccess resume_access(const Request& request) {
   return request.explain == ExplainMode::kNone ? io::ResumeAccess::kUse : io::ResumeAccess::kLook;
 }
 
-// Where a folder that is not there would be made.
-std::string folder_of(const std::string& path) {
-  std::filesystem::path name(path);
-  if (!name.has_filename()) name = name.parent_path();  // "DIR/"
-  const std::string folder = name.parent_path();
-  return folder.empty() ? "." : folder;
-}
-
 // Whether keys with different bits may be equal.
 bool has_classes(const Job& job) {
   return !job.element.records && !floats_in_numeric_order(job.element).empty();
@@ -219,6 +211,13 @@ Plan packing_plan(Job job, const Machine& machine) {
 }
 
 }  // namespace
+
+std::string folder_above(const std::string& folder) {
+  std::filesystem::path path(folder);
+  if (!path.has_filename()) path = path.parent_path();  // "DIR/"
+  const std::string above = path.parent_path();
+  return above.empty() ? "." : above;
+}
 
 io::OutputOptions output_options(const Request& request, std::uint64_t expected_bytes) {
   io::OutputOptions opened{request.direct_io};
@@ -335,7 +334,7 @@ void PreparedSort::count_output_in_memory() {
 
 std::vector<std::string> PreparedSort::folders_for_runs(const std::string& output_folder) const {
   if (resumption_) {
-    return {resumption_->has_folder() ? *request_.resume : folder_of(*request_.resume)};
+    return {resumption_->has_folder() ? *request_.resume : folder_above(*request_.resume)};
   }
   return temporary_folders(request_.temporary_directories, request_.tmpdir.c_str(), output_folder);
 }

@@ -49,6 +49,9 @@ struct VisibleGpu {
 // where no GPU could be used.
 [[nodiscard]] std::vector<VisibleGpu> visible_gpus(const Job& job, const Machine& machine);
 
+// Where `folder` would be made if it is not there.
+[[nodiscard]] std::string folder_above(const std::string& folder);
+
 // How to open an output of about this size.
 [[nodiscard]] io::OutputOptions output_options(const Request& request,
                                                std::uint64_t expected_bytes = 0);

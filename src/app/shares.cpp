@@ -64,14 +64,6 @@ std::optional<std::uint64_t> hold_to_share(const Options& options, std::uint64_t
   return mine.elements() * element_bytes;
 }
 
-// The folder in which that of --form appears.
-std::string folder_above(const std::string& folder) {
-  std::filesystem::path path(folder);
-  if (!path.has_filename()) path = path.parent_path();
-  const std::string above = path.parent_path();
-  return above.empty() ? "." : above;
-}
-
 // A repeated command reads the inputs again.
 void require_regular(const io::Reader& reader) {
   for (std::size_t input = 0; input < reader.inputs(); ++input) {

@@ -59,7 +59,7 @@ PartSizes aligned_in_file(const PartSizes& sizes, const OneFile& file) {
 }
 
 std::uint64_t share_begin(std::uint64_t elements, unsigned rank, unsigned ranks) {
-  return elements / ranks * rank + elements % ranks * rank / ranks;
+  return share_border(elements, rank, ranks);
 }
 
 PartTable::PartTable(const PartSizes& sizes) : borders_{0}, first_{0}, share_(sizes.ranks) {

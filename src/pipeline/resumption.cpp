@@ -63,6 +63,11 @@ Fingerprint fingerprint_of(std::span<const io::ManifestRun> runs) {
       [](Fingerprint sum, const io::ManifestRun& run) { return sum += run.input; });
 }
 
+std::string without_slash(std::string folder) {
+  while (folder.size() > 1 && folder.ends_with('/')) folder.pop_back();
+  return folder;
+}
+
 bool have_same_inputs(const io::Manifest& a, const io::Manifest& b) {
   return a.inputs.size() == b.inputs.size() && change_of_inputs(a, b).empty();
 }

@@ -42,6 +42,9 @@ void require_same_job(const io::ResumeFolder& folder, const io::Manifest& wanted
 // The fingerprint of the elements in these runs.
 [[nodiscard]] Fingerprint fingerprint_of(std::span<const io::ManifestRun> runs);
 
+// The name of a folder without slashes at its end.
+[[nodiscard]] std::string without_slash(std::string folder);
+
 class Resumption {
  public:
   // `job` says what is in the runs: see resumable_job(). Requires: the reader outlives it, and

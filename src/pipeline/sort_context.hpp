@@ -87,6 +87,10 @@ struct SortContext {
 // The options for the plan's runs, without a tier.
 [[nodiscard]] io::RunStoreOptions run_store_options(const Plan& plan);
 
+// The options for reading the runs that `folder` keeps, whose file is opened. Requires: the folder
+// outlives the store. Throws: Error(kTemporary).
+[[nodiscard]] io::RunStoreOptions kept_run_options(const Plan& plan, io::ResumeFolder& folder);
+
 // Makes the tier in the memory of the plan's devices, if the plan has one, and sets it in
 // `options`. If a device has less memory than when the plan was made, the sort only takes longer; a
 // note says so. Requires: the tier outlives the store.

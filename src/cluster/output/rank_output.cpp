@@ -24,23 +24,21 @@ void RankOutput::begin(const Plan& plan, std::uint64_t elements, ConstByteSpan h
   const std::uint64_t begin = share_begin(elements, rank_, ranks_);
   const std::uint64_t own = share_begin(elements, rank_ + 1, ranks_) - begin;
   begin_ = plan.job.unique ? 0 : begin;
-  writer_.emplace(*output_, writer_options(plan, plan.job.result_bytes()));
-  writer_->begin(plan.job.unique ? std::nullopt : std::optional(own),
-                 rank_ == 0 ? header : ConstByteSpan());
+  file_.emplace(std::span(&*output_, 1), writer_options(plan, plan.job.result_bytes()), &meter_);
+  file_->begin(plan.job.unique ? std::nullopt : std::optional(own),
+               rank_ == 0 ? header : ConstByteSpan());
 }
 
 void RankOutput::put(std::uint64_t position, ConstByteSpan elements) {
-  Span span(&meter_, Stage::kWrite);
-  span.add_bytes(elements.size());
-  writer_->put(position - begin_, elements);
+  file_->put(position - begin_, elements);
 }
 
 void RankOutput::abandon() noexcept {
-  if (writer_) writer_->cancel();
+  if (file_) file_->abandon();
 }
 
 void RankOutput::finish(const PartTable& /*parts*/, std::uint64_t elements) {
-  writer_->finish(elements);
+  file_->finish(elements);
 }
 
 // Not in a thread of its own: when the job ends, it must be known whether the file has its name.

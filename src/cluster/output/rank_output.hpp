@@ -10,7 +10,7 @@
 #include "base/direct_io.hpp"
 #include "base/meter.hpp"
 #include "cluster/output/cluster_output.hpp"
-#include "io/output/writer.hpp"
+#include "pipeline/output/parts_sink.hpp"
 
 namespace gsort::cluster {
 
@@ -30,7 +30,7 @@ class RankOutput final : public ClusterOutput {
   void abandon() noexcept override;
   void finish(const PartTable& parts, std::uint64_t elements) override;
   [[nodiscard]] std::uint64_t lost_nan_payloads() const override {
-    return writer_ ? writer_->lost_nan_payloads() : 0;
+    return file_ ? file_->lost_nan_payloads() : 0;
   }
   void put_in_place(Team& team, const PartTable& parts,
                     const std::function<void()>& before_name) override;
@@ -41,7 +41,7 @@ class RankOutput final : public ClusterOutput {
   std::function<void()>& on_leave_;
   Meter& meter_;
   std::optional<io::Output> output_;
-  std::optional<io::Writer> writer_;
+  std::optional<PartsSink> file_;
   std::uint64_t begin_ = 0;  // the first element that is its own
 };
 

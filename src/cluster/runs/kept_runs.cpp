@@ -3,7 +3,6 @@
 #include <algorithm>
 #include <cerrno>
 #include <exception>
-#include <filesystem>
 #include <map>
 #include <set>
 #include <string_view>
@@ -12,11 +11,13 @@
 #include <fmt/format.h>
 
 #include "app/files.hpp"
+#include "app/prepared_sort.hpp"
 #include "base/error.hpp"
 #include "cluster/runs/room.hpp"
 #include "io/output/shared_file.hpp"
 #include "io/system/sys.hpp"
 #include "pipeline/resumption.hpp"
+#include "pipeline/sort_context.hpp"
 
 namespace gsort::cluster {
 namespace {
@@ -29,11 +30,6 @@ constexpr mode_t kFolderOfTheOwner = 0700;
 bool is_name_of_ours(std::string_view name) {
   return name.size() == kPrefix.size() + kDigits && name.starts_with(kPrefix) &&
          name.find_first_not_of("0123456789abcdef", kPrefix.size()) == name.npos;
-}
-
-std::string without_slash(std::string path) {
-  while (path.size() > 1 && path.ends_with('/')) path.pop_back();
-  return path;
 }
 
 // Of files that a killed process was about to give their names, where files cannot be unnamed.
@@ -85,9 +81,7 @@ std::string KeptRuns::path_of(const std::string& name) const {
 }
 
 std::string KeptRuns::existing_folder() const {
-  if (io::is_there(dir_)) return dir_;
-  const std::string above = std::filesystem::path(dir_).parent_path();
-  return above.empty() ? "." : above;
+  return io::is_there(dir_) ? dir_ : folder_above(dir_);
 }
 
 std::vector<std::string> KeptRuns::names() const {
@@ -251,16 +245,8 @@ std::vector<PlacedRun> KeptRuns::take_up(const Plan& plan, Proof& proof) {
   for (TakenFolder& taken : taken_) {
     if (taken.runs.empty()) continue;
     const io::Manifest& manifest = *taken.folder.found();
-    taken.folder.open_runs();
-    io::RunStoreOptions store;
-    store.block_elements = manifest.block_elements;
-    store.write_buffers = 1;
-    store.write_buffer_bytes = 1;  // nothing is written
-    store.direct_io = plan.job.handling.direct_io;
-    if (plan.job.element.records) store.records.emplace(*plan.job.element.records);
-    store.persistent = io::PersistentStore{&taken.folder.runs(), taken.folder.runs_end(),
-                                           manifest.store, manifest.next_run};
-    taken.store.emplace(std::vector<std::string>{taken.folder.path()}, plan.element_bytes, store);
+    taken.store.emplace(std::vector<std::string>{taken.folder.path()}, plan.element_bytes,
+                        kept_run_options(plan, taken.folder));
     for (const std::uint64_t number : taken.runs) {
       const io::ManifestRun& kept = manifest.runs[number];
       placed.push_back({readable_.begin + kept.first_element, taken.store->find(kept)});

@@ -95,8 +95,12 @@ std::uint64_t PartsSink::lost_nan_payloads() const {
   return lost;
 }
 
-void PartsSink::commit(std::uint64_t elements, const std::function<void()>& before_name) {
+void PartsSink::finish(std::uint64_t elements) {
   is_split() ? finish_all(elements) : parts_.front().writer.finish(elements);
+}
+
+void PartsSink::commit(std::uint64_t elements, const std::function<void()>& before_name) {
+  finish(elements);
   if (before_name) before_name();
   io::commit_all(outputs_);
 }

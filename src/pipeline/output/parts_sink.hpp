@@ -36,6 +36,9 @@ class PartsSink final : public PieceSink {
 
   [[nodiscard]] std::uint64_t lost_nan_payloads() const;
 
+  // As Writer::finish: all parts.
+  void finish(std::uint64_t elements);
+
   // As Writer::commit. Commits all parts or none; `before_name` is called when all are on the
   // disk; if it throws, the commit ends.
   void commit(std::uint64_t elements, const std::function<void()>& before_name = {});

@@ -20,11 +20,6 @@
 namespace gsort {
 namespace {
 
-std::string without_slash(std::string folder) {
-  while (folder.size() > 1 && folder.ends_with('/')) folder.pop_back();
-  return folder;
-}
-
 Error other_folder(const std::string& folder, const std::string& reason) {
   return Error(ErrorKind::kTemporary, "forming runs in", reason)
       .path(folder)

@@ -9,6 +9,7 @@
 #include "base/error.hpp"
 #include "form/npy.hpp"
 #include "pipeline/resumption.hpp"
+#include "pipeline/sort_context.hpp"
 
 namespace gsort {
 namespace {
@@ -50,9 +51,7 @@ FormedShares::FormedShares(const std::vector<std::string>& folders,
     return a.found()->share->number < b.found()->share->number;
   });
   require_all_of_one_job();
-  for (const io::ResumeFolder& folder : folders_) {
-    for (const io::ManifestRun& run : folder.found()->runs) input_ += run.input;
-  }
+  for (const io::ResumeFolder& folder : folders_) input_ += fingerprint_of(folder.found()->runs);
 }
 
 void FormedShares::require_all_of_one_job() const {
@@ -118,8 +117,7 @@ std::uint64_t FormedShares::number() const {
     for (const io::ManifestInput& input : folder.found()->inputs) {
       text += fmt::format(" {} {}", input.bytes, input.changed_ns);
     }
-    Fingerprint sum;
-    for (const io::ManifestRun& run : folder.found()->runs) sum += run.input;
+    const Fingerprint sum = fingerprint_of(folder.found()->runs);
     text += fmt::format(" {} {} {};", sum.count, sum.first, sum.second);
   }
   return XXH3_64bits(text.data(), text.size());
@@ -127,21 +125,12 @@ std::uint64_t FormedShares::number() const {
 
 RunsOfShares::RunsOfShares(FormedShares& shares, const Plan& plan) {
   for (io::ResumeFolder& folder : shares.folders()) {
-    folder.open_runs();
-    const io::Manifest& manifest = *folder.found();
-    io::RunStoreOptions options;
-    options.block_elements = manifest.block_elements;
-    options.write_buffers = 1;
-    options.write_buffer_bytes = 1;  // nothing is written
-    if (plan.job.element.records) options.records.emplace(*plan.job.element.records);
-    options.persistent =
-        io::PersistentStore{&folder.runs(), folder.runs_end(), manifest.store, manifest.next_run};
-    io::RunStore& store =
-        stores_.emplace_back(std::vector<std::string>{folder.path()}, plan.element_bytes, options);
+    io::RunStore& store = stores_.emplace_back(std::vector<std::string>{folder.path()},
+                                               plan.element_bytes, kept_run_options(plan, folder));
     if (largest_ == nullptr || store.scratch_bytes() > largest_->scratch_bytes()) {
       largest_ = &store;
     }
-    for (const io::ManifestRun& run : manifest.runs) runs_.push_back(store.find(run));
+    for (const io::ManifestRun& run : folder.found()->runs) runs_.push_back(store.find(run));
   }
 }
 
