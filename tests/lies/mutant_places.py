@@ -121,6 +121,8 @@ EQUIVALENT = [
      "saves time: of counts alone the sums of arrays are alike"),
     ("src/pipeline/form_runs.cpp", "require_all_taken(begin, lanes_.formed().elements);", "left out",
      "runs of chunks that are filled side by side are not kept: the end of the sort sees the same"),
+    ("src/pipeline/sort_job.cpp", "require_all_read();  // form_runs() has compared each chunk",
+     "left out", "each chunk has what was read for it, and the last one ends where the share does"),
     ("io/runs/run_format.cpp",
      "if (packing == Packing::kOff || !is_packable(identity)) return 0;", "== is false",
      "saves time: where nothing may be packed, 0 bytes are the most"),
