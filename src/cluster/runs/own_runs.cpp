@@ -16,6 +16,7 @@
 #include "options/job.hpp"
 #include "pipeline/form_runs.hpp"
 #include "pipeline/resumption.hpp"
+#include "pipeline/sort_job.hpp"
 #include "pipeline/survey.hpp"
 #include "plan/engine_choice.hpp"
 
@@ -71,25 +72,19 @@ io::RunStore& OwnRuns::store(const Plan& plan) {
   return store_.emplace(where, plan.element_bytes, options);
 }
 
-void OwnRuns::form(const Plan& plan, std::optional<Proof>& proof,
-                   const std::function<void(const DeviceError&)>& plan_again) {
-  for (;;) {
-    try {
-      return form_all(plan, *proof);
-    } catch (const DeviceError& failure) {
-      if (kept_ || failure.kind() != ErrorKind::kResource) throw;
-      plan_again(failure);
-      begin_again();
-    }
-  }
-}
-
-void OwnRuns::begin_again() {
-  placed_.clear();
-  firsts_.clear();
-  store_.reset();
-  tier_.reset();
-  (void)reader_->rewind();  // regular files
+void OwnRuns::form(const Plan& plan, std::optional<Proof>& proof, const PlanWithout& plan_again) {
+  const SortContext door{.plan = plan,
+                         .reader = reader_,
+                         .plan_without = kept_ ? PlanWithout() : plan_again,
+                         .again = Planned::kAfterLackOfMemory};
+  static_cast<void>(run_attempts(door, {}, [&](const SortContext&) {
+    placed_.clear();
+    firsts_.clear();
+    store_.reset();
+    tier_.reset();
+    form_all(plan, *proof);
+    return Outcome();
+  }));
 }
 
 // A local sort, but for the merge.

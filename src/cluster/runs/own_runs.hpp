@@ -6,12 +6,10 @@
 #pragma once
 
 #include <cstdint>
-#include <functional>
 #include <optional>
 #include <string>
 #include <vector>
 
-#include "base/device_error.hpp"
 #include "base/meter.hpp"
 #include "cluster/cluster_sort.hpp"
 #include "cluster/runs/kept_runs.hpp"
@@ -24,6 +22,7 @@
 #include "options/request.hpp"
 #include "pipeline/proof/proof.hpp"
 #include "pipeline/run_view.hpp"
+#include "pipeline/sort_context.hpp"
 #include "plan/plan.hpp"
 
 namespace gsort::cluster {
@@ -54,8 +53,7 @@ class OwnRuns {
   // Opens earlier runs, and forms the others. For a thread of Team::work. If a device has too
   // little memory and no runs are kept, calls `plan_again`, which changes plan and proof, and forms
   // all runs again. Throws: Error, also if fewer elements arrive than were to be read.
-  void form(const Plan& plan, std::optional<Proof>& proof,
-            const std::function<void(const DeviceError&)>& plan_again);
+  void form(const Plan& plan, std::optional<Proof>& proof, const PlanWithout& plan_again);
   void require_all_read(const Proof& proof) const;
 
   [[nodiscard]] const std::vector<io::Run>& runs() const { return runs_; }
@@ -80,7 +78,6 @@ class OwnRuns {
   void hold_reader(const OutputRange& range);
   void form_all(const Plan& plan, Proof& proof);
   void form(const Plan& plan, Proof& proof, ByteSpan memory, OutputRange range);
-  void begin_again();
 
   Team& team_;
   const Request& request_;
