@@ -2,6 +2,7 @@
 // left on the devices.
 #pragma once
 
+#include <cstddef>
 #include <cstdint>
 #include <memory>
 #include <optional>
@@ -15,6 +16,7 @@
 #include "engine/cpu/cpu_engine.hpp"
 #include "gpu/cuda/cuda_check.hpp"
 #include "gpu/engine/gpu.hpp"
+#include "io/system/memory.hpp"
 #include "support/sort_run.hpp"
 #include "support/sorted_copy.hpp"
 
@@ -23,6 +25,14 @@ namespace gsort::test {
 inline constexpr KeyFormat kU32{KeyType::kU32, false, false};
 inline constexpr const char* kGpuMemory = "48M";
 inline constexpr std::uint64_t kGpuBytes = 48 * kMiB;  // runs in the tests' tiers included
+
+// Host memory for one engine at a time, kept for the next: to clear the pages of new memory, which
+// the engine touches, takes most of a short sort.
+inline ByteSpan kept_memory(std::size_t bytes) {
+  static io::Arena kept;
+  if (kept.size() < bytes) kept = io::Arena(bytes, "tests");
+  return kept.bytes().first(bytes);
+}
 
 // The engine on the first devices.
 inline SortRequest request_on(unsigned devices, const KeyFormat& format, std::uint64_t elements) {
@@ -37,7 +47,7 @@ inline SortRequest request_on(unsigned devices, const KeyFormat& format, std::ui
     if (plan.engine == EngineKind::kCpu) return cpu::make_cpu_engine(shape, memory);
     std::vector<int> ordinals;
     for (const DevicePlan& device : plan.devices) ordinals.push_back(device.ordinal);
-    return gpu::make_cuda_engine(shape, ordinals, memory);
+    return gpu::make_cuda_engine(shape, ordinals, kept_memory(memory.size()));
   };
   request.make_tier = [](const DevicePlan& device, std::uint64_t bytes) {
     return gpu::make_device_tier(device.ordinal, bytes);
