@@ -89,11 +89,13 @@ class FormingLanes {
   using enum LaneState;
 
  public:
-  FormingLanes(std::vector<std::unique_ptr<ChunkLane>> lanes, const Plan& plan) {
-    for (auto& lane : lanes) {  // lanes go to devices in turn
-      lanes_.push_back(
-          {std::move(lane), plan.device_of_lane(now_), now_ % plan.chunk.spillers, now_});
-      ++now_;
+  FormingLanes(std::vector<std::unique_ptr<ChunkLane>> lanes, const Plan& plan)
+      : lanes_(lanes.size()) {
+    for (FormingLane& lane : lanes_) {  // lanes go to devices in turn
+      lane.lane = std::move(lanes[now_]);
+      lane.device = plan.device_of_lane(now_);
+      lane.spiller = now_ % plan.chunk.spillers;
+      lane.since = now_++;
     }
   }
 
