@@ -69,12 +69,12 @@ def require_tools(options, usr: Path, gsort: Path, folder: Path) -> list[Path]:
     tools = [usr / "bin/gsort-gen"] + [bench] * bench.exists()
     for tool in tools:
         require_nothing_of(options.build, tool)
+    version, = re.findall(r"^gsort (\S+)", output_of(gsort, "--version"))
     for tool in *tools, usr / "bin/gsort-plot":
         page = output_of("mandoc", "-Tutf8", "-Owidth=200", usr / f"share/man/man1/{tool.name}.1.gz")
         missing = [line for line in output_of(tool, "--help").splitlines() if line.strip() not in page]
         require(not missing and f"{tool.name} - " in page, f"the page of {tool.name} has not {missing}")
-    version, = re.findall(r"^gsort (\S+)", output_of(gsort, "--version"))
-    require(output_of(usr / "bin/gsort-plot", "--version") == f"gsort-plot {version}\n", "gsort-plot is of this version")
+        require(output_of(tool, "--version") == f"{tool.name} {version}\n", f"{tool.name} is of this version")
     output_of(tools[0], "-t", "u16", "-n", "1000", "-o", "made.u16", cwd=folder)
     output_of(gsort, "made.u16", "-o", "made.u16", cwd=folder)
     require((folder / "made.u16").stat().st_size == 2000, "gsort-gen makes as many keys as it is told")

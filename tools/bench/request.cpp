@@ -39,7 +39,8 @@ po::options_description described() {
       ("file-size", text()->default_value("4G"), "and how large each is")                     //
       ("keep", "ceilings: keep the rates of disk and memory for gsort --stats")               //
       ("json", text(), "write all results to this file, too")                                 //
-      ("help,h", "this text");
+      ("help,h", "this text")                                                                 //
+      ("version", "name and version");
   return options;
 }
 
@@ -179,6 +180,10 @@ std::optional<Request> parse_request(int argc, char** argv) {
       po::command_line_style::unix_style & ~po::command_line_style::allow_guessing;
   const auto parser = po::command_line_parser(argc, argv).options(options).style(kStyle);
   po::store(po::command_line_parser(parser).positional(positional).run(), given);
+  if (given.count("version") != 0) {
+    std::cout << "gsort-bench " GSORT_VERSION "\n";
+    return std::nullopt;
+  }
   if (given.count("help") != 0 || given.count("subcommand") == 0) {
     std::cout << help_text(options);
     return std::nullopt;

@@ -44,7 +44,8 @@ po::options_description described() {
       ("endian", text()->default_value("little"), "byte order: little or big")             //
       ("output,o", text()->default_value("-"), "file to write; - is stdout")               //
       ("parallel", text(), "threads (all cores); the result is the same")                  //
-      ("help,h", "this text");
+      ("help,h", "this text")                                                              //
+      ("version", "name and version");
   return options;
 }
 
@@ -132,6 +133,10 @@ int main(int argc, char** argv) {
         given);
     if (given.count("help") != 0) {
       std::cout << help_text(options);
+      return 0;
+    }
+    if (given.count("version") != 0) {
+      std::cout << "gsort-gen " GSORT_VERSION "\n";
       return 0;
     }
     run(request_of(given));
