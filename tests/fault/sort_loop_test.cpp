@@ -4,8 +4,8 @@
 // path, the old output is intact, and the folders are as they were; what a sort that can be resumed
 // has left, it goes on with. Of a sort by several processes (--form, --take, --join), each command
 // is given again after the error, and then the others.
-// By default, half of a few errors, chosen by chance, stand for all, and N grows in strides;
-// GSORT_EVERY_FAULT makes it try all.
+// By default, half of a few errors, chosen by a seed that is printed (support/some_of.hpp), stand
+// for all, and N grows in strides; GSORT_EVERY_FAULT makes it try all.
 #include <algorithm>
 #include <array>
 #include <cerrno>
@@ -14,7 +14,6 @@
 #include <functional>
 #include <optional>
 #include <ostream>
-#include <random>
 #include <set>
 #include <string>
 #include <vector>
@@ -27,6 +26,7 @@
 #include "io/input/reader.hpp"
 #include "library/sort_file.hpp"
 #include "options/options.hpp"
+#include "support/some_of.hpp"
 #include "support/sorted_copy.hpp"
 #include "support/stably_sorted.hpp"
 #include "unit/app/at_once.hpp"
@@ -151,7 +151,7 @@ std::vector<Fault> faults() {
     persistent.insert(persistent.end(), {ENOSPC, EDQUOT, ENOMEM, EMFILE, EFBIG});
   }
   std::vector<Fault> all;
-  std::size_t turn = std::random_device{}() % 2;
+  std::size_t turn = test::seed_of_cases() % 2;
   const auto add = [&](const Fault& fault) {
     if (kWantsEveryFault || ++turn % 2 == 0) all.push_back(fault);
   };

@@ -17,6 +17,7 @@
 #include "base/error.hpp"
 #include "support/engine_wrap.hpp"
 #include "support/engines.hpp"
+#include "support/some_of.hpp"
 #include "support/sort_run.hpp"
 #include "support/vector_tier.hpp"
 
@@ -97,11 +98,13 @@ TEST_P(SortsOnEngine, OfOneChunkWriteNoTemporaryFiles) {
 
 TEST_P(SortsOnEngine, ThatSpillAreRightForEveryTypeWayInAndWayOut) {
   std::size_t turn = 0;
+  test::SomeOf cases(3);
   for (const KeyType type : kSortedTypes) {
     for (const bool from_pipe : {false, true}) {
       for (const bool to_pipe : {false, true}) {
         const KeyFormat format = test::formats_of(type)[turn % 4];
         const Distribution distribution = kAllDistributions[turn++ % std::size(kAllDistributions)];
+        if (!cases.takes()) continue;
         SCOPED_TRACE(testing::Message() << test::words_of(format) << ' ' << name_of(distribution)
                                         << from_pipe << to_pipe);
         SortRequest request = request_for(format, distribution, kSpillingBytes);
@@ -118,12 +121,14 @@ TEST_P(SortsOnEngine, ThatSpillAreRightForEveryTypeWayInAndWayOut) {
 TEST_P(SortsOnEngine, MergeInSeveralRoundsWhereTheFanInIsSmall) {
   constexpr std::uint64_t kInputBytes = 2 * kSpillingBytes;
   std::size_t turn = 0;
+  test::SomeOf cases(3);
   for (const unsigned batch_size : {2U, 3U, 16U}) {
     for (const bool from_pipe : {false, true}) {
       for (const bool to_pipe : {false, true}) {
         const KeyFormat format =
             test::formats_of(kSortedTypes[turn % std::size(kSortedTypes)])[turn % 4];
         ++turn;
+        if (!cases.takes()) continue;
         SCOPED_TRACE(testing::Message() << test::words_of(format) << ", fan-in " << batch_size
                                         << from_pipe << to_pipe);
         SortRequest request = request_for(format, Distribution::kZipf, kInputBytes);

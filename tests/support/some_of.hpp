@@ -1,0 +1,45 @@
+// Some of a test's long cases, chosen by a seed that is printed. GSORT_SEED=N repeats a choice,
+// GSORT_EVERY_CASE makes the test take all.
+#pragma once
+
+#include <cstdint>
+#include <cstdio>
+#include <cstdlib>
+#include <random>
+#include <string>
+
+#include <gtest/gtest.h>
+
+namespace gsort::test {
+
+// The seed of this process.
+inline std::uint64_t seed_of_cases() {
+  static const std::uint64_t seed = [] {
+    const char* const given = std::getenv("GSORT_SEED");
+    const std::uint64_t chosen =
+        given != nullptr ? std::strtoull(given, nullptr, 10) : std::random_device{}();
+    std::printf("GSORT_SEED=%llu\n", static_cast<unsigned long long>(chosen));
+    return chosen;
+  }();
+  return seed;
+}
+
+// Takes one case in `one_in`, other ones in each test.
+class SomeOf {
+ public:
+  explicit SomeOf(unsigned one_in)
+      : one_in_(std::getenv("GSORT_EVERY_CASE") != nullptr ? 1 : one_in), random_(seed_of_cases()) {
+    const testing::TestInfo& test = *testing::UnitTest::GetInstance()->current_test_info();
+    for (const char letter : std::string(test.name())) {
+      random_.discard(static_cast<unsigned char>(letter));
+    }
+  }
+
+  [[nodiscard]] bool takes() { return random_() % one_in_ == 0; }
+
+ private:
+  unsigned one_in_;
+  std::mt19937_64 random_;
+};
+
+}  // namespace gsort::test
