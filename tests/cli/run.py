@@ -18,7 +18,7 @@ what is written, these hold for every command:
   - the folder for temporary files, $TMPDIR, is empty afterwards.
 Cases that need more than bash are Python functions in scenarios.py, and in the modules that it is followed by below.
 
-Usage: run.py --bin DIR [--tools DIR] [--seed N] (--list | --of-all-types | NAME...)
+Usage: run.py --bin DIR [--tools DIR] [--seed N] (--list | --of-all-types | NAME... | FILE...)
 """
 
 import argparse
@@ -36,6 +36,10 @@ from pathlib import Path
 HERE = Path(__file__).resolve().parent
 ANY = "<...>"
 SKIPPED = 77  # the exit status that ctest takes for "skipped"
+
+
+class Skipped(Exception):
+    """Says why a case cannot run here."""
 
 
 @dataclass
@@ -150,8 +154,7 @@ def run_command(place: Workplace, command: Command) -> list[str]:
     done = place.bash(command.text)
     problems = []
     if done.returncode == SKIPPED:
-        print(done.stdout + done.stderr, end="")
-        sys.exit(SKIPPED)
+        raise Skipped(done.stdout + done.stderr)
     if done.returncode != command.status:
         problems.append(f"status {done.returncode}, not {command.status}")
     if not matches(command.stdout, done.stdout):
@@ -207,6 +210,14 @@ def all_cases(names: list[str]) -> dict[str, object]:
     return cases if names and "scenario" not in files else cases | all_scenarios()
 
 
+def cases_of(name: str, cases: dict[str, object]) -> list[str]:
+    """The case of this name, or all of the golden file."""
+    found = [name] if name in cases else [case for case in cases if case.startswith(f"{name}.")]
+    if not found:
+        sys.exit(f"there is no case {name}")
+    return found
+
+
 def is_of_types(case) -> bool:
     """Whether it tries some of the key types (helpers/key-types)."""
     return isinstance(case, list) and any("key-types)" in command.text for command in case)
@@ -231,6 +242,7 @@ def main() -> int:
     parser.add_argument("--follow-hints", action="store_true")
     parser.add_argument("--seed", type=int, default=int(time.time()), help="of the key types that are tried")
     parser.add_argument("--of-all-types", action="store_true", help="the cases that try some of the key types, with all")
+    parser.add_argument("--without", metavar="REGEX", help="leaves out cases whose names contain this")
     parser.add_argument("--list", action="store_true")
     parser.add_argument("names", nargs="*")
     options = parser.parse_args()
@@ -240,13 +252,20 @@ def main() -> int:
         return 0
     if options.of_all_types:
         cases = {name: case for name, case in cases.items() if is_of_types(case)}
-    failed = 0
-    for name in options.names or cases:
-        passed = run_case(cases[name], options)
-        failed += not passed
+    results = []
+    for name in [case for name in options.names or cases for case in cases_of(name, cases)]:
+        if options.without and re.search(options.without, name):
+            continue
+        begin = time.monotonic()
+        try:
+            result = "ok" if run_case(cases[name], options) else "FAILED"
+        except Skipped as reason:
+            print(reason)
+            result = "skipped"
+        results.append(result)
         seed = f" --seed {options.seed}" if is_of_types(cases[name]) else ""
-        print(f"{'ok' if passed else 'FAILED'}: {name}{seed}", flush=True)
-    return 1 if failed else 0
+        print(f"{result}: {name}{seed} ({time.monotonic() - begin:.2f} s)", flush=True)
+    return 1 if "FAILED" in results else 0 if "ok" in results else SKIPPED
 
 
 if __name__ == "__main__":
