@@ -2,6 +2,7 @@
 
 #include <map>
 #include <string>
+#include <string_view>
 #include <vector>
 
 #include <fmt/format.h>
@@ -107,12 +108,13 @@ const std::map<std::string, std::vector<Given>, std::less<>> kWays = {
 constexpr auto kNoEnvironment = [](const char*) -> const char* { return nullptr; };
 
 // The message of the program's usage error; empty if there is none.
-std::string complaint(const Strings& words, const StoredArray& stored, Program program) {
+std::string complaint(const Strings& words, const StoredArray& stored, Program program,
+                      const Environment& environment = kNoEnvironment) {
   std::vector<const char*> argv = {"gsort"};
   for (const std::string& word : words) argv.push_back(word.c_str());
   try {
     Options options =
-        parse_options(static_cast<int>(argv.size()), argv.data(), kNoEnvironment, {}, program);
+        parse_options(static_cast<int>(argv.size()), argv.data(), environment, {}, program);
     if (options.each) options = options_of_each(options, options.inputs.front(), kNoEnvironment);
     (void)make_job(options, stored);
   } catch (const Error& error) {
@@ -167,6 +169,35 @@ TEST(OptionRules, AreReportedForACommandOfEveryRow) {
       }
     }
   }
+}
+
+std::string complaint_of_gsort(const Strings& words, const char* in_environment = nullptr) {
+  return complaint(words, {}, Program::kGsort, [&](const char* name) {
+    return std::string_view(name) == "GSORT_OPTIONS" ? in_environment : nullptr;
+  });
+}
+
+TEST(OptionRules, AreNotReportedForCommandsOfOtherElements) {
+  EXPECT_EQ(complaint_of_gsort({"--engine=cuda", "-t", "u128", "a"}), "");
+  EXPECT_EQ(complaint_of_gsort({"--engine=cuda", "--record=12", "--key=0:u32", "a"}), "");
+  EXPECT_EQ(complaint_of_gsort({"--engine=cuda", "-t", "u64", "--batch-elements=5", "a"}), "");
+  EXPECT_EQ(complaint_of_gsort({"-m", "--count", "-t", "u32", "a", "b"}), "");
+}
+
+TEST(OptionRules, WantTheNumberOnceInAName) {
+  EXPECT_EQ(complaint_of_gsort({"--split-output=3", "a", "-o", "out-{}"}), "");
+  const std::string twice = complaint_of_gsort({"--split-output=3", "a", "-o", "{}-{}"});
+  EXPECT_EQ(twice.substr(0, twice.find('\n')),
+            "option --split-output: needs an output with {} in its name, once");
+}
+
+TEST(OptionRules, SayWhatIsInTheEnvironment) {
+  EXPECT_EQ(complaint_of_gsort({"--engine=cpu", "a"}, "--device=0,1"), "");
+  const auto options = [](const std::string& text) { return text.substr(0, text.find(':')); };
+  EXPECT_EQ(options(complaint_of_gsort({"--resume=d", "a", "-o", "out"}, "-T /tmp")),
+            "options --resume and --temporary-directory in GSORT_OPTIONS");
+  EXPECT_EQ(options(complaint_of_gsort({"--resume=d", "a", "-o", "out", "-T", "/tmp"})),
+            "options --resume and --temporary-directory");
 }
 
 }  // namespace
