@@ -17,6 +17,7 @@
 #include "support/key_values.hpp"
 #include "support/some_of.hpp"
 #include "support/sort_run.hpp"
+#include "support/stably_sorted.hpp"
 
 namespace gsort {
 namespace {
@@ -342,6 +343,53 @@ TEST(Selection, TakesNewCandidatesAllTheTimeWhereKeysFall) {
     request.make_engine = test::engine_maker("cpu");
     EXPECT_TRUE(sort_in_folder(request).plan.is<SelectPlan>());
     expect_right(request);
+  }
+}
+
+// The first `top` records, or of each key the first one.
+Bytes first_records(const Bytes& input, const RecordFormat& format, std::uint64_t top,
+                    bool unique) {
+  const Bytes sorted = test::stably_sorted(input, format);
+  const RecordOrder order(format);
+  Bytes first;
+  for (std::size_t at = 0; at < sorted.size() && first.size() < top * format.bytes;
+       at += format.bytes) {
+    const std::byte* const record = &sorted[at];
+    if (unique && at > 0 && order.compare(record - format.bytes, record) == 0) continue;
+    first.insert(first.end(), record, record + format.bytes);
+  }
+  return first;
+}
+
+TEST(Selection, OfRecordsKeepsTheFirstOnesOfEqualKeys) {
+  constexpr std::uint64_t kRecords = 30'000;
+  // Keys of one prefix, and keys that go on behind it.
+  const RecordFormat formats[] = {
+      {16, {{4, 2, KeyType::kU16}}},
+      {16, {{0, 8, KeyType::kU64, false, true}, {8, 4, KeyType::kU32}}},
+  };
+  for (const RecordFormat& format : formats) {
+    for (const Distribution distribution : {Distribution::kUniform, Distribution::kFewDistinct}) {
+      Bytes input = test::generated({KeyType::kU64}, distribution, kRecords * 2);
+      for (const std::uint64_t top : {0U, 1U, 5'000U, 29'999U, 40'000U}) {
+        for (const bool unique : {false, true}) {
+          SCOPED_TRACE(testing::Message() << top << (unique ? " unique" : "") << " of "
+                                          << name_of(distribution) << ' ' << format.keys.size());
+          SortRequest request;
+          request.records = format;
+          request.input = input;
+          request.top = top;
+          request.unique = unique;
+          request.budget = "24M";
+          request.threads = 3;
+          request.make_engine = test::engine_maker("cpu");
+          const SortResult result = sort_in_folder(request);
+          ASSERT_TRUE(result.output) << result.error->what();
+          EXPECT_TRUE(top >= kRecords / 4 || result.plan.is<SelectPlan>());
+          EXPECT_TRUE(*result.output == first_records(input, format, top, unique));
+        }
+      }
+    }
   }
 }
 
