@@ -57,8 +57,12 @@ std::size_t InputStream::read_on(ByteSpan to) {
   return bytes;
 }
 
-ContentStream::ContentStream(Input& input, std::optional<Codec> codec, std::uint64_t skip_bytes)
-    : bytes_(input), header_(skip_bytes), path_(input.path()), codec_(codec) {}
+ContentStream::ContentStream(Input& input, const InputForm& form)
+    : bytes_(input),
+      header_(form.skip_bytes),
+      trailer_(form.skip_end_bytes),
+      path_(input.path()),
+      codec_(form.codec) {}
 
 Codec ContentStream::codec() {
   if (codec_ == Codec::kNone) return *codec_;
@@ -154,10 +158,19 @@ void ContentStream::pause() {
 std::size_t ContentStream::read(ByteSpan to) {
   if (!header_is_read_) {
     header_is_read_ = true;
-    const std::size_t bytes = read_decoded(header_);
-    if (bytes < header_.size()) throw shorter_than_header(path_, bytes, header_.size());
+    const std::size_t bytes = read_decoded(header_) + read_decoded(trailer_);
+    if (bytes < header_.size() + trailer_.size()) {
+      throw shorter_than_header(path_, bytes, header_.size(), trailer_.size());
+    }
   }
-  return read_decoded(to);
+  const std::size_t bytes = read_decoded(to);
+  // The last bytes stay here, and those that were last come out.
+  const auto last = static_cast<std::ptrdiff_t>(std::min(bytes, trailer_.size()));
+  const auto end = to.begin() + static_cast<std::ptrdiff_t>(bytes);
+  std::rotate(to.begin(), end - last, end);
+  std::swap_ranges(trailer_.begin(), trailer_.begin() + last, to.begin());
+  std::rotate(trailer_.begin(), trailer_.begin() + last, trailer_.end());
+  return bytes;
 }
 
 std::size_t ContentStream::read_decoded(ByteSpan to) {

@@ -52,8 +52,8 @@ class InputStream final : public ByteStream {
 
 class ContentStream final : public ByteStream {
  public:
-  // `codec` and `skip_bytes` as in InputForm. `input` outlives the stream.
-  ContentStream(Input& input, std::optional<Codec> codec, std::uint64_t skip_bytes);
+  // The content between header and end, as `form` says. `input` outlives the stream.
+  ContentStream(Input& input, const InputForm& form);
 
   // What the content is compressed by: found out now, if it is not known yet.
   // Throws: Error(kInput) when the name says a codec and the first bytes do not, or when they do
@@ -68,11 +68,14 @@ class ContentStream final : public ByteStream {
   // again.
   void pause();
 
-  // Throws: Error(kInput), also when the content is shorter than the header.
+  // Throws: Error(kInput), also when the content is shorter than header and end.
   [[nodiscard]] std::size_t read(ByteSpan to) override;
 
   // The skipped bytes, once something has been read.
   [[nodiscard]] ConstByteSpan header() const { return header_; }
+
+  // The end, once all before it has been read.
+  [[nodiscard]] const std::vector<std::byte>& trailer() const { return trailer_; }
 
   // "gzip, decompressed in order"; empty for what is not compressed, as far as is known.
   [[nodiscard]] std::string note() const;
@@ -85,6 +88,7 @@ class ContentStream final : public ByteStream {
 
   InputStream bytes_;
   std::vector<std::byte> header_;
+  std::vector<std::byte> trailer_;  // the last bytes so far
   bool header_is_read_ = false;
   std::string path_;
   std::optional<Codec> codec_;

@@ -11,16 +11,27 @@
 
 namespace gsort::io {
 
-FileSource::FileSource(std::unique_ptr<Input> opened, std::uint64_t header_bytes, bool keep_header,
-                       std::optional<std::uint64_t> promised_elements)
-    : Source(std::move(opened)), first_(header_bytes), promised_elements_(promised_elements) {
-  if (input().size() < header_bytes) {
-    throw shorter_than_header(path(), input().size(), header_bytes);
+FileSource::FileSource(std::unique_ptr<Input> opened, std::uint64_t header_bytes,
+                       std::uint64_t promised_elements)
+    : FileSource(std::move(opened), {.skip_bytes = header_bytes}, false) {
+  promised_elements_ = promised_elements;
+}
+
+FileSource::FileSource(std::unique_ptr<Input> opened, const InputForm& form, bool keep_header)
+    : Source(std::move(opened)), first_(form.skip_bytes), form_(form) {
+  if (input().size() < form.skip_bytes + form.skip_end_bytes) {
+    throw shorter_than_header(path(), input().size(), form.skip_bytes, form.skip_end_bytes);
   }
-  size_ = input().size() - header_bytes;
+  size_ = input().size() - form.skip_bytes - form.skip_end_bytes;
   if (!keep_header) return;
-  header_.resize(header_bytes);
+  header_.resize(form.skip_bytes);
   input().read_at(header_, header_.size(), 0);
+}
+
+std::vector<std::byte> FileSource::trailer() {
+  std::vector<std::byte> trailer(input().size() - first_ - size_);
+  input().read_at(trailer, trailer.size(), first_ + size_);
+  return trailer;
 }
 
 std::uint64_t FileSource::file_offset(std::uint64_t at) const {
@@ -34,12 +45,16 @@ void FileSource::begin(const ElementForm& form) {
     const std::uint64_t promised = promised_bytes(path(), *promised_elements_, form.bytes);
     if (size_ != promised) throw wrong_array_size(path(), promised, size_, stored().has_value());
   }
+  if (form_.elements) {
+    size_ = bytes_of_elements(path(), *form_.elements, form.bytes, size_, form_.skip_end_bytes > 0);
+  }
   if (size_ % form.bytes != 0) throw odd_tail(path(), file_offset(0), size_, form.bytes);
 }
 
 void FileSource::look_at_beginning(const ElementForm& form) {
-  refuse_foreign_name(path(), form, true);
   const bool is_raw_from_the_start = !promised_elements_ && first_ == 0;
+  if (is_raw_from_the_start) refuse_known_layout(input(), form);
+  refuse_foreign_name(path(), form, true);
   if (!form.type_is_assumed && !is_raw_from_the_start) return;
   alignas(kDirectAlignment) std::array<std::byte, kForeignFormBytes> room;
   const std::size_t bytes = std::min<std::uint64_t>(size_, room.size());

@@ -7,17 +7,22 @@
 #include <optional>
 #include <vector>
 
+#include "form/file_form.hpp"
 #include "io/input/source.hpp"
 
 namespace gsort::io {
 
 class FileSource final : public Source {
  public:
-  // The elements are all bytes behind the first `header_bytes`; these are kept for header() if
-  // `keep_header`. `promised_elements`: how many there are, as the header says; none: it does not.
+  // The elements are all bytes behind the first `header_bytes`. `promised_elements`: how many there
+  // are, as the header says.
   // Throws: Error(kInput) when the file is shorter than the header.
-  FileSource(std::unique_ptr<Input> opened, std::uint64_t header_bytes, bool keep_header,
-             std::optional<std::uint64_t> promised_elements = std::nullopt);
+  FileSource(std::unique_ptr<Input> opened, std::uint64_t header_bytes,
+             std::uint64_t promised_elements);
+
+  // The elements are where `form` says; the header is kept for header() if `keep_header`.
+  // Throws: Error(kInput) when the file is shorter than what is left out.
+  FileSource(std::unique_ptr<Input> opened, const InputForm& form, bool keep_header);
 
   void park() override { input().park(); }
   void begin(const ElementForm& form) override;
@@ -33,6 +38,7 @@ class FileSource final : public Source {
   }
   void sample_at(ByteSpan to, std::uint64_t at) override;
   [[nodiscard]] ConstByteSpan header() const override { return header_; }
+  [[nodiscard]] std::vector<std::byte> trailer() override;
 
  private:
   void look_at_beginning(const ElementForm& form);
@@ -42,6 +48,7 @@ class FileSource final : public Source {
   std::uint64_t size_ = 0;
   std::vector<std::byte> header_;
   std::optional<std::uint64_t> promised_elements_;
+  InputForm form_;
   std::size_t element_bytes_ = 1;
   std::uint64_t taken_ = 0;
 };

@@ -1,11 +1,14 @@
 #include "io/input/foreign_form.hpp"
 
 #include <algorithm>
+#include <span>
+#include <string>
 #include <string_view>
 
 #include <fmt/format.h>
 
 #include "form/file_form.hpp"
+#include "form/known_layout.hpp"
 #include "io/codecs/decompress.hpp"
 
 namespace gsort::io {
@@ -55,6 +58,25 @@ void refuse_foreign_bytes(const std::string& path, const ElementForm& form,
                           ConstByteSpan first_bytes) {
   if (!form.type_is_assumed) return;
   refuse(path, form, "it looks like", foreign_form_of_bytes(first_bytes));
+}
+
+void refuse_known_layout(Input& input, const ElementForm& form) {
+  const auto read = [&](std::uint64_t at, std::size_t bytes) {
+    std::string found(std::min<std::uint64_t>(bytes, input.size() - std::min(at, input.size())), 0);
+    if (!found.empty()) input.read_at(std::as_writable_bytes(std::span(found)), found.size(), at);
+    return found;
+  };
+  constexpr std::size_t kFewBytes = 16;
+  if (!form.type_is_assumed && !is_fits(read(0, kFewBytes))) return;
+  const auto layout = layout_of(input.path(), input.size(), read);
+  if (!layout) return;
+  const std::string as_it_is =
+      form.type_is_assumed
+          ? fmt::format("; -t {} sorts its bytes as they are", name_of(form.key.type))
+          : "";
+  throw Error(ErrorKind::kInput, "reading", fmt::format("it is laid out as {}", layout->name))
+      .path(input.path())
+      .hint(fmt::format("use: {}{}", layout->options, as_it_is));
 }
 
 void refuse_npy_header(const std::string& path, ConstByteSpan first_bytes) {

@@ -8,6 +8,7 @@
 
 #include "form/codec.hpp"
 #include "form/foreign_form.hpp"
+#include "io/input/input.hpp"
 #include "io/input/source.hpp"
 #include "io/system/bytes.hpp"
 
@@ -28,6 +29,10 @@ void refuse_foreign_codec(const std::string& path, Codec codec);
 void refuse_foreign_name(const std::string& path, const ElementForm& form, bool is_plain);
 void refuse_foreign_bytes(const std::string& path, const ElementForm& form,
                           ConstByteSpan first_bytes);
+
+// The same for a plain file of raw keys, from its beginning: throws if they have a known layout
+// (form/known_layout.hpp), and the type is assumed; FITS files are errors whatever the type.
+void refuse_known_layout(Input& input, const ElementForm& form);
 
 // Takes the first bytes of raw keys, if no header is skipped; throws if a NumPy array begins there.
 void refuse_npy_header(const std::string& path, ConstByteSpan first_bytes);

@@ -1,6 +1,9 @@
 #include "io/input/open_source.hpp"
 
+#include <string_view>
 #include <utility>
+
+#include <fmt/format.h>
 
 #include "form/counted_file.hpp"
 #include "form/npy.hpp"
@@ -28,7 +31,7 @@ std::unique_ptr<Source> open_counted(std::unique_ptr<Input> input,
     return std::make_unique<StreamSource>(std::move(input), std::move(content), elements);
   }
   input->choose_way(way);
-  return std::make_unique<FileSource>(std::move(input), header_bytes, false, elements);
+  return std::make_unique<FileSource>(std::move(input), header_bytes, elements);
 }
 
 std::unique_ptr<Source> open_npy(std::unique_ptr<Input> input,
@@ -50,10 +53,28 @@ std::unique_ptr<Source> open_raw(std::unique_ptr<Input> input,
                                  std::unique_ptr<ContentStream> content, const InputForm& form,
                                  const WayToRead& way, bool keep_header) {
   if (!is_plain_file(*input, *content)) {
-    return std::make_unique<StreamSource>(std::move(input), std::move(content));
+    return std::make_unique<StreamSource>(std::move(input), std::move(content), std::nullopt, form);
   }
   input->choose_way(way);
-  return std::make_unique<FileSource>(std::move(input), form.skip_bytes, keep_header);
+  return std::make_unique<FileSource>(std::move(input), form, keep_header);
+}
+
+// Where the elements are is said for raw keys; of text, at which bytes.
+void refuse_skipping(const std::string& path, const InputForm& form, FileFormat format) {
+  const std::string_view given = form.skip_bytes > 0       ? "--skip"
+                                 : form.skip_end_bytes > 0 ? "--skip-end"
+                                 : form.elements           ? "--elements"
+                                                           : "";
+  if (has_header(format) && !given.empty()) {
+    throw Error(ErrorKind::kUsage, fmt::format("{} with {}", given, path),
+                format == FileFormat::kNpy ? "a .npy file has a header of its own"
+                                           : "a SOSD file has a header of its own")
+        .hint(fmt::format("leave out {}: its header is known", given));
+  }
+  if (format == FileFormat::kText && form.elements) {
+    throw Error(ErrorKind::kUsage, "--elements with " + path, "lines of text differ in length")
+        .hint("leave out --elements; --skip-end says how many bytes follow the numbers");
+  }
 }
 
 }  // namespace
@@ -62,13 +83,8 @@ std::unique_ptr<Source> open_source(const std::string& path, const InputForm& fo
                                     const WayToRead& way, bool keep_header) {
   auto input = std::make_unique<Input>(path);
   const FileFormat format = format_of_input(form, path);
-  if (has_header(format) && form.skip_bytes > 0) {
-    throw Error(ErrorKind::kUsage, "--skip with " + path,
-                format == FileFormat::kNpy ? "a .npy file has a header of its own"
-                                           : "a SOSD file has a header of its own")
-        .hint("leave out --skip: its header is known");
-  }
-  auto content = std::make_unique<ContentStream>(*input, form.codec, form.skip_bytes);
+  refuse_skipping(path, form, format);
+  auto content = std::make_unique<ContentStream>(*input, form);
   switch (format) {
     case FileFormat::kText:
       return std::make_unique<TextSource>(std::move(input), std::move(content));

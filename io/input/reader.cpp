@@ -41,6 +41,7 @@ class Reader::Impl {
     return sources_.front()->stored() ? *sources_.front()->stored() : none;
   }
   [[nodiscard]] ConstByteSpan header() const { return sources_.front()->header(); }
+  [[nodiscard]] std::vector<std::byte> trailer() const { return sources_.front()->trailer(); }
   [[nodiscard]] std::optional<std::uint64_t> known_size() const;
   [[nodiscard]] std::optional<std::size_t> input_of_unknown_size() const {
     const auto found = std::ranges::find_if(sources_, [](const auto& s) { return !s->size(); });
@@ -368,6 +369,9 @@ const StoredArray& Reader::first_array() const {
 }
 ConstByteSpan Reader::header() const {
   return impl_->header();
+}
+std::vector<std::byte> Reader::trailer() const {
+  return impl_->trailer();
 }
 std::optional<std::uint64_t> Reader::known_size() const {
   const auto bytes = impl_->known_size();

@@ -79,6 +79,10 @@ class Reader {
   // The bytes that options.form skips, of the first input; of a pipe once its first block is there.
   [[nodiscard]] ConstByteSpan header() const;
 
+  // What follows the elements of the first input, by options.form; of a pipe once it is at its end.
+  // Thread-safe. Throws: as next().
+  [[nodiscard]] std::vector<std::byte> trailer() const;
+
   // The size of the sequence in bytes, if all inputs are raw keys in regular files or block
   // devices.
   [[nodiscard]] std::optional<std::uint64_t> known_size() const;

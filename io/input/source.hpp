@@ -95,6 +95,9 @@ class Source {
   // The bytes that --skip leaves out; of a stream only after the first claim.
   [[nodiscard]] virtual ConstByteSpan header() const = 0;
 
+  // What follows the elements, by --skip-end or --elements; of a stream once it is at its end.
+  [[nodiscard]] virtual std::vector<std::byte> trailer() { return {}; }
+
   // What decompressing it takes; none if it is not compressed. A stream that has not been read
   // from is not waited for: it may be.
   [[nodiscard]] virtual std::optional<DecoderNeed> decoder_need() { return std::nullopt; }
@@ -131,8 +134,15 @@ class Source {
 [[nodiscard]] Error odd_tail(const std::string& path, std::uint64_t offset, std::uint64_t size,
                              std::size_t element_bytes);
 
-// The Error for an input that is no longer than its header.
+// The Error for an input that is shorter than its header and what follows the elements.
 [[nodiscard]] Error shorter_than_header(const std::string& path, std::uint64_t size,
-                                        std::uint64_t header_bytes);
+                                        std::uint64_t header_bytes, std::uint64_t end_bytes = 0);
+
+// The bytes of the elements, as --elements says; `found_bytes` are there for them, which must be as
+// many if `is_all`, and else may be so many more as a trailer may have.
+// Throws: Error(kInput) if they are not.
+[[nodiscard]] std::uint64_t bytes_of_elements(const std::string& path, std::uint64_t elements,
+                                              std::size_t element_bytes, std::uint64_t found_bytes,
+                                              bool is_all);
 
 }  // namespace gsort::io

@@ -3,22 +3,26 @@
 #include <algorithm>
 #include <utility>
 
+#include "base/checked.hpp"
 #include "form/counted_file.hpp"
 #include "io/input/foreign_form.hpp"
 
 namespace gsort::io {
 
 StreamSource::StreamSource(std::unique_ptr<Input> opened, std::unique_ptr<ContentStream> content,
-                           std::optional<std::uint64_t> promised_elements)
+                           std::optional<std::uint64_t> promised_elements, const InputForm& form)
     : Source(std::move(opened)),
       content_(std::move(content)),
-      promised_elements_(promised_elements) {}
+      promised_elements_(promised_elements),
+      asked_elements_(form.elements),
+      skip_end_bytes_(form.skip_end_bytes) {}
 
 void StreamSource::begin(const ElementForm& form) {
   form_ = form;
   if (promised_elements_) {
     promised_bytes_ = promised_bytes(path(), *promised_elements_, form.bytes);
   }
+  if (asked_elements_) promised_bytes_ = capped_product(*asked_elements_, form.bytes);
   refuse_foreign_name(path(), form, false);
 }
 
@@ -59,7 +63,23 @@ Claim StreamSource::claim(ByteSpan room, std::size_t wanted_bytes) {
   return claim;
 }
 
+// What follows the elements is read until it is too much.
+void StreamSource::check_end_of_asked() {
+  constexpr std::size_t kPiece = std::size_t{64} << 10;
+  const bool is_all = skip_end_bytes_ > 0;
+  const bool is_complete = taken_ == *promised_bytes_;
+  const std::uint64_t most = is_all ? 0 : kMostSkipBytes;
+  for (std::size_t read = kPiece; is_complete && read == kPiece && trailer_.size() <= most;) {
+    trailer_.resize(trailer_.size() + kPiece);
+    read = this->read(ByteSpan(trailer_).last(kPiece));
+    trailer_.resize(trailer_.size() - kPiece + read);
+  }
+  promised_bytes_ =
+      bytes_of_elements(path(), *asked_elements_, form_.bytes, taken_ + trailer_.size(), is_all);
+}
+
 void StreamSource::check_end() {
+  if (asked_elements_) return check_end_of_asked();
   if (!promised_bytes_) {
     if (taken_ % form_.bytes != 0) {
       throw odd_tail(path(), content_->header().size(), taken_, form_.bytes);

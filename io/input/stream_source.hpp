@@ -16,15 +16,18 @@ namespace gsort::io {
 class StreamSource final : public Source {
  public:
   // `content` is what `opened` holds, read up to its first element. `promised_elements`: how many
-  // follow, as a header says; none: there is no such header.
+  // follow, as a header says; none: there is no such header, and `form` says it.
   StreamSource(std::unique_ptr<Input> opened, std::unique_ptr<ContentStream> content,
-               std::optional<std::uint64_t> promised_elements = std::nullopt);
+               std::optional<std::uint64_t> promised_elements, const InputForm& form = {});
 
   void begin(const ElementForm& form) override;
   [[nodiscard]] Filling filling() const override { return Filling::kByClaim; }
   [[nodiscard]] Claim claim(ByteSpan room, std::size_t wanted_bytes) override;
   [[nodiscard]] bool at_end() const override { return ended_; }
   [[nodiscard]] ConstByteSpan header() const override { return content_->header(); }
+  [[nodiscard]] std::vector<std::byte> trailer() override {
+    return skip_end_bytes_ > 0 ? content_->trailer() : trailer_;
+  }
   [[nodiscard]] std::optional<DecoderNeed> decoder_need() override {
     return content_->decoder_need();
   }
@@ -35,10 +38,14 @@ class StreamSource final : public Source {
   void look_at_beginning();
   [[nodiscard]] std::size_t read(ByteSpan to);
   void check_end();
+  void check_end_of_asked();
 
   std::unique_ptr<ContentStream> content_;
   std::optional<std::uint64_t> promised_elements_;
-  std::optional<std::uint64_t> promised_bytes_;  // of them
+  std::optional<std::uint64_t> asked_elements_;
+  std::optional<std::uint64_t> promised_bytes_;  // of either
+  std::uint64_t skip_end_bytes_;
+  std::vector<std::byte> trailer_;  // behind asked_elements_
   ElementForm form_;
   // What was read to be looked at, of which so many bytes have been claimed.
   std::vector<std::byte> beginning_;

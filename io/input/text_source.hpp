@@ -37,6 +37,7 @@ class TextSource final : public Source {
   void fill(ByteSpan room, const Claim& claim) override;
   [[nodiscard]] bool at_end() const override { return stream_ended_ && rest_.empty(); }
   [[nodiscard]] ConstByteSpan header() const override { return content_->header(); }
+  [[nodiscard]] std::vector<std::byte> trailer() override { return content_->trailer(); }
   [[nodiscard]] std::optional<DecoderNeed> decoder_need() override {
     return content_->decoder_need();
   }

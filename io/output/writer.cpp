@@ -279,6 +279,16 @@ void Writer::write_empty_member() {
   next_offset_ = member.size();
 }
 
+void Writer::write_trailer() {
+  const std::vector<std::byte> trailer = options_.trailer();
+  if (trailer.empty()) return;
+  Scratch scratch;
+  const ConstByteSpan bytes =
+      options_.form.codec == Codec::kNone ? ConstByteSpan(trailer) : compressed(trailer, scratch);
+  output_.write_at(next_offset_, bytes);
+  next_offset_ += bytes.size();
+}
+
 void Writer::require_all_put(std::uint64_t elements) const {
   const std::uint64_t put = options_.form.is_plain() ? elements_put_.load() : claimed_.first_gap();
   if (put == elements) return;
@@ -298,6 +308,7 @@ void Writer::finish(std::uint64_t elements) {
 std::uint64_t Writer::write_last(std::uint64_t elements) {
   require_all_put(elements);
   if (counts_elements_ && options_.form.is_plain()) finish_plain();
+  if (options_.trailer && !has_header(options_.form.format)) write_trailer();
   if (options_.form.codec != Codec::kNone && next_offset_ == 0) write_empty_member();
   return next_offset_;
 }

@@ -11,6 +11,7 @@
 #include <condition_variable>
 #include <cstdint>
 #include <exception>
+#include <functional>
 #include <memory>
 #include <mutex>
 #include <optional>
@@ -65,6 +66,7 @@ struct WriterOptions {
   unsigned encoders = 1;                             // at the same time, in all writers
   std::shared_ptr<EncodingMemory> memory = nullptr;  // null: the writer uses its own
   bool proves_encoding = false;                      // encoding_proof.hpp
+  std::function<std::vector<std::byte>()> trailer = nullptr;  // what follows the elements, if any
   LineFormatter formatter = format_lines;
   Compressor compressor = compress;
 };
@@ -108,6 +110,7 @@ class Writer {
 
   [[nodiscard]] std::vector<std::byte> counting_header(std::uint64_t elements) const;
   std::uint64_t write_last(std::uint64_t elements);
+  void write_trailer();
   void finish_plain();
   void require_all_put(std::uint64_t elements) const;
   void put_frames(std::uint64_t position, ConstByteSpan keys);

@@ -1,9 +1,14 @@
 #include "app/files.hpp"
 
+#include <array>
+#include <string_view>
+
 #include <fmt/format.h>
 
 #include "base/error.hpp"
+#include "base/quoted.hpp"
 #include "base/units.hpp"
+#include "form/known_layout.hpp"
 #include "io/system/host_facts.hpp"
 #include "options/assumed_type.hpp"
 #include "options/options.hpp"
@@ -83,19 +88,47 @@ void refuse_records_of_rows(const Options& options, const io::Reader& reader) {
               : "to sort its rows as records, save it as an uncompressed .npy file, and sort that");
 }
 
+// Whether the first input is probably a SOSD file that is read as raw keys. Few keys may begin with
+// their number by chance.
+bool looks_like_sosd(const Options& options, const io::Reader& reader, const Job& job) {
+  constexpr std::uint64_t kLeastBytes = 4 * kKiB;
+  const auto file = reader.state_of(0);
+  const InputForm& form = options.input_form;
+  const bool is_raw = format_of_input(form, options.inputs.front()) == FileFormat::kBinary &&
+                      form.skip_bytes + form.skip_end_bytes == 0 && !form.elements;
+  const ElementFormat& element = job.input_element();
+  const KeyType type = element.key.type;
+  const bool is_key = !element.records && !element.key.big_endian &&
+                      (type == KeyType::kU32 || type == KeyType::kU64);
+  if (!file || !is_raw || !is_key || file->bytes < kLeastBytes) return false;
+  std::array<std::byte, sizeof(std::uint64_t)> first{};
+  if (reader.sample(first, 0, first.size()) < first.size()) return false;
+  const std::string_view bytes(reinterpret_cast<const char*>(first.data()), first.size());
+  return key_bytes_of_sosd(bytes, file->bytes) == element.bytes();
+}
+
 }  // namespace
 
 Job job_of(const Options& options, const io::Reader& reader) {
   refuse_records_of_rows(options, reader);
   StoredArray stored = reader.first_array();
   stored.key = reader.key_is_stored() ? std::optional(reader.key()) : std::nullopt;
-  return make_job(options, stored, reader.known_size());
+  Job job = make_job(options, stored, reader.known_size());
+  job.looks_like_sosd = looks_like_sosd(options, reader, job);
+  return job;
 }
 
 std::string note_of_types(const Request& request, const Job& job) {
   if (request.verbosity < 0 || request.check == CheckMode::kQuiet) return {};
   const std::string warning = suffix_warning(request, job);  // says where the type is from, too
-  return warning.empty() ? assumed_type_note(request, job) : warning;
+  const std::string note =
+      job.looks_like_sosd
+          ? fmt::format(
+                "gsort: {} begins with the number of its keys, as SOSD files do; with "
+                "--format=sosd that is not sorted in\n",
+                printable(request.inputs.front()))
+          : "";
+  return note + (warning.empty() ? assumed_type_note(request, job) : warning);
 }
 
 WantedOrder wanted_order(const Job& job) {

@@ -113,7 +113,7 @@ void refuse_replacing_inputs(const std::string& output, FormedShares& shares, co
       if (!io::same_file(output, input.path)) continue;
       const InputForm form = form_of_job(shares.description());
       io::Input file(input.path);
-      io::ContentStream content(file, form.codec, 0);
+      io::ContentStream content(file, form);
       refuse_replacing_by_other_elements(
           {output, format_of_input(form, input.path), content.codec()}, job);
     }

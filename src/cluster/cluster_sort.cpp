@@ -178,10 +178,10 @@ class ClusterSort {
   // The most elements in additional runs, which hold distinct elements or deferred parts.
   [[nodiscard]] std::uint64_t most_kept() const { return most_distinct() + most_deferred(); }
 
-  // The elements of the output are known.
-  void begin_output() {
+  void begin_output() {                                             // its elements are known
     header_ = team_.broadcast(header_of(job_, *reader_, result_));  // any process may write it
-    team_.work([this] { output_->begin(plan_, result_, header_); });
+    const Message trailer = team_.broadcast(reader_->trailer());
+    team_.work([&] { output_->begin(plan_, result_, header_, trailer); });
   }
 
   [[nodiscard]] std::string output_name() const {

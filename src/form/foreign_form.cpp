@@ -44,6 +44,7 @@ constexpr ForeignForm kXlsx = {"a spreadsheet", kSaveColumn, {}};
 constexpr ForeignForm kHdf5 = {"an HDF5 file", kSaveNumbers, {}};
 constexpr ForeignForm kHdf4 = {"an HDF4 file", kSaveNumbers, {}};
 constexpr ForeignForm kFits = {"a FITS file", kSaveNumbers, {}};
+constexpr ForeignForm kVectors = {"a file of vectors", kSaveNumbers, {}};
 constexpr ForeignForm kMat = {"a MAT-file", kSaveNumbers, {}};
 constexpr ForeignForm kNetCdf = {"a NetCDF file", kSaveNumbers, {}};
 constexpr ForeignForm kDicom = {"a DICOM file", kSaveNumbers, {}};
@@ -74,29 +75,55 @@ struct NamedForm {
   ForeignForm form;
 };
 
-constexpr NamedForm kNamedForms[] = {{"csv", kCsv},           {"tsv", kTsv},
-                                     {"json", kJson},         {"jsonl", kJson},
-                                     {"ndjson", kJson},       {"parquet", kParquet},
-                                     {"arrow", kArrow},       {"feather", kArrow},
-                                     {"orc", kOrc},           {"avro", kAvro},
-                                     {"sqlite", kSqlite},     {"sqlite3", kSqlite},
-                                     {"xlsx", kXlsx},         {"h5", kHdf5},
-                                     {"hdf5", kHdf5},         {"hdf", kHdf4},
-                                     {"fits", kFits},         {"mat", kMat},
-                                     {"nc", kNetCdf},         {"dcm", kDicom},
-                                     {"root", kRoot},         {"pkl", kPickle},
-                                     {"pickle", kPickle},     {"safetensors", kTensors},
-                                     {"tfrecord", kTfRecord}, {"tfrecords", kTfRecord},
-                                     {"pcap", kPcap},         {"pcapng", kPcap},
-                                     {"png", kPng},           {"wav", kWav},
-                                     {"bam", kBam},           {"zip", kZip},
-                                     {"npz", kNpz},           {"7z", k7z},
-                                     {"tar", kTar},           {"tgz", kTar},
-                                     {"tbz2", kTar},          {"txz", kTar},
-                                     {"tzst", kTar},          {"lz4", kLz4},
-                                     {"br", kBrotli},         {"lzma", kLzma},
-                                     {"lz", kLzip},           {"lzo", kLzop},
-                                     {"sz", kSnappy},         {"z", kCompress}};
+constexpr NamedForm kNamedForms[] = {{"csv", kCsv},
+                                     {"tsv", kTsv},
+                                     {"json", kJson},
+                                     {"jsonl", kJson},
+                                     {"ndjson", kJson},
+                                     {"parquet", kParquet},
+                                     {"arrow", kArrow},
+                                     {"feather", kArrow},
+                                     {"orc", kOrc},
+                                     {"avro", kAvro},
+                                     {"sqlite", kSqlite},
+                                     {"sqlite3", kSqlite},
+                                     {"xlsx", kXlsx},
+                                     {"h5", kHdf5},
+                                     {"hdf5", kHdf5},
+                                     {"hdf", kHdf4},
+                                     {"fits", kFits},
+                                     {"mat", kMat},
+                                     {"nc", kNetCdf},
+                                     {"dcm", kDicom},
+                                     {"root", kRoot},
+                                     {"pkl", kPickle},
+                                     {"pickle", kPickle},
+                                     {"safetensors", kTensors},
+                                     {"tfrecord", kTfRecord},
+                                     {"tfrecords", kTfRecord},
+                                     {"pcap", kPcap},
+                                     {"pcapng", kPcap},
+                                     {"png", kPng},
+                                     {"wav", kWav},
+                                     {"fvecs", kVectors},
+                                     {"ivecs", kVectors},
+                                     {"bvecs", kVectors},
+                                     {"bam", kBam},
+                                     {"zip", kZip},
+                                     {"npz", kNpz},
+                                     {"7z", k7z},
+                                     {"tar", kTar},
+                                     {"tgz", kTar},
+                                     {"tbz2", kTar},
+                                     {"txz", kTar},
+                                     {"tzst", kTar},
+                                     {"lz4", kLz4},
+                                     {"br", kBrotli},
+                                     {"lzma", kLzma},
+                                     {"lz", kLzip},
+                                     {"lzo", kLzop},
+                                     {"sz", kSnappy},
+                                     {"z", kCompress}};
 
 // The codecs that gsort decompresses under any name, if the data is of that codec.
 constexpr NamedForm kNamedCodecs[] = {

@@ -18,6 +18,8 @@ constexpr std::pair<std::string_view, std::string_view> kMembers[] = {
     {"record", "record_bytes"},
     {"key", "record_keys"},
     {"skip", "input_form.skip_bytes"},
+    {"skip-end", "input_form.skip_end_bytes"},
+    {"elements", "input_form.elements"},
     {"decompress", "input_form.codec"},
     {"format", "input_form.format or output_format"},
     {"replace", "writes_into_file"},

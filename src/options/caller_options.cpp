@@ -39,6 +39,8 @@ void require_bounded(const Options& options, std::string_view call) {
   require(options.min_count, std::uint64_t{1}, UINT64_MAX, "min_count");
   require_between(options.input_form.skip_bytes, std::uint64_t{0}, kMostSkipBytes, "skip_bytes",
                   call);
+  require_between(options.input_form.skip_end_bytes, std::uint64_t{0}, kMostSkipBytes,
+                  "skip_end_bytes", call);
   if (options.compress) {
     const CodecLevels levels = levels_of(*options.compress);
     require_between(options.compress_level, 0, levels.most, "compress_level", call);

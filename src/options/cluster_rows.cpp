@@ -17,14 +17,16 @@ constexpr unsigned kMostSeconds = 1'000'000;
 
 // By long name, or letter.
 constexpr std::string_view kShared[] = {
-    "type",        "endian",      "reverse",        "float-order", "record",
-    "key",         "skip",        "output",         "format",      "temporary-directory",
-    "buffer-size", "gpu-memory",  "parallel",       "engine",      "device",
-    "direct-io",   "pack-runs",   "no-verify",      "q",           "v",
-    "color",       "h",           "help",           "version",     "stats",
-    "trace",       "explain",     "resume",         "progress",    "check",
-    "C",           "fingerprint", "expect",         "unique",      "top",
-    "inputs-here", "compress",    "verify-encoding"};
+    "type",        "endian",      "reverse",   "float-order",
+    "record",      "key",         "skip",      "skip-end",
+    "elements",    "output",      "format",    "temporary-directory",
+    "buffer-size", "gpu-memory",  "parallel",  "engine",
+    "device",      "direct-io",   "pack-runs", "no-verify",
+    "q",           "v",           "color",     "h",
+    "help",        "version",     "stats",     "trace",
+    "explain",     "resume",      "progress",  "check",
+    "C",           "fingerprint", "expect",    "unique",
+    "top",         "inputs-here", "compress",  "verify-encoding"};
 
 // Texts that differ from the help of gsort, by long name.
 struct OwnText {

@@ -66,6 +66,15 @@ void set_skip(Options& options, std::string_view value) {
   options.input_form.skip_bytes = *bytes;
 }
 
+void set_skip_end(Options& options, std::string_view value) {
+  const auto bytes = parse_bytes(value, kMostSkipBytes);
+  if (!bytes) {
+    throw Error(ErrorKind::kUsage, fmt::format("--skip-end '{}'", value), "is not a valid size")
+        .hint(fmt::format("0 to {} bytes may follow the elements", kMostSkipBytes));
+  }
+  options.input_form.skip_end_bytes = *bytes;
+}
+
 void set_decompress(Options& options, std::string_view value) {
   options.input_form.codec = parse_choice(value, kDecoders, "--decompress");
 }

@@ -9,8 +9,9 @@
 namespace gsort {
 
 // All throw Error(kUsage) with a hint that says what would do.
-void set_format(Options& options, std::string_view value);      // "text", "bin:npy"
-void set_skip(Options& options, std::string_view value);        // "8", "4K"
+void set_format(Options& options, std::string_view value);  // "text", "bin:npy"
+void set_skip(Options& options, std::string_view value);    // "8", "4K"
+void set_skip_end(Options& options, std::string_view value);
 void set_decompress(Options& options, std::string_view value);  // "auto", "none", "xz"
 void set_compress(Options& options, std::string_view value);    // "none", "zstd", "gzip:9"
 

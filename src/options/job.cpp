@@ -146,7 +146,9 @@ Job make_job(const Options& options, const StoredArray& stored,
   if (options.subtract) job.set_operation = SetOperation::kSubtract;
   job.output_form = output_form(options);
   job.output_parts = options.split_output.value_or(1);
-  job.header_bytes = options.argsort ? 0 : options.input_form.skip_bytes;
+  if (!options.argsort) {
+    job.header_bytes = options.input_form.skip_bytes + options.input_form.skip_end_bytes;
+  }
   job.dtype = stored.dtype;
   if (!options.argsort) refuse_numbers_that_numpy_lacks(job);
   if (job.counts) adopt_counts(job, options);

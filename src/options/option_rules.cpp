@@ -44,7 +44,10 @@ constexpr Term kParts[] = {{"--parts", has<&Options::parts>}};
 constexpr Term kReplaceWrite[] = {{"--replace=write", has<&Options::writes_into_file>}};
 constexpr Term kResume[] = {{"--resume", has<&Options::resume>}};
 constexpr Term kShare[] = {{"--share", has<&Options::share>}};
-constexpr Term kSkip[] = {{"--skip", [](A a) { return a.options.input_form.skip_bytes > 0; }}};
+constexpr Term kSkip[] = {
+    {"--skip", [](A a) { return a.options.input_form.skip_bytes > 0; }},
+    {"--skip-end", [](A a) { return a.options.input_form.skip_end_bytes > 0; }},
+    {"--elements", [](A a) { return a.options.input_form.elements.has_value(); }}};
 constexpr Term kSplit[] = {{"--split-output", has<&Options::split_output>}};
 constexpr Term kStats[] = {{"--stats", has<&Options::stats>}};
 constexpr Term kSubtract[] = {{"--subtract", has<&Options::subtract>}};
@@ -127,7 +130,9 @@ constexpr Term kOfRuns[] = {
     {"--record", has<&Options::record_bytes>},
     {"--key", has<&Options::record_keys>},
     {"--no-verify", [](A a) { return !a.options.verify; }},
-    *kSkip};
+    kSkip[0],
+    kSkip[1],
+    kSkip[2]};
 constexpr Term kNotInPlace[] = {*kResume, *kSplit, *kForm, *kTake, *kJoin, *kFingerprint, *kCheck};
 constexpr Term kEngineCpu[] = {
     {"--engine=cpu", [](A a) { return a.options.engine == EngineChoice::kCpu; }}};
@@ -245,7 +250,7 @@ constexpr OptionRule kShareRules[] = {
     {kForm, kNotWith, kOutput, "give -o with --take and --join"},
     {kForm, kNotWith, kTemporary, "leave out -T: the runs stay in the folder of --form"},
     {kForm, kNotWith, kCompress, kWithTake},
-    {kForm, kNotWith, kSkip, "remove the headers from the files first"},
+    {kForm, kNotWith, kSkip, "copy the elements into files of their own first"},
     {kTakeOrJoin, kNeeds, kNamedOutput, "give every part and --join the same -o"},
 };
 

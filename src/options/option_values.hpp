@@ -21,8 +21,7 @@ namespace gsort {
 inline constexpr unsigned kMostThreads = 4096;
 inline constexpr unsigned kLeastFanIn = 2;
 inline constexpr unsigned kMostFanIn = 1U << 20;
-inline constexpr unsigned kMostParts = 256;                 // each is an open file until the end
-inline constexpr std::uint64_t kMostSkipBytes = 16 * kMiB;  // held until the output begins
+inline constexpr unsigned kMostParts = 256;  // each is an open file until the end
 
 [[nodiscard]] NamedType parse_key_type(std::string_view text, std::string_view option);
 

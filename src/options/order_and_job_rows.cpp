@@ -149,9 +149,26 @@ constexpr auto kRows = std::to_array<OptionSpec>({
      .value_name = "BYTES",
      .group = kOrder,
      .help = "a header of each FILE, before the first key",
-     .more = "The output begins with that of the first FILE, unless it is .npy or SOSD.",
-     .rules = "A .npy or SOSD output has a header of its own.",
      .apply = set_skip},
+    {.name = "skip-end",
+     .value_kind = kRequired,
+     .value_name = "BYTES",
+     .group = kOrder,
+     .help = "the end of each FILE, after the last key",
+     .apply = set_skip_end},
+    {.name = "elements",
+     .value_kind = kRequired,
+     .value_name = "N",
+     .group = kOrder,
+     .help = "sort N elements of each FILE; others may follow",
+     .more = "The output has the header and the end of the first FILE, unless it is .npy or SOSD.",
+     .rules =
+         "With --skip and --skip-end, each at most 16 MiB, these say where the elements of each "
+         "FILE are. If --skip-end is given, too, exactly N elements must be between header "
+         "and end; else at most 16 MiB may follow them. Text has no --elements; a .npy or "
+         "SOSD file has a header of its own, and none of these options. Parts have the header "
+         "before the first and the end behind the last.",
+     .apply = set_elements},
 
     {.name = "check",
      .letter = 'c',

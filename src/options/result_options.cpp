@@ -90,6 +90,10 @@ void refuse_inputs_of_each(const Options& options) {
   }
 }
 
+void set_elements(Options& options, std::string_view value) {
+  options.input_form.elements = parse_elements(value, "--elements");
+}
+
 void set_batch_elements(Options& options, std::string_view value) {
   options.batch_elements = parse_elements(value, "--batch-elements");
   if (options.batch_elements != 0) return;

@@ -22,6 +22,7 @@ void refuse_inputs_of_each(const Options& options);
 // For gsort-mpi. Throws: Error(kUsage) if the output's name has {rank} without --parts.
 void refuse_place_of_rank(const Options& options);
 
+void set_elements(Options& options, std::string_view value);
 void set_batch_elements(Options& options, std::string_view value);
 
 }  // namespace gsort

@@ -42,13 +42,19 @@ std::string_view positions_text(const Job& job) {
   return job.element.records ? " with positions" : " with positions, as numbers";
 }
 
+// Empty where all of the file is sorted, as in earlier versions.
+std::string end_text(const InputForm& form) {
+  return (form.skip_end_bytes > 0 ? fmt::format(" and {} at the end", form.skip_end_bytes) : "") +
+         (form.elements ? fmt::format(", {} elements", *form.elements) : "");
+}
+
 }  // namespace
 
 std::string resumable_job(const Job& job, const InputForm& form) {
-  return fmt::format("{}{}; input as {}, {}; skip {}; {}", element_text(job.input_element()),
+  return fmt::format("{}{}; input as {}, {}; skip {}{}; {}", element_text(job.input_element()),
                      positions_text(job), form.format ? name_of(*form.format) : "its name says",
                      form.codec ? name_of(*form.codec) : "its bytes say", form.skip_bytes,
-                     job.handling.verify ? "verified" : "not verified");
+                     end_text(form), job.handling.verify ? "verified" : "not verified");
 }
 
 }  // namespace gsort

@@ -43,7 +43,7 @@ class Sort {
         before_name_(before_name),
         meter_(*context_.meter),
         proof_(proof_of(plan_, &meter_)),
-        output_(plan_, outputs, proof_, &meter_) {
+        output_(plan_, outputs, proof_, &meter_, [this] { return reader_.trailer(); }) {
     context_.store = [this]() -> io::RunStore& { return run_store(); };
   }
 

@@ -36,6 +36,7 @@ SAMPLES = {
     "--float-order": Sample("--float-order=total"), "--record": Sample("--record=8 --key=0:u64"), "--key": Sample("--record=8 --key=4:u32"),
     "--unique": Sample("-u"), "--count": Sample("-u --count"), "--min-count": Sample("-u --count --min-count=7"),
     "--batch-elements": Sample("--batch-elements=100"), "--skip": Sample("--skip=8"),
+    "--skip-end": Sample("--skip-end=8"), "--elements": Sample("--elements=7"),
     "--check": Sample("-c", "", ["a.u64"]), "-C": Sample("-C", ""), "--fingerprint": Sample("--fingerprint", ""),
     "--expect": Sample("--fingerprint --expect=0:0000000000000000:0000000000000000", ""),
     "--merge": Sample("-m", inputs=BOTH), "--intersect": Sample("-m --intersect", inputs=BOTH),
@@ -76,12 +77,12 @@ REFUSED = {
         WITH_TAKE: "--unique --count --min-count --compress --verify-encoding",
         ONE_PROCESS: "--check -C --fingerprint --expect --merge --intersect --subtract --top --argsort --each --split-output "
                      "--resume --batch-elements",
-        "remove the headers from the files first": "--skip",
+        "copy the elements into files of their own first": "--skip --skip-end --elements",
         "leave out -T: the runs stay in the folder of --form": "--temporary-directory",
         ONE_OF_THEM: "--replace", UNKNOWN: "--parts --peer-timeout",
     },
     "--take": {
-        WITH_FORM: "--type --endian --reverse --float-order --record --key --skip --no-verify",
+        WITH_FORM: "--type --endian --reverse --float-order --record --key --skip --skip-end --elements --no-verify",
         ONE_PROCESS: "--check -C --fingerprint --expect --merge --intersect --subtract --top --argsort --each --split-output "
                      "--resume --batch-elements",
         OWN_FILE: "--unique --count --min-count", "give inputs with --form only": "--files0-from", NEEDS_FORM: "--inputs-here", ONE_OF_THEM: "--replace",

@@ -107,6 +107,13 @@ def sorted_first(call, found):
     return [f"gsort --each {shlex.join(sorted(set(operands)))} && gsort {shlex.join(joined([*options, ['-m']], operands))}"]
 
 
+def with_layout(call, found):
+    """The options that say where the elements are, instead of those that said otherwise."""
+    kept = without("--type", "--record", "--key", "--format")(call, found)[0]
+    options, operands = split_words(kept)
+    return [joined(options + [[word] for word in found[1].split()], operands)]
+
+
 def distinct_alone(call, found):
     words = without("--intersect", "--subtract", "--merge")(call, found)[0]
     return [["-u", *words]]
@@ -116,7 +123,7 @@ def distinct_alone(call, found):
 followed(r"did you mean --([\w=-]+)\?", renamed)
 followed(r"gsort -h shows the common options, gsort --help all", lambda call, found: [["-h"], ["--help"]])
 followed(r"(?:.*; )?leave out one of them", without_either)
-followed(r"leave out (-T|-m|--argsort|--skip)\b.*", without("{0}"))
+followed(r"leave out (-T|-m|--argsort|--skip-end|--skip|--elements)\b.*", without("{0}"))
 followed(r"leave out --record and --key: the keys of the array are sorted", without("--record", "--key"))
 followed(r"runs are kept in the folder of --resume; leave out (-T)", without("{0}"))
 followed(r"its header says so; leave out (--record)", without("{0}"))
@@ -160,6 +167,7 @@ followed(r"to read the bytes as they are, use (--decompress=none) -t (\w+)", wit
 followed(r"to read the bytes as they are, use (--decompress=none) (--format=npy)", with_options("{0}", "{1}"))
 followed(r"to read the bytes as they are, use (--decompress=none) (--format=text) -t (\w+)",
          with_options("{0}", "{1}", "--type={2}"))
+followed(r"use: (-[^|]*?)(?:; -t \w+ sorts its bytes as they are)?", with_layout)
 followed(r"(?:give -S \d+M or more, or )?use: (.* \| gsort .*?)(?:, with the other options)?"
          r"(?:; --decompress=none .*|; -t \w+ sorts .*)?", in_a_pipe)
 followed(r"give -S (\d+M) or more, or decompress such inputs first: .*", with_value("--buffer-size", "{0}"))
@@ -183,6 +191,7 @@ followed(r"the (?:values|types) are ([^;]*)", with_a_listed_value)
 followed(r"give a whole number from (\d+) to \d+", with_named_value("{0}"))
 followed(r"give a whole number in digits, as in (\d+)", with_named_value("{0}"))
 followed(r"a header has (0) to \d+ bytes", with_named_value("{0}"))
+followed(r"(0) to \d+ bytes may follow the elements", with_named_value("{0}"))
 followed(r"give numbers from .*, as in --device=(0,1), or (all), or (auto)", with_named_value("{0}", "{1}", "{2}"))
 followed(r"its levels are (\d+) to (\d+), \d+ if none is given", levels)
 followed(r"--share=(0/1) is the whole input", with_value("--share", "{0}"))
@@ -219,7 +228,7 @@ followed(r"name each file once: it is replaced, and its result would be sorted a
 
 prose(ABOUT_FILES, r"check the path", r"use a shorter name", r"give -m and --batch-elements files that .*", r"check the permissions, or use another path", r"check what it is redirected to",
       r"a part of the path is a file, not a folder", r"give (a file, not a folder|a name)", r"use another folder", r"with --each, -o names an existing folder; .*", r"is the file complete\?.*",
-      r"is it a (whole \.npy|SOSD) file\?.*", r"a file holds one array; .*", r"every input must begin with .*",
+      r"is it a (whole \.npy|SOSD) file\?.*", r"a file holds one array; .*", r"every input must (begin with|have --skip) .*", r"copy the elements into .*",
       r"likely (-t is wrong|elements have another size).*", r"its header says so; the type comes from .*",
       r"sort such arrays separately", r"-m --count adds up what -u --count writes, .*", r"name the file with -o: .*", r"the descriptor is closed; .*", r"stdin is read once",
       r"the plan is text: .*", r"give the report a file of its own", r"name another output, .*",

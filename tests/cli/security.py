@@ -134,7 +134,7 @@ SIZES = ["0", "1", "2147483648", "4294967295", "4294967296", "922337203685477580
 def sizes_that_nobody_has_are_refused_or_harmless(place):
     place.bash("gsort-gen -t u32 -n 1000 -o in.u32")
     problems = []
-    for option in ("--skip=", "--top=", "--batch-elements=", "--record=", "--key=0:u32 --record=", "--parallel=",
+    for option in ("--skip=", "--skip-end=", "--elements=", "--top=", "--batch-elements=", "--record=", "--key=0:u32 --record=", "--parallel=",
                    "--batch-size=", "--device=", "-S ", "--gpu-memory="):
         for size in SIZES:
             for unit in ("", "G") if option in ("-S ", "--gpu-memory=") else ("",):

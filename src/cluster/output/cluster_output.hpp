@@ -32,9 +32,11 @@ class ClusterOutput : public PieceSink {
   // Whether data may be lost if two hosts write to one page of it at once.
   [[nodiscard]] virtual bool is_on_network() const { return false; }
 
-  // Before the first put. All processes together write so many elements, behind `header`.
+  // Before the first put. All processes together write so many elements, behind `header`, and
+  // behind them `trailer`, unless the format has a header of its own.
   // Throws: Error when there is no room for what this process answers for.
-  virtual void begin(const Plan& plan, std::uint64_t elements, ConstByteSpan header) = 0;
+  virtual void begin(const Plan& plan, std::uint64_t elements, ConstByteSpan header,
+                     ConstByteSpan trailer) = 0;
 
   // This process has put `elements` elements, as its proof counts them: returns when they are on
   // the disk. Throws: Error when others have come here, or they cannot be synced.

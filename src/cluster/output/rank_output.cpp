@@ -20,11 +20,16 @@ RankOutput::RankOutput(Team& team, const std::string& path, DirectIo direct_io,
   team.meet();
 }
 
-void RankOutput::begin(const Plan& plan, std::uint64_t elements, ConstByteSpan header) {
+void RankOutput::begin(const Plan& plan, std::uint64_t elements, ConstByteSpan header,
+                       ConstByteSpan trailer) {
   const std::uint64_t begin = share_begin(elements, rank_, ranks_);
   const std::uint64_t own = share_begin(elements, rank_ + 1, ranks_) - begin;
   begin_ = plan.job.unique ? 0 : begin;
-  file_.emplace(std::span(&*output_, 1), writer_options(plan, plan.job.result_bytes()), &meter_);
+  io::WriterOptions options = writer_options(plan, plan.job.result_bytes());
+  if (rank_ + 1 == ranks_) {
+    options.trailer = [last = std::vector(trailer.begin(), trailer.end())] { return last; };
+  }
+  file_.emplace(std::span(&*output_, 1), options, &meter_);
   file_->begin(plan.job.unique ? std::nullopt : std::optional(own),
                rank_ == 0 ? header : ConstByteSpan());
 }

@@ -22,8 +22,10 @@ class RankOutput final : public ClusterOutput {
              std::function<void()>& on_leave, Meter& meter);
 
   [[nodiscard]] const io::Output* output() const override { return &*output_; }
-  // The header is that of rank 0's file; an array is complete in each.
-  void begin(const Plan& plan, std::uint64_t elements, ConstByteSpan header) override;
+  // The header is that of rank 0's file, the trailer that of the last one's; an array is complete
+  // in each.
+  void begin(const Plan& plan, std::uint64_t elements, ConstByteSpan header,
+             ConstByteSpan trailer) override;
   // Thread-safe. Position as of all files; with -u as of this one. Of text and compressed files,
   // pieces must be started in the order of their positions.
   void put(std::uint64_t position, ConstByteSpan elements) override;

@@ -36,10 +36,12 @@ SharedOutput::SharedOutput(Team& team, const std::string& path, std::function<vo
   is_on_network_ = on_network > 0;
 }
 
-void SharedOutput::begin(const Plan& plan, std::uint64_t elements, ConstByteSpan header) {
+void SharedOutput::begin(const Plan& plan, std::uint64_t elements, ConstByteSpan header,
+                         ConstByteSpan trailer) {
   header_.assign(header.begin(), header.end());
+  if (!has_header(plan.job.output_form.format)) trailer_.assign(trailer.begin(), trailer.end());
   element_bytes_ = plan.element_bytes;
-  bytes_ = checked_sum(header_.size(), checked_product(elements, element_bytes_));
+  bytes_ = checked_sum(header_.size() + trailer_.size(), checked_product(elements, element_bytes_));
   if (output_) output_->prepare(bytes_);
 }
 
@@ -55,7 +57,10 @@ void SharedOutput::put(std::uint64_t position, ConstByteSpan elements) {
 
 void SharedOutput::finish(const PartTable& parts, std::uint64_t /*elements*/) {
   if (parts.share(rank_) == 0 && !header_.empty()) write(0, header_);
-  if (share_) share_->finish(begin_of(parts, rank_), offset_of(parts.end_of(rank_)));
+  if (has_trailer(parts, rank_) && !trailer_.empty()) {
+    write(bytes_ - trailer_.size(), trailer_);
+  }
+  if (share_) share_->finish(begin_of(parts, rank_), end_of(parts, rank_));
 }
 
 void SharedOutput::put_in_place(Team& team, const PartTable& parts,
@@ -74,7 +79,7 @@ void SharedOutput::finish_whole(const PartTable& parts) {
   if (!output_) return;
   for (unsigned rank = 1; rank < parts.ranks(); ++rank) {
     const std::uint64_t begin = begin_of(parts, rank);
-    output_->note_written(begin, offset_of(parts.end_of(rank)) - begin);
+    output_->note_written(begin, end_of(parts, rank) - begin);
   }
   output_->finish(bytes_);
 }

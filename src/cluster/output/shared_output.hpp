@@ -1,6 +1,6 @@
 // SharedOutput: one file of all processes. Rank 0 makes it, under a hidden name, and the others
 // open it. Each writes its range. The process with the first share also writes the header, because
-// both may be in the same page.
+// both may be in the same page, and that with the last element what follows it.
 #pragma once
 
 #include <cstdint>
@@ -23,7 +23,8 @@ class SharedOutput final : public ClusterOutput {
 
   [[nodiscard]] const io::Output* output() const override { return output_ ? &*output_ : nullptr; }
   [[nodiscard]] bool is_on_network() const override { return is_on_network_; }
-  void begin(const Plan& plan, std::uint64_t elements, ConstByteSpan header) override;
+  void begin(const Plan& plan, std::uint64_t elements, ConstByteSpan header,
+             ConstByteSpan trailer) override;
   // Thread-safe.
   void put(std::uint64_t position, ConstByteSpan elements) override;
   void finish(const PartTable& parts, std::uint64_t elements) override;
@@ -38,6 +39,15 @@ class SharedOutput final : public ClusterOutput {
   [[nodiscard]] std::uint64_t begin_of(const PartTable& parts, unsigned rank) const {
     return parts.share(rank) == 0 ? 0 : offset_of(parts.begin_of(rank));
   }
+  // The end of that, with the trailer.
+  [[nodiscard]] std::uint64_t end_of(const PartTable& parts, unsigned rank) const {
+    return has_trailer(parts, rank) ? bytes_ : offset_of(parts.end_of(rank));
+  }
+  [[nodiscard]] bool has_trailer(const PartTable& parts, unsigned rank) const {
+    const std::uint64_t all = parts.borders().back();
+    const bool has_last = parts.begin_of(rank) < all && parts.end_of(rank) == all;
+    return all == 0 ? parts.share(rank) == 0 : has_last;
+  }
   void write(std::uint64_t offset, ConstByteSpan bytes);
   void finish_whole(const PartTable& parts);
 
@@ -48,6 +58,7 @@ class SharedOutput final : public ClusterOutput {
   std::optional<io::OutputShare> share_;
   bool is_on_network_ = false;  // as any process sees it
   std::vector<std::byte> header_;
+  std::vector<std::byte> trailer_;
   std::uint64_t element_bytes_ = 0;
   std::uint64_t bytes_ = 0;
 };

@@ -41,7 +41,9 @@ PieceSink& OutputChain::begin_unproven(std::optional<std::uint64_t> elements,
   const std::uint64_t most = std::min(elements.value_or(UINT64_MAX), job.top.value_or(UINT64_MAX));
   const bool is_sure_of_one = most == 1 && job.min_count <= 1;
   const bool is_known = most == 0 || (elements && (is_sure_of_one || !job.unique));
-  parts_.emplace(outputs_, writer_options(plan_, result_bytes(elements)), meter_)
+  io::WriterOptions options = writer_options(plan_, result_bytes(elements));
+  options.trailer = trailer_;
+  parts_.emplace(outputs_, options, meter_)
       .begin(is_known ? std::optional(most) : std::nullopt,
              job.numbered ? ConstByteSpan() : header);
   return *parts_;

@@ -4,6 +4,8 @@
 #include <cstdint>
 #include <functional>
 #include <optional>
+#include <utility>
+#include <vector>
 
 #include "base/meter.hpp"
 #include "io/output/writer.hpp"
@@ -20,9 +22,17 @@ namespace gsort {
 // `plan`, `outputs`, `proof` and `meter` (which may be null) outlive it.
 class OutputChain {
  public:
-  // `outputs` are one, or all parts of it.
-  OutputChain(const Plan& plan, std::span<io::Output> outputs, Proof& proof, Meter* meter)
-      : plan_(plan), outputs_(outputs), proof_(proof), meter_(meter) {}
+  using Trailer = std::function<std::vector<std::byte>()>;
+
+  // `outputs` are one, or all parts of it. `trailer` gives what follows the elements, when all of
+  // them have been put.
+  OutputChain(const Plan& plan, std::span<io::Output> outputs, Proof& proof, Meter* meter,
+              Trailer trailer = nullptr)
+      : plan_(plan),
+        outputs_(outputs),
+        proof_(proof),
+        meter_(meter),
+        trailer_(plan.job.numbered ? nullptr : std::move(trailer)) {}
 
   // To be called once, with the elements that will be put, or none if there are some: the sink
   // that takes them, from position `first` on.
@@ -56,6 +66,7 @@ class OutputChain {
   std::span<io::Output> outputs_;
   Proof& proof_;
   Meter* meter_;
+  Trailer trailer_;
   // Made when the output begins:
   std::optional<PartsSink> parts_;
   std::optional<Result> result_;

@@ -24,7 +24,10 @@ PartsSink::PartsSink(std::span<io::Output> outputs, const io::WriterOptions& opt
     : element_bytes_(options.element_bytes), outputs_(outputs), meter_(meter) {
   io::WriterOptions shared = options;
   shared.memory = std::make_shared<io::EncodingMemory>(options.encoders, options.threads);
-  for (io::Output& output : outputs) parts_.emplace_back(output, shared);
+  for (io::Output& output : outputs) {
+    shared.trailer = &output == &outputs.back() ? options.trailer : nullptr;
+    parts_.emplace_back(output, shared);
+  }
 }
 
 void PartsSink::begin(std::optional<std::uint64_t> elements, ConstByteSpan header) {

@@ -257,7 +257,7 @@ TEST(LargeParts, AreWrittenAtFarPlaces) {
       Plan plan;
       plan.element_bytes = sizeof key;
       if (team.rank() == 1) {
-        output.begin(plan, 2 * kMany, std::vector<std::byte>(kHeader));
+        output.begin(plan, 2 * kMany, std::vector<std::byte>(kHeader), {});
         output.put(kMany, std::as_bytes(std::span(&key, 1)));
         const auto hidden = std::filesystem::directory_iterator(folder.path())->path();
         std::ifstream file(hidden, std::ios::binary);

@@ -423,7 +423,7 @@ TEST_F(WholeJobs, NameNoPartBeforeAllAreReady) {
     std::function<void()> on_leave;
     Meter meter;
     RankOutput output(team, part(team.rank()), io::DirectIo::kAuto, on_leave, meter);
-    output.begin(Plan(), 0, {});
+    output.begin(Plan(), 0, {}, {});
     const PartTable none({0, team.count(), 1, 1, 0});
     output.finish(none, 0);
     if (team.rank() == 0) {

@@ -53,7 +53,7 @@ class Content {
       : pipe_(is_pipe ? bytes : Bytes()) {
     test::write_file(folder_ / name, bytes);
     input_ = std::make_unique<Input>(is_pipe ? pipe_.path() : folder_ / name);
-    stream_ = std::make_unique<ContentStream>(*input_, codec, 0);
+    stream_ = std::make_unique<ContentStream>(*input_, InputForm{.codec = codec});
   }
   ContentStream* operator->() { return stream_.get(); }
   [[nodiscard]] Bytes all() { return drain(*stream_); }
