@@ -42,7 +42,8 @@ void FileSource::begin(const ElementForm& form) {
   element_bytes_ = form.bytes;
   look_at_beginning(form);
   if (promised_elements_) {
-    const std::uint64_t promised = promised_bytes(path(), *promised_elements_, form.bytes);
+    const std::uint64_t promised =
+        promised_bytes(path(), *promised_elements_ / columns(), form.bytes);
     if (size_ != promised) throw wrong_array_size(path(), promised, size_, stored().has_value());
   }
   if (form_.elements) {

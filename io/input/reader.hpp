@@ -52,6 +52,8 @@ struct ReaderOptions {
   bool is_read_by_one_thread = false;
   // An element is a key of element_bytes, and its count (element/counted_keys.hpp).
   bool has_counts = false;
+  // The rows of an array of keys are elements, not arrays.
+  bool sorts_rows_whole = false;
 };
 
 class Reader {

@@ -64,6 +64,11 @@ class Source {
   // The elements of a row of an array of two dimensions; 0 for everything else.
   [[nodiscard]] std::uint64_t row_elements() const { return stored_ ? stored_->row_elements : 0; }
 
+  // Of a header's count that many make an element: rows of a table are elements.
+  [[nodiscard]] std::uint64_t columns() const {
+    return stored_ && stored_->columns > 0 ? stored_->columns : 1;
+  }
+
   // To be called once, before everything below.
   // Throws: Error(kInput) when the input does not hold whole elements, as far as can be seen.
   virtual void begin(const ElementForm& form) = 0;

@@ -20,7 +20,7 @@ StreamSource::StreamSource(std::unique_ptr<Input> opened, std::unique_ptr<Conten
 void StreamSource::begin(const ElementForm& form) {
   form_ = form;
   if (promised_elements_) {
-    promised_bytes_ = promised_bytes(path(), *promised_elements_, form.bytes);
+    promised_bytes_ = promised_bytes(path(), *promised_elements_ / columns(), form.bytes);
   }
   if (asked_elements_) promised_bytes_ = capped_product(*asked_elements_, form.bytes);
   refuse_foreign_name(path(), form, false);

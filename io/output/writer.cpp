@@ -261,8 +261,11 @@ void Writer::cancel() noexcept {
 // All headers of one dtype have the same size.
 std::vector<std::byte> Writer::counting_header(std::uint64_t elements) const {
   if (options_.form.format == FileFormat::kSosd) return make_sosd_header(elements);
-  return make_npy_header(options_.dtype.value_or(npy_dtype_of(options_.key)), elements,
-                         options_.row_elements, options_.empty_rows);
+  const StoredDtype dtype = options_.dtype.value_or(npy_dtype_of(options_.key));
+  if (options_.columns > 0) {
+    return make_npy_header(dtype, elements * options_.columns, options_.columns);
+  }
+  return make_npy_header(dtype, elements, options_.row_elements, options_.empty_rows);
 }
 
 void Writer::finish_plain() {

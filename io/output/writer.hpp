@@ -56,6 +56,7 @@ struct WriterOptions {
   KeyFormat key;
   std::optional<StoredDtype> dtype;         // of an array, where the key does not say it
   std::uint64_t row_elements = 0;           // of an array of two dimensions
+  std::uint64_t columns = 0;                // of a table: elements are its rows
   std::optional<std::uint64_t> empty_rows;  // of one whose rows have no elements
   std::size_t element_bytes = 0;            // of a key, with its count; or of a record, written raw
   bool counts = false;   // elements are keys with their counts (counted_keys.hpp)

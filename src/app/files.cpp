@@ -61,32 +61,12 @@ io::ReaderOptions reader_options(const Options& options) {
       options.type_source == TypeSource::kOption || options.type_source == TypeSource::kSuffix;
   wanted.type_is_assumed = options.type_source == TypeSource::kDefault;
   wanted.byte_order_is_asked = options.byte_order_is_asked;
+  wanted.sorts_rows_whole =
+      options.record_bytes || !options.record_keys.empty() || !options.order.empty();
   return wanted;
 }
 
 namespace {
-
-// Rows of an array of keys can be sorted as records behind the array's header, which then also
-// begins the output.
-void refuse_records_of_rows(const Options& options, const io::Reader& reader) {
-  const bool is_asked = options.record_bytes || !options.record_keys.empty();
-  if (reader.first_array().row_elements == 0 || reader.first_array().records || !is_asked) return;
-  const std::uint64_t row_bytes = reader.first_array().row_elements * bytes_of(reader.key().type);
-  const auto file = reader.state_of(0);
-  const auto elements_bytes = reader.known_size();
-  const bool is_one_plain_file =
-      reader.inputs() == 1 && file && elements_bytes && *elements_bytes < file->bytes;
-  throw Error(ErrorKind::kUsage,
-              fmt::format("{} with {}", options.record_bytes ? "--record" : "--key",
-                          options.inputs.front()),
-              fmt::format("the array holds keys, in rows of {} bytes", row_bytes))
-      .hint(
-          is_one_plain_file
-              ? fmt::format("to sort its rows as records, and keep its header, add --format=bin "
-                            "--skip={} --record={}",
-                            file->bytes - *elements_bytes, row_bytes)
-              : "to sort its rows as records, save it as an uncompressed .npy file, and sort that");
-}
 
 // Whether the first input is probably a SOSD file that is read as raw keys. Few keys may begin with
 // their number by chance.
@@ -110,7 +90,6 @@ bool looks_like_sosd(const Options& options, const io::Reader& reader, const Job
 }  // namespace
 
 Job job_of(const Options& options, const io::Reader& reader) {
-  refuse_records_of_rows(options, reader);
   StoredArray stored = reader.first_array();
   stored.key = reader.key_is_stored() ? std::optional(reader.key()) : std::nullopt;
   Job job = make_job(options, stored, reader.known_size());

@@ -241,7 +241,7 @@ void forget_all_joined(const std::string& output) {
 }  // namespace
 
 ShareDone form(const Options& options, Job job, io::Reader& reader, Meter& meter) {
-  if (io::has_rows(reader.first_array())) {
+  if (io::has_rows(reader.first_array()) || job.columns > 0) {
     throw Error(ErrorKind::kUsage, "option --form", "does not sort rows of an array")
         .hint("save array.ravel() to sort all of it");
   }

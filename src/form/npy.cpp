@@ -162,6 +162,19 @@ StoredArray keys_of_counted(const StoredArray& array, const std::string& path) {
   throw bad_array(path, "it holds no keys with their counts", kCountsHint);
 }
 
+StoredArray table_of(const StoredArray& array, const std::string& path) {
+  const std::uint64_t bytes = array.row_elements * array.element_bytes();
+  if (bytes > RecordFormat::kMostBytes) {
+    throw bad_array(path, fmt::format("its rows have {} bytes", bytes),
+                    "rows of up to 16384 bytes are sorted by columns; sort the positions of the "
+                    "column with --argsort");
+  }
+  return {.key = array.key,
+          .records = StoredRecords{static_cast<std::uint32_t>(bytes), {}},
+          .dtype = array.dtype.value_or(npy_dtype_of(*array.key)),
+          .columns = array.row_elements};
+}
+
 bool is_same_dtype(const StoredDtype& a, const StoredDtype& b) {
   const auto in_utf8 = [](const StoredDtype& dtype) {
     return dtype.version < 3 ? utf8_of_latin1(dtype.descr) : dtype.descr;

@@ -53,6 +53,10 @@ struct NpyHeader {
 // Throws: Error(kInput) if its elements are not a number and an unsigned count in its byte order.
 [[nodiscard]] StoredArray keys_of_counted(const StoredArray& array, const std::string& path);
 
+// The array of keys with its rows as elements.
+// Throws: Error(kInput) if a row is longer than a record can be.
+[[nodiscard]] StoredArray table_of(const StoredArray& array, const std::string& path);
+
 // Whether the array has two dimensions: its rows are sorted one by one, even if they are empty.
 [[nodiscard]] inline bool has_rows(const StoredArray& array) {
   return array.row_elements > 0 || array.empty_rows;

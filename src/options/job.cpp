@@ -17,7 +17,9 @@ namespace gsort {
 namespace {
 
 void adopt_elements(Job& job, const Options& options, const StoredArray& stored) {
-  if (stored.records) {
+  if (stored.columns > 0) {
+    adopt_table(job, options, stored);
+  } else if (stored.records) {
     adopt_records(job, options, *stored.records);
   } else {
     refuse_records_of_keys(options);
@@ -26,7 +28,7 @@ void adopt_elements(Job& job, const Options& options, const StoredArray& stored)
     for (KeyField& key : job.element.records->keys) key.float_order = FloatOrder::kTotal;
   }
   if (!options.argsort) job.element = job.element.as_keys();
-  if (!stored.key) return;
+  if (!stored.key || stored.columns > 0) return;
   job.element.key = *stored.key;
   job.type_source = TypeSource::kHeader;
 }
@@ -133,6 +135,7 @@ Job make_job(const Options& options, const StoredArray& stored,
   job.type_source = options.type_source;
   adopt_elements(job, options, stored);
   job.row_elements = stored.row_elements;
+  job.columns = stored.columns;
   job.empty_rows = stored.empty_rows;
   job.array_elements = array_elements(options, stored.row_elements, job.element.bytes());
   require_rules(RuleSet::kResult, options, stored);

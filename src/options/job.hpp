@@ -46,6 +46,7 @@ struct Job {
   unsigned output_parts = 1;       // files that the output is split into
   std::uint64_t header_bytes = 0;  // of the output, copied from the first input; with its end
   std::uint64_t row_elements = 0;  // of an array of two dimensions; the output has them
+  std::uint64_t columns = 0;       // of a table, whose rows are the elements; the output is one
   std::optional<std::uint64_t> empty_rows;  // of an array whose rows have no elements; the same
   std::optional<StoredDtype> dtype;  // of the output, if that is an array and the key does not say
   bool verify_encoding = false;

@@ -255,10 +255,12 @@ constexpr auto kFurtherRows = std::to_array<OptionSpec>({
      .group = kReporting,
      .in_environment = true,
      .help = "a status line (auto)",
-     .more = "auto: at a terminal, after a second. always: also elsewhere, a line per second; "
-             "nothing if the sort takes less than a second. json: the same as JSON, an object per "
-             "line. SIGUSR1 always prints a line.",
-     .rules = "The last line says done; the last object of json is always printed.",
+     .more =
+         "auto: at a terminal, after a second. always: also elsewhere, a line per second. json: "
+         "the same, an object per line. SIGUSR1 always prints a line.",
+     .rules =
+         "Sorts of less than a second print nothing. The last line says done; the last object of "
+         "json is always printed.",
      .apply = [](Options& o,
                  Text v) { o.progress = parse_choice(v, kProgressModes, "--progress"); }},
     {.name = "stats",

@@ -99,19 +99,22 @@ constexpr auto kRows = std::to_array<OptionSpec>({
      .help = "positions and types of the keys of a --record",
      .more = "TYPE is one of --type's, which is also the default, or bytesN: N bytes, at most 32, "
              "compared as unsigned. r reverses one key, -r all. Further keys break ties: "
-             "--key=0:u32,4:u32 sorts pairs. NAME[r] is a field of a NumPy array of records, which "
-             "needs no --record.",
+             "--key=0:u32,4:u32 sorts pairs. Of a .npy FILE, NAME[r] is a field of its records, "
+             "N[r] a column of its rows: without --record.",
      .rules = "A repeated --key adds keys. Keys do not overlap. Type a backslash before a comma or "
               "a backslash in NAME. Without --key, all fields of a NumPy array of records are "
-              "keys, in their order.",
+              "keys, in their order. Columns count from 0: --key=2r,0 sorts the rows of a .npy "
+              "array of two dimensions as a whole, of up to 16 KiB, and -u keeps the first of rows "
+              "with equal keys; without --key, each row is sorted by itself. Arrays in Fortran "
+              "order are errors: to read rows that are stored by columns takes one read for each "
+              "column.",
      .apply = add_record_keys},
     {.name = "unique",
      .letter = 'u',
      .group = kOrder,
      .common = true,
      .help = "one of each key",
-     .more = "The first of several equal keys, or of records with equal keys, is kept. With -c, no "
-             "key may repeat.",
+     .more = "The first of equal keys or records is kept. With -c, no key may repeat.",
      .rules = "For floats, see --float-order; --count, --intersect and --subtract write equal "
               "floats as 0 or NaN without a sign.",
      .apply = [](Options& o, Text) { o.unique = true; }},
@@ -161,13 +164,13 @@ constexpr auto kRows = std::to_array<OptionSpec>({
      .value_name = "N",
      .group = kOrder,
      .help = "sort N elements of each FILE; others may follow",
-     .more = "The output has the header and the end of the first FILE, unless it is .npy or SOSD.",
-     .rules =
-         "With --skip and --skip-end, each at most 16 MiB, these say where the elements of each "
-         "FILE are. If --skip-end is given, too, exactly N elements must be between header "
-         "and end; else at most 16 MiB may follow them. Text has no --elements; a .npy or "
-         "SOSD file has a header of its own, and none of these options. Parts have the header "
-         "before the first and the end behind the last.",
+     .more = "The output begins and ends as the first FILE, unless it is .npy or SOSD.",
+     .rules = "With --skip-end, too, exactly N elements must be between header and end; else at "
+              "most 16 MiB may follow them. --split-output: the header is in the first file, the "
+              "end in the last. Text has no --elements; .npy and SOSD files have a header of their "
+              "own, and none of these options. For a FITS table, a file of vectors (.fvecs) or a "
+              "SOSD file, the error names the options: --skip=5760 --record=24 --elements=1000 "
+              "--endian=big --key=0:f64.",
      .apply = set_elements},
 
     {.name = "check",

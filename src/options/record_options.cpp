@@ -157,6 +157,17 @@ void add_ordered_field(RecordFormat& format, const StoredRecords& records, std::
   add_field(format, *field, name, reversed != options.key.descending);
 }
 
+// The columns at the offsets of keys of records, as --key takes them.
+std::string columns_at(const std::vector<std::string>& keys, std::uint32_t column_bytes) {
+  std::string columns;
+  for (std::string_view rest : keys) {
+    const std::uint32_t column = take_number(rest).value_or(0) / column_bytes;
+    columns +=
+        fmt::format("{}{}{}", columns.empty() ? "" : ",", column, rest.ends_with('r') ? "r" : "");
+  }
+  return columns.empty() ? "0" : columns;
+}
+
 // If every key of the records has a type, none is assumed.
 void set_source_of_typed_keys(TypeSource& type_source, TypeSource source) {
   if (type_source == TypeSource::kDefault) type_source = source;
@@ -233,6 +244,47 @@ void adopt_records(Job& job, const Options& options, const StoredRecords& record
   }
   if (all_have_types) set_source_of_typed_keys(job.type_source, TypeSource::kHeader);
   job.element.records = std::move(format);
+}
+
+void adopt_table(Job& job, const Options& options, const StoredArray& table) {
+  const KeyFormat& key = *table.key;
+  const auto bytes = static_cast<std::uint32_t>(bytes_of(key.type));
+  const bool has_offsets = !std::ranges::all_of(
+      options.record_keys, [](const std::string& word) { return !names_its_type(word); });
+  if (options.record_bytes || has_offsets) {
+    throw Error(ErrorKind::kUsage,
+                fmt::format("{} with {}", options.record_bytes ? "--record" : "--key",
+                            options.inputs.front()),
+                fmt::format("the array is a table of {} columns", table.columns))
+        .hint(fmt::format("its rows are sorted by the numbers of columns: leave out --record, and "
+                          "give --key={}",
+                          columns_at(options.record_keys, bytes)));
+  }
+  require_files_of_records(options, true);
+  RecordFormat format;
+  format.bytes = table.records->bytes;
+  const auto add = [&](std::string_view column, bool reversed, std::string_view typed) {
+    std::string_view rest = column;
+    const auto number = take_number(rest);
+    if (!number || !rest.empty() || *number >= table.columns) {
+      throw bad_key(typed, "is not a column of the table",
+                    fmt::format("columns have the numbers 0 to {}", table.columns - 1));
+    }
+    add_record_key(
+        format,
+        {*number * bytes, bytes, key.type, key.big_endian, reversed != options.key.descending},
+        typed);
+  };
+  for (const std::string_view word : options.order) {
+    const bool reversed = word.starts_with('-');
+    add(word.substr(reversed ? 1 : 0), reversed, word);
+  }
+  for (const std::string_view word : options.record_keys) {
+    const bool reversed = word.ends_with('r');
+    add(word.substr(0, word.size() - (reversed ? 1 : 0)), reversed, word);
+  }
+  job.element = {key, std::move(format)};
+  job.type_source = TypeSource::kHeader;
 }
 
 void refuse_records_of_keys(const Options& options) {

@@ -54,6 +54,8 @@ class Call {
 
   // The elements of a row of an array of two dimensions, as its header says; 0: no rows.
   [[nodiscard]] std::uint64_t row_elements() const { return job_.row_elements; }
+  // Of a table whose rows come out; else 0.
+  [[nodiscard]] std::uint64_t columns() const { return job_.numbered ? 0 : job_.columns; }
 
   // The number of rows of an array whose rows are empty.
   [[nodiscard]] std::optional<std::uint64_t> empty_rows() const { return job_.empty_rows; }

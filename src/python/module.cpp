@@ -337,6 +337,7 @@ NB_MODULE(_native, module) {
       .def_prop_ro("dtype", &Call::dtype)
       .def_prop_ro("warning", &Call::warning)
       .def_prop_ro("row_elements", &Call::row_elements)
+      .def_prop_ro("columns", &Call::columns)
       .def_prop_ro("empty_rows", &Call::empty_rows)
       .def("sort", sort, "room"_a.none(), "watch"_a.none())
       .def("sort_into", sort_into, "descriptor"_a, "place"_a, "watch"_a.none())

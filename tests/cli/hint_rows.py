@@ -114,6 +114,12 @@ def with_layout(call, found):
     return [joined(options + [[word] for word in found[1].split()], operands)]
 
 
+def with_columns(call, found):
+    """The columns that were meant, instead of the record."""
+    options, operands = split_words(without("--record", "--key")(call, found)[0])
+    return [joined([*options, [found[1]]], operands)]
+
+
 def distinct_alone(call, found):
     words = without("--intersect", "--subtract", "--merge")(call, found)[0]
     return [["-u", *words]]
@@ -155,8 +161,7 @@ followed(r"(?:unpack it|unpack it; \.npy files are sorted|samtools sort sorts it
 followed(r"--format=(text|npy) .*; -t \w+ sorts its bytes as they are", with_value("--format", "{0}"))
 followed(r"--format=npy sorts the array; (--format=bin) (--skip=\d+) sorts the bytes behind its header, and copies that",
          with_options("{0}", "{1}"))
-followed(r"to sort its rows as records, and keep its header, add (--format=bin) (--skip=\d+) (--record=\d+)",
-         with_options("{0}", "{1}", "{2}"), rows_in_order)
+followed(r"its rows are sorted by the numbers of columns: leave out --record, and give (--key=\S+)", with_columns, rows_in_order)
 followed(r"(?:-mu --count counts keys; )?add (--format=bin) if -u --count wrote it(?:; -mu --count counts keys)?",
          with_options("{0}"))
 followed(r"--format=bin takes all files as raw bytes", with_options("--format=bin"))
@@ -240,7 +245,7 @@ prose(ABOUT_FILES, r"check the path", r"use a shorter name", r"give -m and --bat
       r"concatenate files first, .*", r"the sorted output is in place; .*")
 prose(ABOUT_MACHINE, r"free some space .*", r"raise the limit with 'ulimit -f'", r"the disk reported an error; .*",
       r"give a folder with more room .*", r"use at least <.*")
-prose(OTHER_PROGRAM, r"save (array\.ravel|numpy\.).*", r"array\.view\(.*", r"integers of 8 to 64 bits, .*",
+prose(OTHER_PROGRAM, r"save (array\.ravel|numpy\.).*", r"array\.view\(.*", r"integers of 8 to 64 bits, .*", r"rows of up to .*",
       r"arrays of one dimension are sorted, .*", r"numpy\.char\.encode.*", r"unpack it; \.npy files are sorted",
       r"to sort its rows as records, save .*", r"write raw keys \(--format=IN:bin\); numpy\.fromfile .*")
 prose(ANOTHER_JOB, r"run gsort twice.*", r"the number of keys is not known in advance; .*", r"write the result with -o first, .*",
@@ -256,5 +261,5 @@ prose(SAYS_WHY, r"each line holds one number, and nothing else", r"every array i
       r"\d+:bytesN compares its bytes as they are", r"no field has an order: .*", r"name those that decide with --key; .*",
       r"--key=0:bytes32,.*")
 prose(HAS_NAMES, r"records have .*", r"an array has at least 1", r"OFFSET\[:TYPE\].*", r".*; bytesN compares N bytes",
-      r"these can be sorted by: .*", r"the largest number is \d+", r"give less than 8E, as in .*", r"name fields with --key; .*", r"a sort uses \d+ at most",
+      r"these can be sorted by: .*", r"columns have the numbers .*", r"the largest number is \d+", r"give less than 8E, as in .*", r"name fields with --key; .*", r"a sort uses \d+ at most",
       r"--key says where the keys are: .*", r"P is how many there are, .*", r"\w+ (holds|has) .*; -t takes another type")

@@ -169,14 +169,14 @@ def output_of(words):
 # What must come out, of rows whose hint is easily wrong.
 
 def rows_in_order(call, words, before):
-    """Rows of an array, by the f64 at their beginning, behind the header as it was."""
+    """Rows of four f64, by the columns that --key names, behind the header as it was."""
     options, operands = split_words(words)
-    skip = int(next(value_of(o) for o in reversed(options) if long_name(o) == "--skip"))
-    size = int(next(value_of(o) for o in reversed(options) if long_name(o) == "--record"))
+    columns = next(value_of(option) for option in options if long_name(option) == "--key").split(",")
     data = before[operands[0]]
-    rows = [data[at:at + size] for at in range(skip, len(data), size)]
-    rows.sort(key=lambda row: struct.unpack("<d", row[:8])[0])
-    return data[:skip] + b"".join(rows)
+    rows = [data[at:at + 32] for at in range(128, len(data), 32)]
+    rows.sort(key=lambda row: [struct.unpack("<4d", row)[int(column.rstrip("r"))] * (-1 if "r" in column else 1)
+                               for column in columns])
+    return data[:128] + b"".join(rows)
 
 
 HAS_NAMES = "it lists names or numbers to choose from"

@@ -98,7 +98,7 @@ def write_parts(bed: Bed) -> None:
         data = bed.write("in.u64", keys(rng.choice(["random", "few", "sorted"]), "Q", rng.randrange(50_000, 100_000), rng))
         bed.expect_same_parts(processes, "u64", [data], rng.choice(["-r", "-S40M"]))
     bed.expect_same_parts(3, "a header that is kept", [bed.write("head.bin", b"\x01" * 24 + keys("random", "Q", 9_000, rng))],
-                          "--skip=24", "-t", "u64", suffix="bin")
+                          "--skip=24", "--elements=8999", "-t", "u64", suffix="bin")
     bed.expect_same_parts(4, "narrow keys", [bed.write("in.u8", rng.randbytes(70_001))], suffix="u8")
     bed.expect_same_parts(4, "two elements", [bed.write("in.u16", rng.randbytes(4))], suffix="u16")
     records = b"".join(rng.choice([b"a", b"b"]) + rng.randbytes(11) for _ in range(20_001))
@@ -284,8 +284,10 @@ def sort_arrays(bed: Bed) -> None:
     bed.expect_same(3, "a NumPy array", ["in.npy"], output="out.npy")
     bed.write("empty.npy", npy("<i4", 0, b""))
     bed.expect_same(2, "an empty NumPy array", ["empty.npy"], output="empty-out.npy")
-    bed.write("head.bin", b"\x01" * 24 + keys("random", "Q", 9_000, rng))
-    bed.expect_same(2, "a header that is kept", ["head.bin"], "--skip=24", "-t", "u64")
+    bed.write("ends.bin", b"\x01" * 24 + keys("random", "Q", 9_000, rng) + b"the end")
+    bed.expect_same(3, "a header and an end that are kept", ["ends.bin"], "--skip=24", "--skip-end=7", "-t", "u64")
+    bed.write("table.npy", npy("<f8", 60_000, keys("few", "d", 60_000, rng)).replace(b"(60000,), }   ", b"(15000, 4), } "))
+    bed.expect_same(3, "rows by columns", ["table.npy"], "--key=1,3r", output="table-out.npy")
     # So long that the borders of processes lie at multiples of 4 MiB of the file.
     bed.write("long.npy", npy("<u8", 18_000_000, keys("random", "Q", 18_000_000, rng)))
     bed.expect_same(2, "a long NumPy array", ["long.npy"], "-S", "256M", output="long-out.npy")

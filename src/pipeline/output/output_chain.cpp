@@ -13,6 +13,7 @@ io::WriterOptions writer_options(const Plan& plan, std::size_t result_bytes) {
   options.counts = plan.job.counts;
   options.dtype = plan.job.dtype;
   options.row_elements = plan.job.row_elements;
+  if (!plan.job.numbered) options.columns = plan.job.columns;
   options.empty_rows = plan.job.empty_rows;
   options.windows = plan.output.windows;
   options.frame_elements = plan.output.encode.frame_elements;

@@ -288,7 +288,8 @@ Outcome attempt_part(const SortContext& context, const io::OutputPlace& place, P
 std::vector<std::byte> header_of_output(const Job& job, std::uint64_t elements) {
   if (job.output_form.format == FileFormat::kSosd) return io::make_sosd_header(elements);
   if (job.output_form.format != FileFormat::kNpy) return {};
-  return io::make_npy_header(job.dtype.value_or(io::npy_dtype_of(job.element.key)), elements);
+  return io::make_npy_header(job.dtype.value_or(io::npy_dtype_of(job.element.key)),
+                             elements * std::max<std::uint64_t>(job.columns, 1), job.columns);
 }
 
 PartRecord planned_part(PartRecord part, const std::string& output, const FormedShares& shares,

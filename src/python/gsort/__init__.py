@@ -28,7 +28,7 @@ import numpy
 
 from . import _device
 from ._arrays import Path, as_output, each_of, flattened, in_writable_memory, is_path, sole
-from ._axes import arranged, index_dtype, positions_of_rows, require_kind, require_place
+from ._axes import arranged, index_dtype, is_table, positions_of_rows, require_kind, require_place
 from ._device import segmented_argsort, segmented_sort, sort_pairs
 from ._distinct import counted_texts, indexed
 from ._errors import (CorruptError, DataError, DeniedFileError, DeviceError, Error, FileError, MissingFileError,
@@ -46,6 +46,7 @@ __all__ = ["argsort", "check", "intersect1d", "merge", "segmented_argsort", "seg
 
 Size = Union[int, str, None]
 Output = Union[Path, numpy.ndarray, None]
+Order = Union[str, int, Sequence[Union[str, int]], None]
 _Function = TypeVar("_Function", bound=Callable[..., Any])
 # Names that NumPy and the program have for arguments.
 _ALIASES = {"out": "output", "reverse": "descending", "parallel": "threads", "buffer_size": "memory", "S": "memory",
@@ -82,7 +83,7 @@ class Checked:
 
 @_with_aliases
 def sort(source: Any, output: Output = None, *, axis: Optional[int] = -1, kind: Optional[str] = None, dtype: Any = None,
-         order: Union[str, Sequence[str], None] = None, descending: bool = False, float_order: str = "numeric",
+         order: Order = None, descending: bool = False, float_order: str = "numeric",
          unique: bool = False, top: Optional[int] = None, memory: Size = None, gpu_memory: Size = None,
          threads: Optional[int] = None, engine: str = "auto", temporary: Any = None,
          progress: Union[bool, Watch, None] = None, stream: Any = None) -> Any:
@@ -108,7 +109,8 @@ def sort(source: Any, output: Output = None, *, axis: Optional[int] = -1, kind: 
             output from the type of the result, a UserWarning says so.
         order: the field of records to sort by, or several; "-name" sorts a field in descending order, unless a field
             has this name; None sorts by all fields. Records that are equal in these stay in the order of the source;
-            NumPy compares the other fields, too.
+            NumPy compares the other fields, too. A number is a column of a table, an array or .npy file of two
+            dimensions: [2, 0] or ["-2", 0] sorts whole rows, also with unique.
         descending: the greatest first; records with equal fields stay in the order of the source.
         float_order: "numeric" or "total"; see the module.
         unique: keep one of each key.
@@ -146,7 +148,7 @@ def sort(source: Any, output: Output = None, *, axis: Optional[int] = -1, kind: 
         raise usage("stream", "the source is not in device memory", "leave it out")
     words = option_words(order=order, descending=descending, float_order=float_order, unique=unique, top=top,
                          memory=memory, gpu_memory=gpu_memory, threads=threads, engine=engine, temporary=temporary)
-    given, (source, moved) = source, arranged(source, axis)
+    given, (source, moved) = source, arranged(source, axis, order)
     is_in_place = output is given and top is None and not unique
     if not isinstance(source, numpy.ndarray) or output is None or not (is_in_place or moved != -1):
         result = run(Inputs(source, dtype), words, output, progress, temporary)
@@ -169,7 +171,7 @@ def _sole(source: Any, output: Any, dtype: Any) -> Tuple[Any, Any]:
 
 @_with_aliases
 def merge(sources: Any, output: Output = None, *, dtype: Any = None,
-          order: Union[str, Sequence[str], None] = None, descending: bool = False, float_order: str = "numeric",
+          order: Order = None, descending: bool = False, float_order: str = "numeric",
           unique: bool = False, counts: bool = False, top: Optional[int] = None, memory: Size = None,
           threads: Optional[int] = None, temporary: Any = None, progress: Union[bool, Watch, None] = None) -> Any:
     """Merges sources that are sorted already. Arguments and result are those of sort, but without axis, kind, engine and
@@ -202,7 +204,7 @@ def _in_two_arrays(counted: numpy.ndarray) -> Tuple[numpy.ndarray, numpy.ndarray
 
 
 @_with_aliases
-def check(source: Any, *, axis: Optional[int] = -1, dtype: Any = None, order: Union[str, Sequence[str], None] = None,
+def check(source: Any, *, axis: Optional[int] = -1, dtype: Any = None, order: Order = None,
           descending: bool = False, float_order: str = "numeric", unique: bool = False, threads: Optional[int] = None,
           progress: Union[bool, Watch, None] = None) -> Checked:
     """Whether a file or an array is sorted; with `unique`, whether no key repeats, either.
@@ -210,7 +212,7 @@ def check(source: Any, *, axis: Optional[int] = -1, dtype: Any = None, order: Un
     Raises: as sort.
     """
     words = option_words(order=order, descending=descending, float_order=float_order, unique=unique, threads=threads)
-    source, _ = arranged(sole(source, wanted_dtype(dtype)), axis)
+    source, _ = arranged(sole(source, wanted_dtype(dtype)), axis, order)
     call = Inputs(source, dtype).call([*words, b"--check"])
     with Watching(progress) as watch:
         found = call.check(watch)
@@ -221,7 +223,7 @@ def check(source: Any, *, axis: Optional[int] = -1, dtype: Any = None, order: Un
 
 @_with_aliases
 def argsort(source: Any, output: Output = None, *, axis: Optional[int] = -1, kind: Optional[str] = None, dtype: Any = None,
-            order: Union[str, Sequence[str], None] = None, descending: bool = False, float_order: str = "numeric",
+            order: Order = None, descending: bool = False, float_order: str = "numeric",
             top: Optional[int] = None, memory: Size = None, gpu_memory: Size = None, threads: Optional[int] = None,
             engine: str = "auto", temporary: Any = None, progress: Union[bool, Watch, None] = None, stream: Any = None) -> Any:
     """The indices that sort an array, a file, or a list of them, as numpy.argsort(kind="stable").
@@ -253,8 +255,8 @@ def argsort(source: Any, output: Output = None, *, axis: Optional[int] = -1, kin
         raise usage("stream", "the source is not in device memory", "leave it out")
     options = {"float_order": float_order, "memory": memory, "gpu_memory": gpu_memory, "threads": threads,
                "engine": engine, "temporary": temporary}
-    source, moved = arranged(sole(source, wanted_dtype(dtype)), axis)
-    if isinstance(source, numpy.ndarray) and source.ndim > 1:
+    source, moved = arranged(sole(source, wanted_dtype(dtype)), axis, order)
+    if isinstance(source, numpy.ndarray) and source.ndim > 1 and not is_table(source, order):
         if top is not None:
             raise usage("top", "cannot be combined with rows of an array", "give array.ravel(), or leave it out")
         require_dtype(source, wanted_dtype(dtype))

@@ -19,7 +19,7 @@ __version__: str
 Array = numpy.ndarray
 Size = Union[int, str, None]
 Kind = Literal["quicksort", "mergesort", "heapsort", "stable", None]
-_Order = Union[str, Sequence[str], None]
+_Order = Union[str, int, Sequence[Union[str, int]], None]
 
 class HoldsArray(Protocol):
     def __array__(self, *arguments: Any, **named: Any) -> Any: ...

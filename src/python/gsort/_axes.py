@@ -19,10 +19,17 @@ def require_kind(kind: Any) -> None:
         raise usage(f"kind {kind!r}", "is none of NumPy's", "leave it out: every sort is stable")
 
 
-def arranged(source: Any, axis: Any) -> Tuple[Any, int]:
+def is_table(source: Any, order: Any) -> bool:
+    """Whether the rows of an array are sorted as a whole, by the columns that order names."""
+    return order is not None and isinstance(source, numpy.ndarray) and source.ndim == 2 and source.dtype.names is None
+
+
+def arranged(source: Any, axis: Any, order: Any = None) -> Tuple[Any, int]:
     """The source with the dimension that is sorted as its last one, and which one it was; as one row if that is None."""
     if type(axis) is int and axis == -1:
         return source, -1
+    if is_table(source, order):
+        raise usage("axis", "order sorts whole rows by columns", "leave out one of them")
     if not isinstance(source, numpy.ndarray):
         raise usage("axis", "a file, or a list of sources, has none", "leave it out, or give one array")
     if axis is None:

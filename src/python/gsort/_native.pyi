@@ -25,6 +25,7 @@ class Call:
     memory_bytes: int
     dtype: str
     row_elements: int
+    columns: int
     empty_rows: Optional[int]
     warning: str
     def __init__(self, words: Sequence[builtins.bytes], arrays: Sequence[Array], order: Sequence[builtins.bytes]) -> None: ...

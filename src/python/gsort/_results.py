@@ -73,10 +73,11 @@ def into_array(inputs: Inputs, words: List[bytes], given: Optional[numpy.ndarray
     with Watching(progress) as watch:
         done = call.sort(room, watch)
     del room
+    found = done.output_elements * max(call.columns, 1)
     if given is not None:
-        return given if done.output_elements == given.size else numpy.asarray(given).reshape(-1)[:done.output_elements]
-    if done.output_elements < elements:
-        result.resize(done.output_elements, refcheck=False)  # gives the memory behind it back
+        return given if found == given.size else numpy.asarray(given).reshape(-1)[:found]
+    if found < elements:
+        result.resize(found, refcheck=False)  # gives the memory behind it back
     return result.reshape(result_shape(inputs, done.output_elements, call))
 
 

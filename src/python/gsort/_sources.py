@@ -296,9 +296,13 @@ def _list_of(value: Any, name: str, is_item: Callable[[object], bool], hint: str
 
 
 def _fields_of(order: Any) -> List[str]:
-    if order is None or isinstance(order, str):
-        return [] if order is None else [order]
-    return _list_of(order, "order", lambda field: isinstance(field, str), "give a name, a list of names, or None")
+    def is_field(field: object) -> bool:
+        is_column = isinstance(field, (int, numpy.integer)) and not isinstance(field, bool) and field >= 0
+        return isinstance(field, str) or is_column
+
+    if order is None or is_field(order):
+        return [] if order is None else [str(order)]
+    return [str(field) for field in _list_of(order, "order", is_field, "give a name or the number of a column, or a list of these")]
 
 
 def dtype_of(call: _native.Call) -> numpy.dtype:
@@ -312,6 +316,8 @@ def dtype_of(call: _native.Call) -> numpy.dtype:
 
 def result_shape(inputs: Inputs, elements: int, call: _native.Call) -> Tuple[int, ...]:
     """That of the source if there is only one."""
+    if call.columns:
+        return elements, call.columns
     array = inputs.only_array
     if array is not None and array.ndim > 1 and array.size == elements:
         return array.shape

@@ -1,0 +1,66 @@
+"""Tables: arrays of two dimensions whose rows are sorted as a whole, by columns."""
+
+import gsort
+import numpy
+import pytest
+
+from support import random_array
+
+
+def table_of(dtype, rows=1003, columns=4):
+    table = random_array("u1", rows * columns, seed=3).reshape(rows, columns) % 7
+    return table.astype(dtype)
+
+
+@pytest.mark.parametrize("dtype", ["u1", ">u2", "i4", "<f4", ">f8", "M8[s]", "?"])
+def test_rows_are_in_the_order_of_the_columns(dtype):
+    table = table_of(dtype)
+    wanted = table[numpy.lexsort((table[:, 0], table[:, 2]))]
+    for layout in (numpy.ascontiguousarray, numpy.asfortranarray):
+        result = gsort.sort(layout(table), order=[2, 0])
+        assert result.dtype == table.dtype and result.shape == table.shape
+        assert numpy.array_equal(result, wanted)
+    assert numpy.array_equal(gsort.argsort(table, order=[2, 0]), numpy.lexsort((table[:, 0], table[:, 2])))
+    assert gsort.check(wanted, order=(2, 0)) and not gsort.check(table, order=2)
+
+
+def test_columns_may_be_descending():
+    table = table_of("i8")
+    result = gsort.sort(table, order=["-1", 0])
+    assert numpy.array_equal(result, table[numpy.lexsort((table[:, 0], -table[:, 1]))])
+    assert numpy.array_equal(gsort.sort(table, order=1, descending=True), table[numpy.argsort(-table[:, 1], kind="stable")])
+
+
+def test_distinct_rows_the_first_ones_and_positions():
+    table = table_of("i2", columns=2)
+    assert numpy.array_equal(gsort.sort(table, order=[0, 1], unique=True), numpy.unique(table, axis=0))
+    first = table[numpy.argsort(table[:, 1], kind="stable")]
+    assert numpy.array_equal(gsort.sort(table, order=1, top=10), first[:10])
+    assert numpy.array_equal(gsort.argsort(table, order=1, top=10), numpy.argsort(table[:, 1], kind="stable")[:10])
+    twice = numpy.concatenate([first, first])
+    assert numpy.array_equal(gsort.merge([first, first], order=1), twice[numpy.argsort(twice[:, 1], kind="stable")])
+
+
+def test_tables_in_place_and_in_files(tmp_path):
+    table = table_of("f8")
+    wanted = table[numpy.argsort(table[:, 3], kind="stable")]
+    numpy.save(tmp_path / "table.npy", table)
+    summary = gsort.sort(tmp_path / "table.npy", tmp_path / "sorted.npy", order=3)
+    assert numpy.array_equal(numpy.load(tmp_path / "sorted.npy"), wanted) and summary.elements == len(table)
+    assert numpy.array_equal(gsort.sort(tmp_path / "table.npy", order=3), wanted)
+    place = numpy.zeros_like(table)
+    assert gsort.sort(table, place, order=3) is place and numpy.array_equal(place, wanted)
+    assert gsort.sort(table, table, order=3) is table and numpy.array_equal(table, wanted)
+
+
+def test_columns_that_are_not_there():
+    table = table_of("f8")
+    for order in (4, [0, 9], "x"):
+        with pytest.raises(ValueError, match="is not a column of the table"):
+            gsort.sort(table, order=order)
+    with pytest.raises(ValueError, match="order"):
+        gsort.sort(table, order=[-1])
+    with pytest.raises(ValueError, match="axis"):
+        gsort.sort(table, order=0, axis=0)
+    with pytest.raises(ValueError, match="not records"):
+        gsort.sort(table[0], order=0)
