@@ -298,7 +298,7 @@ def _list_of(value: Any, name: str, is_item: Callable[[object], bool], hint: str
 def _fields_of(order: Any) -> List[str]:
     def is_field(field: object) -> bool:
         is_column = isinstance(field, (int, numpy.integer)) and not isinstance(field, bool) and field >= 0
-        return isinstance(field, str) or is_column
+        return isinstance(field, str) or bool(is_column)
 
     if order is None or is_field(order):
         return [] if order is None else [str(order)]
