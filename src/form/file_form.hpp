@@ -31,7 +31,7 @@ struct InputForm {
   // Of each input, behind its compression: a header, the elements, and what follows these.
   std::uint64_t skip_bytes = 0;
   std::uint64_t skip_end_bytes = 0;
-  std::optional<std::uint64_t> elements;  // none: all between header and end
+  std::optional<std::uint64_t> elements = {};  // none: all between header and end
 };
 
 // How the output is written.
