@@ -41,7 +41,7 @@ void RecordCandidates::add(ConstByteSpan block, std::uint64_t first_index) {
     std::memcpy(at(entries_[count_]), record, record_bytes_);
     ++count_;
   }
-  if (least_left_ != nullptr) {
+  if (count_ - before < records) {
     // Looks at the block again: with the fingerprint from reading it, the sum would be right
     // whatever records were taken.
     Fingerprint left = all_.proof.look(block);

@@ -1,0 +1,108 @@
+// What a worker of a selection keeps of records, and what the proof hears of those it leaves out.
+#include "pipeline/select/select_records.hpp"
+
+#include <algorithm>
+#include <cstdint>
+#include <optional>
+#include <span>
+#include <string>
+#include <vector>
+
+#include <gtest/gtest.h>
+
+#include "support/sorted_copy.hpp"
+#include "support/stably_sorted.hpp"
+
+namespace gsort {
+namespace {
+
+using test::Bytes;
+
+constexpr std::size_t kBytes = 16;
+constexpr std::size_t kBlockRecords = 100;
+
+class RecordCandidatesTest : public testing::Test {
+ protected:
+  // Adds all blocks and reduces.
+  Bytes kept_of(const Bytes& input, const RecordFormat& format, std::uint64_t top,
+                std::uint64_t bound) {
+    Plan plan;
+    plan.job.element.records = format;
+    plan.job.top = top;
+    SelectPlan sizes;
+    sizes.candidates = top + std::max<std::uint64_t>(top, 4'096) + kBlockRecords;
+    sizes.candidate_bytes = sizes.candidates * kBytes;
+    proof_.emplace(plan.job.element, true);
+    RecordSelection selection{plan, sizes, RecordOrder(format), *proof_, bound};
+    Bytes memory(2 * sizes.candidate_bytes + sizes.candidates * kRecordEntryBytes);
+    RecordCandidates candidates(selection, memory);
+    Bytes block(kBlockRecords * kBytes);  // the same memory for all
+    for (std::size_t at = 0; at < input.size(); at += block.size()) {
+      const auto bytes = std::span(input).subspan(at, std::min(block.size(), input.size() - at));
+      std::ranges::copy(bytes, block.begin());
+      (void)proof_->add_input(bytes);
+      candidates.add(std::span(block).first(bytes.size()), at / kBytes);
+    }
+    candidates.reduce();
+    bound_ = selection.bound;
+    const ConstByteSpan kept = candidates.kept();
+    return {kept.begin(), kept.end()};
+  }
+
+  std::optional<Proof> proof_;
+  std::uint64_t bound_ = 0;
+};
+
+// The bound is too low, as after a fault. Records of one prefix differ behind it.
+TEST_F(RecordCandidatesTest, NoteTheLeastRecordThatIsLeftOut) {
+  const RecordFormat format{kBytes, {{0, 8, KeyType::kU64}, {8, 4, KeyType::kU32}}};
+  const RecordOrder order(format);
+  Bytes input = test::generated({KeyType::kU64}, Distribution::kUniform, 2'000);
+  for (std::size_t at = 0; at < input.size(); at += kBytes) {  // few prefixes
+    std::fill_n(input.begin() + static_cast<std::ptrdiff_t>(at) + 1, 7, std::byte{0});
+    input[at] &= std::byte{15};
+  }
+  constexpr std::uint64_t kBound = 6;
+  const Bytes kept = kept_of(input, format, 900, kBound);
+  std::optional<std::string> least;
+  Bytes wanted;
+  for (std::size_t at = 0; at < input.size(); at += kBytes) {
+    if (order.prefix_of(&input[at]) <= kBound) {
+      wanted.insert(wanted.end(), &input[at], &input[at] + kBytes);
+      continue;
+    }
+    const std::string key = order.normalised_key(&input[at]);
+    if (!least || key < *least) least = key;
+  }
+  EXPECT_TRUE(kept == test::stably_sorted(wanted, format));
+  const ProofSummary seen = proof_->summary();
+  EXPECT_EQ(seen.least_left_out, least);
+  Fingerprint left_out = proof_->look(input);
+  left_out -= proof_->look(wanted);
+  EXPECT_EQ(seen.left_out, left_out);
+  EXPECT_EQ(seen.repeats.count, 0U);
+}
+
+// It falls to the prefix of the last one that is wanted.
+TEST_F(RecordCandidatesTest, LowerTheBound) {
+  const RecordFormat format{kBytes, {{0, 8, KeyType::kU64}}};
+  const RecordOrder order(format);
+  const Bytes input = test::generated({KeyType::kU64}, Distribution::kUniform, 40'000);
+  const Bytes sorted = test::stably_sorted(input, format);
+  for (const std::uint64_t top : {1U, 700U, 19'999U, 20'000U}) {
+    const Bytes kept = kept_of(input, format, top, ~std::uint64_t{0});
+    EXPECT_TRUE(std::ranges::equal(kept, std::span(sorted).first(top * kBytes)));
+    EXPECT_EQ(bound_, order.prefix_of(&sorted[(top - 1) * kBytes]));
+    const ProofSummary seen = proof_->summary();
+    EXPECT_EQ(seen.left_out.count, 20'000 - top);
+    EXPECT_EQ(seen.least_left_out.has_value(), top < 20'000);
+    if (seen.least_left_out) {
+      EXPECT_EQ(*seen.least_left_out, order.normalised_key(&sorted[top * kBytes]));
+    }
+  }
+  (void)kept_of(input, format, 20'001, ~std::uint64_t{0});
+  EXPECT_EQ(bound_, ~std::uint64_t{0});
+}
+
+}  // namespace
+}  // namespace gsort
