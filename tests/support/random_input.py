@@ -32,6 +32,7 @@ class Input:
     form: str = "bin"
     out_form: str = "bin"
     out_codec: str = ""
+    around: tuple[bytes, bytes] = (b"", b"")  # in front of the elements of each input, and behind them
     names: list[str] = field(default_factory=list)
     raw: list[bytes] = field(default_factory=list)  # of each input
 
@@ -47,6 +48,7 @@ class Input:
         words += [] if self.array is None else [f"--batch-elements={self.array}"]
         words += [f"--split-output={self.parts}"] * (self.parts > 0)
         words += ["-m"] * self.merge + ["--argsort"] * self.argsort
+        words += [f"--skip={len(self.around[0])}", f"--skip-end={len(self.around[1])}"] * any(self.around)
         if (self.form, self.out_form) != ("bin", "bin"):
             words.append(f"--format={self.form}:{self.out_form}")
         if self.each:  # the names of the outputs, which are those of the inputs, do not say it
@@ -56,7 +58,7 @@ class Input:
     def can_come_through_a_pipe(self) -> bool:
         """All inputs as one, of which nobody knows the size."""
         is_raw = not self.each and self.form == "bin" and all(name.endswith(".raw") for name in self.names)
-        if self.parts and (self.merge or self.array is not None):
+        if self.parts and (self.merge or self.array is not None) or any(self.around) and len(self.names) > 1:
             return False
         return is_raw and not (self.merge and len(self.names) > 1) and not self.counts_late(True)
 
@@ -127,9 +129,13 @@ class Input:
     def read_back(self, output: bytes) -> bytes:
         """The raw elements of an output; ValueError where it is none."""
         plain = forms.decompressed(output, self.out_codec)
+        if not self.argsort:
+            header, end = self.around
+            if not (plain.startswith(header) and plain[len(header):].endswith(end)):
+                raise ValueError("another header, or another end")
+            plain = plain[len(header):len(plain) - len(end)]
         from_form = forms.FROM_FORM if self.min_count is None else forms.COUNTS_FROM_FORM
         return from_form[self.out_form](plain, "u32" if self.argsort else self.kind, self.big)
-
 
     def keeps_any_order(self) -> bool:
         """Merges accept equal floats in any order, and write them in any."""
@@ -184,6 +190,8 @@ def random_input(pick: Random, folder: Path, environment: dict) -> Input:
     given.argsort = what in ("", "unique", "top", "both") and given.min_count is None and pick.random() < 0.2
     if not given.unique and given.out_form != "npy" and pick.random() < 0.15:
         given.parts = pick.choice([2, 3, 11, 100])
+    if given.form == given.out_form == "bin" and not given.parts and pick.random() < 0.25:
+        given.around = tuple(pick.randbytes(pick.choice([0, 1, 7, 4096, 70_000])) for _ in range(2))
     count = int(2 ** pick.uniform(0, 20)) - 1
     if given.argsort or "text" in (given.form, given.out_form):
         count = min(count, pick.randrange(MOST_TEXT))
@@ -201,7 +209,7 @@ def write_one(pick: Random, given: Input, number: int, folder: Path, raw: bytes,
     if given.merge:
         raw = reference_sorted(given.reference_words(), raw, environment)
     codec = pick.choice([""] * 5 + list(forms.CODECS))
-    content = forms.TO_FORM[given.form](raw, given.kind, given.big)
+    content = forms.TO_FORM[given.form](raw, given.kind, given.big).join(given.around)
     name = f"{number}.{ {'bin': 'raw', 'text': 'txt', 'npy': 'npy'}[given.form]}"
     if codec:
         suffix, compress, _ = forms.CODECS[codec]
