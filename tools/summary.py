@@ -15,7 +15,7 @@ NAMES = 3  # of each reason
 SLOWEST = 5
 
 
-# How GoogleTest and tests/cli/run.py end a test in their output.
+# The lines with which GoogleTest and tests/cli/run.py end a test.
 ENDED = re.compile(r"^\[ +(OK|FAILED|SKIPPED) +\] (\S+?),?(?: where .*)? \((\d+) ms\)$"
                    r"|^(ok|FAILED|skipped): (\S+)(?: --seed \d+)? \((\d+\.\d+) s\)$", re.M)
 

@@ -164,7 +164,7 @@ std::size_t ContentStream::read(ByteSpan to) {
     }
   }
   const std::size_t bytes = read_decoded(to);
-  // The last bytes stay here, and those that were last come out.
+  // Keep the last bytes in trailer_, and return first the bytes that they replace.
   const auto last = static_cast<std::ptrdiff_t>(std::min(bytes, trailer_.size()));
   const auto end = to.begin() + static_cast<std::ptrdiff_t>(bytes);
   std::rotate(to.begin(), end - last, end);

@@ -52,7 +52,7 @@ class InputStream final : public ByteStream {
 
 class ContentStream final : public ByteStream {
  public:
-  // The content between header and end, as `form` says. `input` outlives the stream.
+  // Reads the content between header and trailer; `form` has their sizes. `input` outlives it.
   ContentStream(Input& input, const InputForm& form);
 
   // What the content is compressed by: found out now, if it is not known yet.
@@ -68,13 +68,13 @@ class ContentStream final : public ByteStream {
   // again.
   void pause();
 
-  // Throws: Error(kInput), also when the content is shorter than header and end.
+  // Throws: Error(kInput), also when the content is shorter than header and trailer.
   [[nodiscard]] std::size_t read(ByteSpan to) override;
 
   // The skipped bytes, once something has been read.
   [[nodiscard]] ConstByteSpan header() const { return header_; }
 
-  // The end, once all before it has been read.
+  // The bytes behind the elements; complete once read() has reached the end.
   [[nodiscard]] const std::vector<std::byte>& trailer() const { return trailer_; }
 
   // "gzip, decompressed in order"; empty for what is not compressed, as far as is known.
@@ -88,7 +88,7 @@ class ContentStream final : public ByteStream {
 
   InputStream bytes_;
   std::vector<std::byte> header_;
-  std::vector<std::byte> trailer_;  // the last bytes so far
+  std::vector<std::byte> trailer_;  // the last bytes read so far
   bool header_is_read_ = false;
   std::string path_;
   std::optional<Codec> codec_;

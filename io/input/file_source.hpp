@@ -14,14 +14,14 @@ namespace gsort::io {
 
 class FileSource final : public Source {
  public:
-  // The elements are all bytes behind the first `header_bytes`. `promised_elements`: how many there
-  // are, as the header says.
+  // The elements are all bytes behind the first `header_bytes`. `promised_elements`: their
+  // number, as the header says.
   // Throws: Error(kInput) when the file is shorter than the header.
   FileSource(std::unique_ptr<Input> opened, std::uint64_t header_bytes,
              std::uint64_t promised_elements);
 
-  // The elements are where `form` says; the header is kept for header() if `keep_header`.
-  // Throws: Error(kInput) when the file is shorter than what is left out.
+  // `form` says where the elements are. If `keep_header`, header() returns the bytes before them.
+  // Throws: Error(kInput) when the file is shorter than header and trailer.
   FileSource(std::unique_ptr<Input> opened, const InputForm& form, bool keep_header);
 
   void park() override { input().park(); }

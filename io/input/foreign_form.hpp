@@ -30,8 +30,8 @@ void refuse_foreign_name(const std::string& path, const ElementForm& form, bool 
 void refuse_foreign_bytes(const std::string& path, const ElementForm& form,
                           ConstByteSpan first_bytes);
 
-// The same for a plain file of raw keys, from its beginning: throws if they have a known layout
-// (form/known_layout.hpp), and the type is assumed; FITS files are errors whatever the type.
+// Throws if a plain file of raw keys has a known layout (form/known_layout.hpp) and the type is
+// assumed; for FITS files, also if the type is given. Reads the file from its beginning.
 void refuse_known_layout(Input& input, const ElementForm& form);
 
 // Takes the first bytes of raw keys, if no header is skipped; throws if a NumPy array begins there.

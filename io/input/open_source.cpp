@@ -59,7 +59,7 @@ std::unique_ptr<Source> open_raw(std::unique_ptr<Input> input,
   return std::make_unique<FileSource>(std::move(input), form, keep_header);
 }
 
-// Where the elements are is said for raw keys; of text, at which bytes.
+// Raw elements take --skip, --skip-end and --elements; text takes the first two; others take none.
 void refuse_skipping(const std::string& path, const InputForm& form, FileFormat format) {
   const std::string_view given = form.skip_bytes > 0       ? "--skip"
                                  : form.skip_end_bytes > 0 ? "--skip-end"

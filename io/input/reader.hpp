@@ -52,7 +52,7 @@ struct ReaderOptions {
   bool is_read_by_one_thread = false;
   // An element is a key of element_bytes, and its count (element/counted_keys.hpp).
   bool has_counts = false;
-  // The rows of an array of keys are elements, not arrays.
+  // Each row of an array of keys is one element, not an array to sort.
   bool sorts_rows_whole = false;
 };
 
@@ -81,8 +81,8 @@ class Reader {
   // The bytes that options.form skips, of the first input; of a pipe once its first block is there.
   [[nodiscard]] ConstByteSpan header() const;
 
-  // What follows the elements of the first input, by options.form; of a pipe once it is at its end.
-  // Thread-safe. Throws: as next().
+  // The bytes behind the elements of the first input, by options.form; for a pipe, complete only at
+  // its end. Thread-safe. Throws: as next().
   [[nodiscard]] std::vector<std::byte> trailer() const;
 
   // The size of the sequence in bytes, if all inputs are raw keys in regular files or block

@@ -64,7 +64,7 @@ class Source {
   // The elements of a row of an array of two dimensions; 0 for everything else.
   [[nodiscard]] std::uint64_t row_elements() const { return stored_ ? stored_->row_elements : 0; }
 
-  // Of a header's count that many make an element: rows of a table are elements.
+  // How many numbers, as a header counts them, make one element: the columns of a table, else 1.
   [[nodiscard]] std::uint64_t columns() const {
     return stored_ && stored_->columns > 0 ? stored_->columns : 1;
   }
@@ -100,7 +100,7 @@ class Source {
   // The bytes that --skip leaves out; of a stream only after the first claim.
   [[nodiscard]] virtual ConstByteSpan header() const = 0;
 
-  // What follows the elements, by --skip-end or --elements; of a stream once it is at its end.
+  // The bytes behind the elements (--skip-end, --elements); for a stream, complete at its end.
   [[nodiscard]] virtual std::vector<std::byte> trailer() { return {}; }
 
   // What decompressing it takes; none if it is not compressed. A stream that has not been read
@@ -139,13 +139,13 @@ class Source {
 [[nodiscard]] Error odd_tail(const std::string& path, std::uint64_t offset, std::uint64_t size,
                              std::size_t element_bytes);
 
-// The Error for an input that is shorter than its header and what follows the elements.
+// The Error for an input that is shorter than its header and trailer.
 [[nodiscard]] Error shorter_than_header(const std::string& path, std::uint64_t size,
                                         std::uint64_t header_bytes, std::uint64_t end_bytes = 0);
 
-// The bytes of the elements, as --elements says; `found_bytes` are there for them, which must be as
-// many if `is_all`, and else may be so many more as a trailer may have.
-// Throws: Error(kInput) if they are not.
+// Returns the bytes of `elements` elements (--elements). The input has `found_bytes` from the first
+// one on: exactly these if `is_all`, else also a trailer of at most kMostSkipBytes.
+// Throws: Error(kInput) if it has fewer or more.
 [[nodiscard]] std::uint64_t bytes_of_elements(const std::string& path, std::uint64_t elements,
                                               std::size_t element_bytes, std::uint64_t found_bytes,
                                               bool is_all);

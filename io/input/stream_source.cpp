@@ -63,7 +63,7 @@ Claim StreamSource::claim(ByteSpan room, std::size_t wanted_bytes) {
   return claim;
 }
 
-// What follows the elements is read until it is too much.
+// Reads the bytes behind the elements, but stops when they are too many.
 void StreamSource::check_end_of_asked() {
   constexpr std::size_t kPiece = std::size_t{64} << 10;
   const bool is_all = skip_end_bytes_ > 0;

@@ -15,8 +15,8 @@ namespace gsort::io {
 
 class StreamSource final : public Source {
  public:
-  // `content` is what `opened` holds, read up to its first element. `promised_elements`: how many
-  // follow, as a header says; none: there is no such header, and `form` says it.
+  // `content` is what `opened` holds, read up to its first element. `promised_elements`: their
+  // number, as a header says; none: no header says it, but `form` may (--elements).
   StreamSource(std::unique_ptr<Input> opened, std::unique_ptr<ContentStream> content,
                std::optional<std::uint64_t> promised_elements, const InputForm& form = {});
 
@@ -43,9 +43,9 @@ class StreamSource final : public Source {
   std::unique_ptr<ContentStream> content_;
   std::optional<std::uint64_t> promised_elements_;
   std::optional<std::uint64_t> asked_elements_;
-  std::optional<std::uint64_t> promised_bytes_;  // of either
+  std::optional<std::uint64_t> promised_bytes_;  // the size of these elements
   std::uint64_t skip_end_bytes_;
-  std::vector<std::byte> trailer_;  // behind asked_elements_
+  std::vector<std::byte> trailer_;  // the bytes behind asked_elements_
   ElementForm form_;
   // What was read to be looked at, of which so many bytes have been claimed.
   std::vector<std::byte> beginning_;

@@ -87,8 +87,8 @@ class Output {
   // memory.
   [[nodiscard]] const std::string& folder() const;
 
-  // The path of the file that is written into at the end (writes_into_file); folder() is then that
-  // of the copy. Of a stream, if it is a file in a tmpfs. Else empty.
+  // The path of the file that gsort writes into at the end (writes_into_file); folder() is then the
+  // folder of the copy. For a stream into a file in a tmpfs, the path of this file. Else empty.
   [[nodiscard]] std::string written_into() const;
 
   // To be called once before the first write, when the size is known: checks that the file system

@@ -148,7 +148,7 @@ void WrittenOutput::write_through(ByteSpan step) const {
   file_.sync();
 }
 
-// Bytes that another program has appended would be lost.
+// Throws if the size differs: bytes that another program has appended would be lost.
 void WrittenOutput::require_size(std::uint64_t bytes) const {
   if (static_cast<std::uint64_t>(file_.facts().st_size) == bytes) return;
   throw Error(ErrorKind::kOutput, "writing", "the file was changed during the sort")

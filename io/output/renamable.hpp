@@ -5,20 +5,20 @@
 
 namespace gsort::io {
 
-// Whether no file can be removed from the folder.
+// Whether the folder is append-only: no file can be removed from it. False if this is not known.
 [[nodiscard]] bool is_append_only(const std::string& folder);
 
-// For an output `path`, of which hidden files are beside it. Throws: Error(kOutput) if the folder
-// is append-only.
+// Throws: Error(kOutput) if the folder is append-only: gsort could not remove hidden files from it.
+// `path`: the output, for the message.
 void refuse_append_only_folder(const std::string& folder, const std::string& path);
 
-// Messages call the file `name` of `folder` by `path`.
-// Throws: Error(kOutput) if the file is append-only.
+// Throws: Error(kOutput) if the file `name` in `folder` is append-only. `path`: its name in the
+// message.
 void refuse_append_only(const std::string& folder, const std::string& name,
                         const std::string& path);
 
-// After refuse_append_only. Messages call the file `name` of `folder` by `path`.
-// `may_be_written`: the caller could write into it instead (--replace=write); hints then name this.
+// Requires: refuse_append_only() has passed. `path`: the name of the file in the message.
+// `may_be_written`: the hint offers --replace=write, which writes into the file instead.
 // Throws: Error(kOutput) if the file is a mount point, another user's in a folder with the sticky
 // bit, or in an append-only folder. If the system does not tell, this does not throw.
 void require_renamable(const std::string& folder, const std::string& name, const std::string& path,

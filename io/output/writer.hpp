@@ -56,7 +56,7 @@ struct WriterOptions {
   KeyFormat key;
   std::optional<StoredDtype> dtype;         // of an array, where the key does not say it
   std::uint64_t row_elements = 0;           // of an array of two dimensions
-  std::uint64_t columns = 0;                // of a table: elements are its rows
+  std::uint64_t columns = 0;                // in a table, whose rows are the elements
   std::optional<std::uint64_t> empty_rows;  // of one whose rows have no elements
   std::size_t element_bytes = 0;            // of a key, with its count; or of a record, written raw
   bool counts = false;   // elements are keys with their counts (counted_keys.hpp)
@@ -67,7 +67,7 @@ struct WriterOptions {
   unsigned encoders = 1;                             // at the same time, in all writers
   std::shared_ptr<EncodingMemory> memory = nullptr;  // null: the writer uses its own
   bool proves_encoding = false;                      // encoding_proof.hpp
-  std::function<std::vector<std::byte>()> trailer = nullptr;  // what follows the elements, if any
+  std::function<std::vector<std::byte>()> trailer = nullptr;  // the bytes behind the elements
   LineFormatter formatter = format_lines;
   Compressor compressor = compress;
 };

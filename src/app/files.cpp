@@ -68,8 +68,8 @@ io::ReaderOptions reader_options(const Options& options) {
 
 namespace {
 
-// Whether the first input is probably a SOSD file that is read as raw keys. Few keys may begin with
-// their number by chance.
+// Whether the first input is probably a SOSD file that is read as raw keys. Not if it is small: a
+// few raw keys may begin with their number by chance.
 bool looks_like_sosd(const Options& options, const io::Reader& reader, const Job& job) {
   constexpr std::uint64_t kLeastBytes = 4 * kKiB;
   const auto file = reader.state_of(0);

@@ -263,7 +263,7 @@ Machine machine_after(const DeviceError& failure, Machine machine, const Resourc
                         "after a failure: " + failure.operation() + ": " + failure.reason());
 }
 
-// The devices were a choice of gsort's, unless the engine was asked for.
+// If the user chose the engine, only a lack of device memory leads to another plan.
 void plan_without_failed(SortContext& context, const Resources& resources, Machine& machine,
                          std::function<void()> plan) {
   const bool is_auto = resources.engine == EngineChoice::kAuto;

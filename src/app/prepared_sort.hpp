@@ -49,7 +49,7 @@ struct VisibleGpu {
 // where no GPU could be used.
 [[nodiscard]] std::vector<VisibleGpu> visible_gpus(const Job& job, const Machine& machine);
 
-// Where `folder` would be made if it is not there.
+// The folder above `folder`, where gsort would make it; "." for a name alone.
 [[nodiscard]] std::string folder_above(const std::string& folder);
 
 // How to open an output of about this size.
@@ -63,9 +63,9 @@ struct VisibleGpu {
 [[nodiscard]] Machine machine_after(const DeviceError& failure, Machine machine,
                                     const Resources& resources, unsigned failures);
 
-// From now on the sort of the context does without devices that fail, as far as `resources` allow
-// it: `machine` becomes the one that is left (machine_after), and `plan` makes the context's plan
-// for it. Requires: all of these outlive the sort.
+// Lets the sort of the context go on after a device failed, if `resources` allow it: `machine`
+// becomes machine_after() the failure, and `plan` is called to make the context's plan for it.
+// Requires: all of these outlive the sort.
 void plan_without_failed(SortContext& context, const Resources& resources, Machine& machine,
                          std::function<void()> plan);
 

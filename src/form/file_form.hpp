@@ -20,18 +20,18 @@ enum class FileFormat : std::uint8_t { kBinary, kText, kNpy, kSosd };
   return format == FileFormat::kNpy || format == FileFormat::kSosd;
 }
 
-// The most bytes of a header, and of what follows the elements: they are held until they are
-// written.
+// The most bytes before the elements, and the most behind them: gsort keeps both in memory until it
+// writes them.
 inline constexpr std::uint64_t kMostSkipBytes = std::uint64_t{16} << 20;
 
 // How inputs are read.
 struct InputForm {
   std::optional<FileFormat> format;  // none: by the suffix of each name, else raw
   std::optional<Codec> codec;        // none: by the first bytes of each input
-  // Of each input, behind its compression: a header, the elements, and what follows these.
+  // Each input, once decompressed, consists of a header, the elements and a trailer.
   std::uint64_t skip_bytes = 0;
   std::uint64_t skip_end_bytes = 0;
-  std::optional<std::uint64_t> elements = {};  // none: all between header and end
+  std::optional<std::uint64_t> elements = {};  // none: all between header and trailer
 };
 
 // How the output is written.

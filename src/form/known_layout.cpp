@@ -15,7 +15,7 @@
 namespace gsort {
 namespace {
 
-constexpr std::size_t kBlockBytes = 2880;  // of FITS
+constexpr std::size_t kBlockBytes = 2880;  // a unit of FITS files
 constexpr std::size_t kCardBytes = 80;
 
 std::uint64_t little_endian(std::string_view bytes) {
@@ -35,7 +35,7 @@ std::string_view trimmed(std::string_view text) {
 // The header of one unit of a FITS file: values by their names, without quotes.
 class FitsHeader {
  public:
-  // Reads it from `at` on. Returns false if the file ends before it does.
+  // Reads the header from offset `at` on. Returns false if it finds no END card.
   bool read(const FileBytes& read, std::uint64_t at) {
     constexpr unsigned kMostBlocks = 100;
     for (unsigned block = 1; block <= kMostBlocks; ++block) {
@@ -60,7 +60,7 @@ class FitsHeader {
     std::from_chars(value.data(), value.data() + value.size(), number);
     return number;
   }
-  // The elements of its data, capped; 0 if it has none.
+  // The product of the axes of its data, capped; 0 if it has none.
   [[nodiscard]] std::uint64_t elements() const {
     constexpr std::uint64_t kMostAxes = 999;
     const std::uint64_t axes = std::min(number("NAXIS"), kMostAxes);
@@ -72,7 +72,7 @@ class FitsHeader {
   }
 
  private:
-  // "NAXIS1  =                   12 / width". Returns whether it is the last card.
+  // Reads a card, "NAXIS1  =                   12 / width". Returns whether it is the last one.
   bool add(std::string_view card) {
     constexpr std::size_t kNameBytes = 8;
     const std::string_view name = trimmed(card.substr(0, kNameBytes));
@@ -93,14 +93,14 @@ class FitsHeader {
 struct Column {
   char letter;
   std::uint64_t bytes;
-  std::string_view type;  // of a key; empty: none has its order
+  std::string_view type;  // for --key; empty: no key type has its order
 };
 
 constexpr Column kColumns[] = {{'L', 1, ""},    {'B', 1, "u8"}, {'I', 2, "i16"}, {'J', 4, "i32"},
                                {'K', 8, "i64"}, {'A', 1, ""},   {'E', 4, "f32"}, {'D', 8, "f64"},
                                {'C', 8, ""},    {'M', 16, ""},  {'P', 8, ""},    {'Q', 16, ""}};
 
-// "0:f64": the first column of the table that is a number or a text.
+// Returns --key for the first column with numbers or text, such as "0:f64".
 std::optional<std::string> key_of_table(const FitsHeader& header) {
   std::uint64_t offset = 0;
   constexpr std::uint64_t kMostFields = 999;
@@ -148,7 +148,7 @@ std::optional<std::string> options_for_image(const FitsHeader& header, std::uint
   return std::nullopt;
 }
 
-// The first unit that has data decides.
+// The options for the first unit that has data.
 std::optional<std::string> options_for_fits(const FileBytes& read) {
   constexpr unsigned kMostUnits = 100;
   std::uint64_t at = 0;

@@ -1,5 +1,5 @@
-// Where the elements are in files of forms that gsort does not read, but can sort as raw elements:
-// the options that do so, from the headers of the files.
+// Known layouts: files that gsort can sort as raw elements, if options say where these are. The
+// functions below find these options from the header of a file.
 //
 //   FITS             blocks of 2,880 bytes: cards of 80 characters up to END, then big-endian data
 //                    (a binary table, or an image), then the next header
@@ -17,10 +17,10 @@
 
 namespace gsort {
 
-// Returns `bytes` bytes of the file from `at` on; fewer if it ends before.
+// Returns `bytes` bytes of the file from offset `at` on; fewer if the file ends first.
 using FileBytes = std::function<std::string(std::uint64_t at, std::size_t bytes)>;
 
-// Whether the file begins as a FITS file.
+// Whether a file with these first bytes is a FITS file.
 [[nodiscard]] bool is_fits(std::string_view first_bytes);
 
 struct KnownLayout {
@@ -28,12 +28,12 @@ struct KnownLayout {
   std::string options;    // "--skip=5760 --record=12 --elements=100 --endian=big --key=0:f64"
 };
 
-// The layout of the first table or image of a FITS file, of vectors by the suffix of the name, or
-// of a SOSD file. None if the file is none of these, or has no such elements.
+// Returns the layout of a FITS file (its first table or image), of vectors (by the suffix), or of a
+// SOSD file. None for other files, and if no options describe the elements.
 [[nodiscard]] std::optional<KnownLayout> layout_of(std::string_view path, std::uint64_t file_bytes,
                                                    const FileBytes& read);
 
-// The bytes of a key if the file is as long as the number in its first 8 bytes says; else none.
+// The bytes of a key (8 or 4), if the first 8 bytes hold the number of keys in the file; else none.
 [[nodiscard]] std::optional<unsigned> key_bytes_of_sosd(std::string_view first_bytes,
                                                         std::uint64_t file_bytes);
 

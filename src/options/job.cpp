@@ -58,7 +58,7 @@ void refuse_numbers_that_numpy_lacks(const Job& job) {
           "[('low', '<u8'), ('high', '<u8')]");
 }
 
-// Keys alone may look like keys with their counts.
+// Throws if a suffix says plain keys: their bytes could pass for keys with counts.
 void refuse_suffix_of_keys(const Options& options) {
   if (options.input_form.format) return;
   for (const std::string& input : options.inputs) {

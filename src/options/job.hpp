@@ -21,7 +21,7 @@ enum class SetOperation : std::uint8_t { kNone, kIntersect, kSubtract };
 struct Job {
   ElementFormat element;  // what is sorted
   TypeSource type_source = TypeSource::kCaller;
-  bool looks_like_sosd = false;  // the first input, read as raw keys
+  bool looks_like_sosd = false;  // the first input does, but is read as raw keys
 
   // --argsort: what an element of the input is. It is sorted together with its position, which
   // alone comes out.
@@ -44,9 +44,9 @@ struct Job {
 
   OutputForm output_form;
   unsigned output_parts = 1;       // files that the output is split into
-  std::uint64_t header_bytes = 0;  // of the output, copied from the first input; with its end
+  std::uint64_t header_bytes = 0;  // header and trailer, copied from the first input
   std::uint64_t row_elements = 0;  // of an array of two dimensions; the output has them
-  std::uint64_t columns = 0;       // of a table, whose rows are the elements; the output is one
+  std::uint64_t columns = 0;       // in a table, whose rows are the elements; the output is one
   std::optional<std::uint64_t> empty_rows;  // of an array whose rows have no elements; the same
   std::optional<StoredDtype> dtype;  // of the output, if that is an array and the key does not say
   bool verify_encoding = false;

@@ -157,7 +157,7 @@ void add_ordered_field(RecordFormat& format, const StoredRecords& records, std::
   add_field(format, *field, name, reversed != options.key.descending);
 }
 
-// The columns at the offsets of keys of records, as --key takes them.
+// Converts keys of records ("8:f64r") to columns for --key ("1r"), by their offsets in bytes.
 std::string columns_at(const std::vector<std::string>& keys, std::uint32_t column_bytes) {
   std::string columns;
   for (std::string_view rest : keys) {

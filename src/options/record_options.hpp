@@ -19,11 +19,11 @@ void add_record_keys(Options& options, std::string_view value);
 // overlap or do not fit the record, and for files that do not hold raw records.
 void resolve_records(Options& options);
 
-// The same for an array of records, into the job: --key may name fields, and without it they are
-// the keys, in their order. Throws: Error(kUsage) as above, also for fields without an order.
-// The same for the rows of a table, by the numbers of its columns. Throws: Error(kUsage).
+// The same for the rows of a table, into the job: --key has numbers of columns. Throws as above.
 void adopt_table(Job& job, const Options& options, const StoredArray& table);
 
+// The same for an array of records, into the job: --key may name fields, and without it they are
+// the keys, in their order. Throws: Error(kUsage) as above, also for fields without an order.
 void adopt_records(Job& job, const Options& options, const StoredRecords& records);
 
 // The same for an array of keys. Throws: Error(kUsage) when --record or --key is given.

@@ -42,7 +42,7 @@ std::string_view positions_text(const Job& job) {
   return job.element.records ? " with positions" : " with positions, as numbers";
 }
 
-// Empty where all of the file is sorted, as in earlier versions.
+// Empty without --skip-end and --elements, so the text is then that of earlier versions.
 std::string end_text(const InputForm& form) {
   return (form.skip_end_bytes > 0 ? fmt::format(" and {} at the end", form.skip_end_bytes) : "") +
          (form.elements ? fmt::format(", {} elements", *form.elements) : "");

@@ -21,8 +21,8 @@ struct FormedRuns {
   std::uint64_t elements = 0;
 };
 
-// With plan.job.forms_share, a single chunk becomes a run, too, and `output` may be null; without
-// elements there is no run.
+// With plan.job.forms_share, a single chunk becomes a run, too, and `output` may be null. Without
+// elements, there are no runs.
 // Requires: all members of the context except make_engine and make_tier are set.
 // Throws: Error from reading, sorting, writing, or the proof; all threads have ended by then.
 [[nodiscard]] FormedRuns form_runs(const SortContext& context, const OutputMaker& output);

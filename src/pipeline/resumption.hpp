@@ -42,7 +42,7 @@ void require_same_job(const io::ResumeFolder& folder, const io::Manifest& wanted
 // The fingerprint of the elements in these runs.
 [[nodiscard]] Fingerprint fingerprint_of(std::span<const io::ManifestRun> runs);
 
-// The name of a folder without slashes at its end.
+// Returns the path `folder` without slashes at its end; "/" stays.
 [[nodiscard]] std::string without_slash(std::string folder);
 
 class Resumption {

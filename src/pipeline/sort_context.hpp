@@ -46,11 +46,11 @@ using RunKeeper = std::function<void(const io::Run& run, const Fingerprint& elem
 // that there is at least one.
 using OutputMaker = std::function<PieceSink&(std::optional<std::uint64_t> elements)>;
 
-// A device has failed: makes the context's plan one that does not use it, or uses less of its
-// memory. Throws: Error when there is no such plan.
+// Called after a device failed: changes the context's plan so that it does not use the device, or
+// uses less of its memory. Throws: Error when there is no such plan.
 using PlanWithout = std::function<void(const DeviceError&)>;
 
-// The failures after which a sort does without a device, or with less of its memory.
+// The failures after which a sort is planned again, without a device or with less of its memory.
 enum class Planned : std::uint8_t { kAfterFailures, kAfterLackOfMemory };
 
 struct SortContext {
@@ -71,7 +71,7 @@ struct SortContext {
   Engine* engine = nullptr;
   ByteSpan memory = {};  // of the engine; stages take their own buffers from its end
   RunStoreMaker store = nullptr;
-  DeviceLosses* losses = nullptr;  // null: work on a device that fails is not done again alone
+  DeviceLosses* losses = nullptr;  // null: nothing else redoes the work of a failed device
 };
 
 // The proof of a sort by the plan. `meter` may be null. Requires: it outlives the proof.
@@ -87,8 +87,8 @@ struct SortContext {
 // The options for the plan's runs, without a tier.
 [[nodiscard]] io::RunStoreOptions run_store_options(const Plan& plan);
 
-// The options for reading the runs that `folder` keeps, whose file is opened. Requires: the folder
-// outlives the store. Throws: Error(kTemporary).
+// Opens the file of runs in `folder`, and returns the options for a store that reads it. Requires:
+// the folder has a manifest, and outlives the store. Throws: Error(kTemporary).
 [[nodiscard]] io::RunStoreOptions kept_run_options(const Plan& plan, io::ResumeFolder& folder);
 
 // Makes the tier in the memory of the plan's devices, if the plan has one, and sets it in

@@ -102,8 +102,8 @@ class Sort {
   // advance, all that the reader gave, and the reader is at the end.
   void require_all_read() const {
     const std::uint64_t bytes = reader_.known_size().value_or(reader_.position()) - begin_;
-    // In the proof, a key with its count is that many keys. Runs that stay are not compared with an
-    // output.
+    // The proof counts a key with its count as that many keys. Runs that stay are not compared with
+    // an output.
     const bool counts_sorted = plan_.job.adds_counts || plan_.job.forms_share;
     const std::uint64_t read = counts_sorted ? outcome_.elements : proof_.input().count;
     const bool is_all = bytes == read * plan_.element_bytes;

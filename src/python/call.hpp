@@ -32,7 +32,7 @@ class Call {
   // Opens the inputs. `words` are those of a command line after the program's name; only
   // GSORT_CACHE and TMPDIR of the environment count. Operands that are names of `arrays` stand for
   // these, and `order` has the fields to sort by: NAME, or -NAME for descending order. `mapped`:
-  // files that arrays are mapped from. If the output replaces one that has changed, the sort fails.
+  // the files of memory-mapped arrays; if one has changed, the sort does not replace it, but fails.
   // Throws: Error, also if the type of raw keys is not given, or if suffixes name several types.
   Call(const std::vector<std::string>& words, std::vector<io::MemoryInput> arrays,
        const std::vector<std::string>& order = {},
@@ -54,7 +54,7 @@ class Call {
 
   // The elements of a row of an array of two dimensions, as its header says; 0: no rows.
   [[nodiscard]] std::uint64_t row_elements() const { return job_.row_elements; }
-  // Of a table whose rows come out; else 0.
+  // The columns of a table whose rows are the result; else 0.
   [[nodiscard]] std::uint64_t columns() const { return job_.numbered ? 0 : job_.columns; }
 
   // The number of rows of an array whose rows are empty.

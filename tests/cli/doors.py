@@ -1,7 +1,7 @@
 #!/usr/bin/env python3
-"""Every option at every door: the program, --form and --take, gsort-mpi with one process, and gsort_sort of the library. Each does
-what the program does, or ends with an error whose reason is in REFUSED. An option that is not in SAMPLES fails the test, and so
-does a reason that no longer applies. By default it tries a third of the options, chosen by a seed.
+"""Tries every option at every door: the program, --form and --take, gsort-mpi with one process, and gsort_sort of the library.
+Each door does what the program does, or ends with an error whose reason is in REFUSED. An option that is not in SAMPLES fails the
+test, and so does a reason that no longer applies. By default, a seed chooses a third of the options.
 
 Usage: doors.py --bin FOLDER --library LIBGSORT [--all | --seed N]"""
 
@@ -53,7 +53,7 @@ SAMPLES = {
     "--color": Sample("--color=never"), "--parts": Sample("--parts", "out-{rank}.u64"),
     "--peer-timeout": Sample("--peer-timeout=9"),
 }
-# These name files or a door, or print a text.
+# These options name files or a door, or print a text.
 NOT_SAMPLED = {"--output", "--form", "--share", "--take", "--from", "--join", "--help", "-h", "--version", "--generate"}
 
 NOT_YET = "gsort-mpi does not have it yet"
@@ -95,7 +95,7 @@ REFUSED = {
 }
 
 class Door:
-    """A way in, with a folder of its own for each option."""
+    """A way to run a sort. Each option runs in a folder of its own."""
 
     def __init__(self, name: str, arguments: argparse.Namespace):
         self.name, self.gsort, self.gsort_mpi = name, str(arguments.bin / "gsort"), str(arguments.bin / "gsort-mpi")
@@ -124,7 +124,7 @@ class Door:
         return [form, take, [self.gsort, "--join=1", *output]]
 
     def run(self, sample: Sample) -> tuple[str, dict[str, bytes], str]:
-        """The error, and where there is none the files that appeared and, without an output, status and stdout."""
+        """Returns the error, else the new files and, if the sample has no output, exit status and stdout."""
         with tempfile.TemporaryDirectory(prefix="gsort-doors-", dir=FAST if FAST.is_dir() else None) as name:
             folder = Path(name)
             prepare(folder)

@@ -1,6 +1,6 @@
 #!/usr/bin/env python3
-"""What earlier versions of gsort have left on disk, in former/: today's programs continue with it, or end with an error that says
-why they do not.
+"""Tests files that earlier versions of gsort left on disk, in former/: today's programs continue with them, or end with an error
+that says why they do not.
 
 The name of an archive ends with the version in the manifest (io/runs/manifest.hpp) or in the part records
 (src/pipeline/share/part_record.hpp). The programs were those of 2026-11-28 and 2026-11-29. Each was started in the folder that is
@@ -13,9 +13,9 @@ packed; a few were killed:
   own_N     gsort --take=I/2 --from=runs/0,runs/1 -u -o out-{}.txt
   joined_N  parts_N, and gsort --join=2 -o out
 
-Nothing is rewritten when an archive is unpacked. A manifest knows an input by its size, its elements and the time of its last
-change, which this test sets. The hidden files get other inode numbers and times of change than their records say, as after a
-backup was restored, so gsort reads them again."""
+The test unpacks archives without rewriting them. A manifest identifies an input by its size, its elements and the time of its
+last change, which this test sets. The hidden files get other inode numbers and times of change than their records say, as after
+a backup was restored, so gsort reads them again."""
 
 import argparse
 import os
@@ -32,7 +32,7 @@ SHORT, LONG = 10_000, 1_200_000
 
 
 class Place:
-    """A folder with what one version has left, and both inputs."""
+    """A folder with the files that one version left, and both inputs."""
 
     def __init__(self, folder: Path, programs: Path):
         self.folder, self.programs, self.failures = folder, programs, []
@@ -143,7 +143,7 @@ def other_versions_are_refused(place: Place) -> None:
 
 
 def records_are_read(place: Place) -> None:
-    """Of parts that are complete: --take does nothing and --join finishes."""
+    """If all parts are complete, --take does nothing and --join finishes."""
     for kind in PARTS:
         place.unpack("shares_5", f"{kind}_5")
         before = place.hidden()
@@ -151,7 +151,7 @@ def records_are_read(place: Place) -> None:
         if place.hidden() != before:
             place.failures.append(f"a complete part is taken again: {before}, {place.hidden()}")
         expect_joined(place, kind)
-        expect_joined(place, kind)  # it is known
+        expect_joined(place, kind)  # it is joined already
         place.clear()
 
 

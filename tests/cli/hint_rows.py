@@ -108,14 +108,14 @@ def sorted_first(call, found):
 
 
 def with_layout(call, found):
-    """The options that say where the elements are, instead of those that said otherwise."""
+    """Takes the hint's options, which say where the elements are, instead of those that said otherwise."""
     kept = without("--type", "--record", "--key", "--format")(call, found)[0]
     options, operands = split_words(kept)
     return [joined(options + [[word] for word in found[1].split()], operands)]
 
 
 def with_columns(call, found):
-    """The columns that were meant, instead of the record."""
+    """Takes the hint's columns instead of --record and --key."""
     options, operands = split_words(without("--record", "--key")(call, found)[0])
     return [joined([*options, [found[1]]], operands)]
 

@@ -169,7 +169,7 @@ def output_of(words):
 # What must come out, of rows whose hint is easily wrong.
 
 def rows_in_order(call, words, before):
-    """Rows of four f64, by the columns that --key names, behind the header as it was."""
+    """The rows of four f64, sorted by the columns that --key names, behind the unchanged header."""
     options, operands = split_words(words)
     columns = next(value_of(option) for option in options if long_name(option) == "--key").split(",")
     data = before[operands[0]]

@@ -60,8 +60,8 @@ class Job:
     array: int | None = None
     argsort: bool = False
     check: str = ""
-    around: tuple[bytes, bytes] = (b"", b"")  # each input's elements
-    places: list[str] = field(default_factory=list)  # the options that say so
+    around: tuple[bytes, bytes] = (b"", b"")  # the bytes before and behind the elements of each input
+    places: list[str] = field(default_factory=list)  # the options for them
 
     def key(self, element: bytes) -> bytes:
         return b"".join(key.ordered(element) for key in self.keys)
@@ -191,7 +191,7 @@ def content_of(job: Job, elements: list[bytes], form: str) -> bytes:
 
 
 def places_of(job: Job, rng: random.Random) -> list[str]:
-    """Where the elements are: by their number, where all inputs have the same, or by what follows them."""
+    """Options that say where the elements are: their number, if all inputs have the same, the bytes behind them, or both."""
     elements = [f"--elements={len(job.inputs[0])}"] * (len(set(map(len, job.inputs))) == 1)
     end = [f"--skip-end={len(job.around[1])}"]
     return [f"--skip={len(job.around[0])}"] + rng.choice([end, elements or end, end + elements])

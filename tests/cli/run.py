@@ -211,7 +211,7 @@ def all_cases(names: list[str]) -> dict[str, object]:
 
 
 def cases_of(name: str, cases: dict[str, object]) -> list[str]:
-    """The case of this name, or all of the golden file."""
+    """The case of this name, or all cases of the golden file."""
     found = [name] if name in cases else [case for case in cases if case.startswith(f"{name}.")]
     if not found:
         sys.exit(f"there is no case {name}")

@@ -26,8 +26,8 @@ inline constexpr KeyFormat kU32{KeyType::kU32, false, false};
 inline constexpr const char* kGpuMemory = "48M";
 inline constexpr std::uint64_t kGpuBytes = 48 * kMiB;  // runs in the tests' tiers included
 
-// Host memory for one engine at a time, kept for the next: to clear the pages of new memory, which
-// the engine touches, takes most of a short sort.
+// Returns host memory for one engine at a time, and keeps it for the next: in a short sort, most of
+// the time would go into clearing the pages of new memory.
 inline ByteSpan kept_memory(std::size_t bytes) {
   static io::Arena kept;
   if (kept.size() < bytes) kept = io::Arena(bytes, "tests");

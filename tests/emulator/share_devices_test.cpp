@@ -247,8 +247,8 @@ TEST_P(ShareDevices, PlanAgainForLessMemory) {
   EXPECT_EQ(folder_.entries().size(), 5U);  // the shares, input and output, the record of the join
 }
 
-// With --engine=auto, on an input so large that one core would need longer than a device with its
-// start. The result is short.
+// With --engine=auto, on an input so large that a device, including its start, takes less time than
+// one core. The result is short.
 TEST_F(ShareFolders, AreMadeAndMergedWithoutDevicesThatFail) {
   constexpr std::size_t kElements = std::size_t{44} << 20;
   constexpr std::uint64_t kNth = 20;
@@ -280,7 +280,7 @@ TEST_F(ShareFolders, AreMadeAndMergedWithoutDevicesThatFail) {
   const Options joined = options_of({"--join=1", "-o", part});
   (void)join(joined);
   Bytes all = first;
-  all.resize(first.size() + sizeof(std::uint32_t));  // one of the zeros behind them
+  all.resize(first.size() + sizeof(std::uint32_t));  // one of the zeros that follow
   EXPECT_TRUE(joined_outputs(joined) == distinct(test::sorted_copy(all, test::kU32)));
   EXPECT_EQ(folder_.entries().size(), 4U);  // share, input, output, the record of the join
 }

@@ -1,7 +1,7 @@
 #!/usr/bin/env python3
-"""--join that is killed, or beside which another --join runs, at each of its calls: the output is then the old or the new one, the
-same --join ends well, and only its record stays (src/pipeline/share/part_state.hpp). By default with some of the calls, which a
-seed chooses.
+"""At each of its calls, kills --join or runs another --join: the output is then the old or the new one, the same --join succeeds
+afterwards, and of the hidden files only its record stays (src/pipeline/share/part_state.hpp). By default, tries some of the
+calls, which a seed chooses.
 
 Usage: joins.py --bin FOLDER --shim SHIM [--all | --seed N]"""
 
@@ -17,7 +17,7 @@ from pathlib import Path
 
 CALLS = ["open", "rename", "link", "unlink", "fsync", "pwrite"]
 ACTIONS = ["kill-before", "kill-after", "run"]
-FEWER = 18  # one call of so many
+FEWER = 18  # by default, one call in so many
 PARTS, OLD = 3, b"the old output"
 FAST = Path("/dev/shm")
 
@@ -42,7 +42,7 @@ class Joins:
     def run(self, *words: str, fault: str = "") -> tuple[int, str]:
         environment = {"PATH": os.environ["PATH"], "GSORT_CACHE": "off"}
         if fault:
-            # The other command meets no fault.
+            # The other --join runs without faults.
             again = f"env -u LD_PRELOAD -u GSORT_FAULT {self.arguments.bin}/gsort --join={PARTS} -o '{self.output}' 2> other"
             environment |= {"LD_PRELOAD": str(self.arguments.shim), "GSORT_FAULT": fault, "GSORT_FAULT_HIT": "hit",
                             "GSORT_FAULT_RUN": again}
@@ -56,7 +56,7 @@ class Joins:
             raise SystemExit(f"gsort {' '.join(words)}: status {status}: {message}")
 
     def problems(self, fault: str) -> list[str] | None:
-        """What is wrong after a --join with this fault; null if the fault does not come."""
+        """Returns the problems after a --join with this fault; None if the fault does not occur."""
         shutil.rmtree(self.work)
         shutil.copytree(self.saved, self.work)
         join = [f"--join={PARTS}", "-o", self.output]

@@ -4,8 +4,8 @@
 // path, the old output is intact, and the folders are as they were; what a sort that can be resumed
 // has left, it goes on with. Of a sort by several processes (--form, --take, --join), each command
 // is given again after the error, and then the others.
-// By default, half of a few errors, chosen by a seed that is printed (support/some_of.hpp), stand
-// for all, and N grows in strides; GSORT_EVERY_FAULT makes it try all.
+// By default, the test tries half of a few errors, chosen by a printed seed (support/some_of.hpp),
+// and N grows in strides; with GSORT_EVERY_FAULT, it tries all.
 #include <algorithm>
 #include <array>
 #include <cerrno>

@@ -43,7 +43,7 @@ OPERATIONS = {
 }
 # What oneTBB ends with, and the process, if it is refused a thread that the system had just given.
 OF_TASKS = re.compile(r"gsort: using a library: pthread_create has failed: Resource temporarily unavailable$", re.MULTILINE)
-# pthread_create says this, too, where it lacks the memory for a thread.
+# pthread_create also fails with this error if there is no memory for a thread.
 OF_THREADS = re.compile(r"gsort: starting a thread for [^:]+: Resource temporarily unavailable$", re.MULTILINE)
 # Calls that CUDA's driver makes, too; it tries none of them again.
 OF_DRIVER = ("open", "read", "write", "close", "stat", "mmap", "malloc", "pthread_create")

@@ -1,5 +1,5 @@
-// Some of a test's long cases, chosen by a seed that is printed. GSORT_SEED=N repeats a choice,
-// GSORT_EVERY_CASE makes the test take all.
+// SomeOf: chooses some of a test's long cases by a seed, which it prints. GSORT_SEED=N repeats a
+// choice; with GSORT_EVERY_CASE, the test takes all.
 #pragma once
 
 #include <cstdint>
@@ -12,7 +12,7 @@
 
 namespace gsort::test {
 
-// The seed of this process.
+// Returns the seed of this process; the first call prints it.
 inline std::uint64_t seed_of_cases() {
   static const std::uint64_t seed = [] {
     const char* const given = std::getenv("GSORT_SEED");
@@ -24,7 +24,7 @@ inline std::uint64_t seed_of_cases() {
   return seed;
 }
 
-// Takes one case in `one_in`, other ones in each test.
+// Takes one case in `one_in` on average, different ones in each test.
 class SomeOf {
  public:
   explicit SomeOf(unsigned one_in)

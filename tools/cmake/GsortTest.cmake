@@ -27,10 +27,10 @@ endif()
 
 # gsort_test_suite(NAME SOURCES file... DEPENDS target... [ALONE file...] [LABEL large|gpu] [ENVIRONMENT NAME=VALUE]
 #                  [SHARDS number] [ON_DEMAND])
-# The tests are dealt to as many ctest cases as SHARDS says (1), NAME.1 and so on, each a process; tools/summary.py counts and names
+# The tests are divided among SHARDS ctest cases (default: 1), NAME.1 and so on, each a process; tools/summary.py counts and names
 # the tests. In an emulator, the binary is one case.
-# Where headers are precompiled, eight of the SOURCES are compiled as one. ALONE: files that give a name another meaning than
-# a file of SOURCES does, that take long, or in which functions are replaced.
+# If headers are precompiled, eight of the SOURCES are compiled as one. ALONE: files that are compiled alone, because they give a
+# name another meaning than a file of SOURCES does, take long to compile, or contain functions that are replaced.
 # With ON_DEMAND, the suite has the label `large` and is built only before it runs.
 # A suite without files is no suite.
 function(gsort_test_suite name)

@@ -32,8 +32,8 @@ class ClusterOutput : public PieceSink {
   // Whether data may be lost if two hosts write to one page of it at once.
   [[nodiscard]] virtual bool is_on_network() const { return false; }
 
-  // Before the first put. All processes together write so many elements, behind `header`, and
-  // behind them `trailer`, unless the format has a header of its own.
+  // Call this before the first put. All processes together write `elements` elements between
+  // `header` and `trailer`; formats with a header of their own have no trailer.
   // Throws: Error when there is no room for what this process answers for.
   virtual void begin(const Plan& plan, std::uint64_t elements, ConstByteSpan header,
                      ConstByteSpan trailer) = 0;

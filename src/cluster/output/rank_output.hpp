@@ -22,8 +22,8 @@ class RankOutput final : public ClusterOutput {
              std::function<void()>& on_leave, Meter& meter);
 
   [[nodiscard]] const io::Output* output() const override { return &*output_; }
-  // The header is that of rank 0's file, the trailer that of the last one's; an array is complete
-  // in each.
+  // Only the file of rank 0 gets the header, and only that of the last rank the trailer. In formats
+  // with a header of their own, each file is complete.
   void begin(const Plan& plan, std::uint64_t elements, ConstByteSpan header,
              ConstByteSpan trailer) override;
   // Thread-safe. Position as of all files; with -u as of this one. Of text and compressed files,

@@ -1,6 +1,6 @@
 // SharedOutput: one file of all processes. Rank 0 makes it, under a hidden name, and the others
 // open it. Each writes its range. The process with the first share also writes the header, because
-// both may be in the same page, and that with the last element what follows it.
+// both may be in the same page. The process with the last element also writes the trailer.
 #pragma once
 
 #include <cstdint>
@@ -39,7 +39,7 @@ class SharedOutput final : public ClusterOutput {
   [[nodiscard]] std::uint64_t begin_of(const PartTable& parts, unsigned rank) const {
     return parts.share(rank) == 0 ? 0 : offset_of(parts.begin_of(rank));
   }
-  // The end of that, with the trailer.
+  // Where the range of a process ends, with the trailer.
   [[nodiscard]] std::uint64_t end_of(const PartTable& parts, unsigned rank) const {
     return has_trailer(parts, rank) ? bytes_ : offset_of(parts.end_of(rank));
   }

@@ -29,8 +29,8 @@ class SortedInput {
 
   // Reads elements into `to` and returns their bytes; 0 at the end.
   // Requires: to.size() is at least kLeastRead, and an element.
-  // Throws: Error(kInput), from reading, for an element that comes before the one in front of it,
-  // for a count of 0, and for a key that repeats with another count.
+  // Throws: Error(kInput) if reading fails, an element is out of order, a count is 0, or a key
+  // repeats with another count.
   static constexpr std::size_t kLeastRead = std::size_t{4} << 10;
   std::size_t read(ByteSpan to);
 

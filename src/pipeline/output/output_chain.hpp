@@ -24,8 +24,8 @@ class OutputChain {
  public:
   using Trailer = std::function<std::vector<std::byte>()>;
 
-  // `outputs` are one, or all parts of it. `trailer` gives what follows the elements, when all of
-  // them have been put.
+  // `outputs`: one output, or all parts of it. `trailer` returns the bytes behind the elements; the
+  // chain calls it after the last put.
   OutputChain(const Plan& plan, std::span<io::Output> outputs, Proof& proof, Meter* meter,
               Trailer trailer = nullptr)
       : plan_(plan),

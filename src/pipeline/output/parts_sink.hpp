@@ -36,7 +36,7 @@ class PartsSink final : public PieceSink {
 
   [[nodiscard]] std::uint64_t lost_nan_payloads() const;
 
-  // As Writer::finish: all parts.
+  // As Writer::finish, for all parts.
   void finish(std::uint64_t elements);
 
   // As Writer::commit. Commits all parts or none; `before_name` is called when all are on the

@@ -71,7 +71,7 @@ void remove_left(const io::OutputPlace& place) {
   }
 }
 
-// One attempt.
+// One attempt at forming the runs.
 class ShareForming {
  public:
   // Requires: as form_share(); the plan may change after this attempt.

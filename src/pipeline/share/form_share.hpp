@@ -24,8 +24,8 @@ void hold_in_runs(Job& job);
 [[nodiscard]] bool is_formed(const std::string& folder, const io::Manifest& wanted,
                              std::uint64_t most_manifest_bytes);
 
-// Requires: as is_formed(); the plan is for the share's bytes, and hold_in_runs(); the reader gives
-// the share, also when plan_without has returned. Throws: Error; nothing is left then.
+// Requires: as is_formed(); the plan is for the share's bytes, and hold_in_runs(); the reader is
+// held to the share, also after plan_without. Throws: Error; then no files are left.
 Outcome form_share(const SortContext& door, const std::string& folder, const io::Manifest& wanted,
                    std::uint64_t most_manifest_bytes);
 

@@ -28,20 +28,20 @@ struct Joining {
   std::uint32_t parts;
   bool has_own_files;
 
-  // Whether the record, beside the output `number`, is of such a part.
+  // Whether `record`, found beside output `number`, is of a part that this call joins.
   [[nodiscard]] bool is_of(const PartRecord& record, std::size_t number) const {
     return record.parts == parts && record.has_own_file == has_own_files &&
            (!has_own_files || record.part == number);
   }
 };
 
-// The records of parts; of own files, those of the place's own part.
+// Reads the records of parts, by job. Beside an own file, only the record of its part counts.
 Jobs jobs_beside(const Joining& joining) {
   Jobs jobs;
   std::uint32_t own = 0;
   for (const io::OutputPlace& place : joining.places) {
     for (const std::string& name : io::names_with(place, record_prefix(place.name))) {
-      const auto record = read_part(place, name);  // null: another process that joins removes it
+      const auto record = read_part(place, name);  // null: another --join has removed it
       if (!record || !joining.is_of(*record, own)) continue;
       if (record_name(place.name, *record) == name)
         jobs[record->job].emplace(record->part, *record);
@@ -188,7 +188,7 @@ void with_output_in_place(const char* not_sure, const Work& work) {
   }
 }
 
-// Throws unless parts that share a file were written to the same one.
+// Returns the files of the parts. Throws if parts that share a file were written to different ones.
 std::vector<PartsFile> files_of(const Joining& joining, const Records& records) {
   std::vector<PartsFile> files;
   for (const auto& [part, record] : records) {
@@ -220,7 +220,7 @@ Error missing_file(const std::string& output, const PartsFile& file) {
                      fmt::format("run --take={}/{} again", record.part, record.parts));
 }
 
-// First removes the records, so that --take writes these parts again.
+// Removes the records first, so that --take writes these parts again.
 Error changed_file(const std::string& output, const PartsFile& file) {
   const std::string& name = file.place.name;
   for (const PartRecord& part : file.parts) io::remove_beside(file.place, record_name(name, part));
@@ -229,7 +229,7 @@ Error changed_file(const std::string& output, const PartsFile& file) {
       "run --take again for all parts; it skips those that are complete");
 }
 
-// Returns the records of the files. All errors are found before the first file gets its name.
+// Joins the parts; returns the records of the files. Checks all files before one gets its name.
 Records join_now(const Joining& joining, const Jobs& jobs) {
   const Records records = whole_job(joining, jobs);
   prove(records);
@@ -257,7 +257,7 @@ Records join_now(const Joining& joining, const Jobs& jobs) {
   return joined;
 }
 
-// The record of the output `number`, if a join of this job has put it in place; null: of any job.
+// The record of output `number`, if a join of `job` has put it in place; nullopt: of any job.
 std::optional<PartRecord> joined_before(const Joining& joining, std::size_t number,
                                         std::optional<std::uint64_t> job) {
   return find_joined(joining.places[number], [&](const PartRecord& record) {
@@ -265,7 +265,7 @@ std::optional<PartRecord> joined_before(const Joining& joining, std::size_t numb
   });
 }
 
-// Adds own parts that an earlier join has put in place, to jobs in which others were taken again.
+// Adds own files that an earlier join put in place to jobs of which other parts were taken again.
 void add_joined(const Joining& joining, Jobs& jobs) {
   for (auto& [job, records] : jobs) {
     for (std::uint32_t part = 0; joining.has_own_files && part < joining.parts; ++part) {
@@ -275,8 +275,8 @@ void add_joined(const Joining& joining, Jobs& jobs) {
   }
 }
 
-// All of a job that was joined before, as its records say; null if one is missing, or if there are
-// parts of another job.
+// The records of a job that was joined before; nullopt if an output is not in place, or if there
+// are parts of another job.
 std::optional<Records> all_joined_before(const Joining& joining, const Jobs& jobs) {
   if (jobs.size() > 1) return std::nullopt;
   Records records;

@@ -10,20 +10,20 @@
 namespace gsort {
 namespace {
 
-// Whether the file with the output's name is the one that was joined.
+// Whether the output has the bytes that `joined` describes.
 bool is_output(const io::OutputPlace& place, const PartRecord& joined) {
   const auto found = io::look_beside(place, place.name);
   if (!found || found->bytes != joined.file_bytes) return false;
   return found->hints == joined.hints || io::read_content(place, place.name) == joined.content;
 }
 
-// Stores the hints of the output, which `joined` describes and this call has put in place. The
-// record is written when the clock of the file system, which may tick seldom, shows a later time
-// than the output's. So any later write to the output changes its hints.
+// Adds the hints of the output to its record. `before_rename`: the hints of the file that became
+// the output. Waits until the clock of the file system, which may tick seldom, shows a later time
+// than the output's last change; so any later write to the output changes its hints.
 void remember_output(const io::OutputPlace& place, PartRecord joined,
                      const io::FileHints& before_rename) {
   constexpr int kAttempts = 300;
-  constexpr std::chrono::milliseconds kTick(10);  // two seconds for FAT
+  constexpr std::chrono::milliseconds kTick(10);  // the clock of FAT ticks every two seconds
   const std::string name = joined_name(place.name);
   const auto output = io::look_beside(place, place.name);
   const bool is_it = output && output->hints.number == before_rename.number &&
@@ -39,8 +39,8 @@ void remember_output(const io::OutputPlace& place, PartRecord joined,
   }
 }
 
-// Whether a process that was killed, or another program, changed the file: it had been changed when
-// a part was begun, and no other of the parts was being written then.
+// Whether a process that was killed, or another program, changed the file between the parts: the
+// last change before a part was begun came at a time when no other part was being written.
 bool was_changed_between(const std::vector<PartRecord>& parts) {
   return std::ranges::any_of(parts, [&](const PartRecord& late) {
     return late.began_ns != 0 && std::ranges::none_of(parts, [&](const PartRecord& other) {
@@ -50,7 +50,7 @@ bool was_changed_between(const std::vector<PartRecord>& parts) {
   });
 }
 
-// Whether the hidden file has other bytes than --take wrote. They are read only if the file was
+// Whether the hidden file has other bytes than --take wrote. Reads them only if the file was
 // changed after or between the parts.
 bool is_changed(const PartsFile& file) {
   const std::string name = file_name(file.place.name, file.record);
@@ -92,7 +92,7 @@ bool put_in_place(const PartsFile& file) {
   if (rename_file(place, file.record)) return true;
   if (is_joined(place, file.record)) return true;  // another process was faster
   if (before) io::write_record(place, joined_name(place.name), *before);
-  return is_joined(place, file.record);  // with another file
+  return is_joined(place, file.record);  // another process may have joined another file
 }
 
 std::optional<PartRecord> find_joined(const io::OutputPlace& place,

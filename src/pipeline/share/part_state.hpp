@@ -1,5 +1,5 @@
-// PartState: where the file of a part is, on its way from --take to --join. Each process asks the
-// disk; no state is kept in memory. Parts that share a file go through the states together.
+// PartState: where the file of a part is, on its way from --take to --join. Each process looks
+// at the disk; no state is kept in memory. Parts that share a file go through the states together.
 //
 //                  --take: its file, then its record       --join
 //      kMissing ─────────────────────────────▶ kHidden ──────────────▶ kJoined
@@ -9,13 +9,13 @@
 //         └─────────── --take of another job begins; any program ─────────┘
 //
 // --join writes the record of the joined output, renames the file, then adds the output's hints to
-// that record. If a process is killed or another one joins the parts at the same time, this is
-// left:
+// that record. If a process is killed, or two processes join the parts at the same time, the state
+// is:
 //
 //   --take, before its record    kMissing; the next --take writes the part again
 //   --join, before the rename    kHidden: the output is not the one that the record describes
 //   --join, after it             kJoined; the record has no hints, so the output is read again
-//   two --joins                  one rename fails, and the state is then kJoined
+//   two --joins                  one rename fails; then kJoined
 #pragma once
 
 #include <cstdint>
@@ -31,45 +31,45 @@
 namespace gsort {
 
 enum class PartState : std::uint8_t {
-  kMissing,  // neither of these
-  kHidden,   // the file with the record's mark is there, as --take wrote it
-  kChanged,  // it is there, with other bytes
-  kJoined    // the output is the one that a join has made of the record's job
+  kMissing,  // none of the states below
+  kHidden,   // the file with the record's mark exists, as --take wrote it
+  kChanged,  // this file exists, with other bytes
+  kJoined    // the output exists, as a join of the record's job made it
 };
 
 // A file that holds one part or all of them.
 struct PartsFile {
-  io::OutputPlace place;  // of its output
-  PartRecord record;      // describes all of it
+  io::OutputPlace place;  // the place of its output
+  PartRecord record;      // describes the whole file
   std::vector<PartRecord> parts;
 };
 
-// By mark, owner and checksum. The file or the output is read if its hints show a change. Throws:
-// Error(kOutput).
+// Compares mark, owner and checksum. Reads the file or the output only if it may have changed.
+// Throws: Error(kOutput).
 [[nodiscard]] PartState state_of(const PartsFile& file);
 
-// From kHidden to kJoined. Returns false if the file is gone and the output is another one. Throws:
-// Error(kOutput); Error(kInput) as require_replaced_unchanged().
+// Takes the file from kHidden to kJoined. Returns false if the file is gone and the output is
+// another one. Throws: Error(kOutput); Error(kInput) as require_replaced_unchanged().
 [[nodiscard]] bool put_in_place(const PartsFile& file);
 
-// The record of the joined output, if it is wanted, and the output has the bytes that were joined.
-// The output is read again if its hints show a change since, or another file.
+// Returns the record of the joined output if `is_wanted` accepts it and the output has the joined
+// bytes, else nullopt. Reads the output only if its hints differ from those in the record.
 [[nodiscard]] std::optional<PartRecord> find_joined(
     const io::OutputPlace& place, const std::function<bool(const PartRecord&)>& is_wanted);
 
-// Whether the output is the one that a join has made of the job of `part`.
+// Whether the output exists as a join of the job of `part` made it.
 [[nodiscard]] bool is_joined(const io::OutputPlace& place, const PartRecord& part);
 
-// Call this before a part is written: a later join must not find the output of another job than
-// `job` complete. nullopt: the job is not known.
+// Call this before a part is written. Removes the record of a joined output of another job than
+// `job` (nullopt: of any job), so that no later join takes that output for complete.
 void forget_joined(const io::OutputPlace& place, std::optional<std::uint64_t> job);
 
 // Throws: Error(kInput) if the file, which an output will replace, has changed since --form read
 // it: data appended since then would be lost.
 void require_unchanged(const std::string& path, const io::FileState& read);
 
-// The same of the input that the output of a hidden file replaces. If another process puts this
-// file in place meanwhile, the output is that file, and this is no error.
+// The same for the input that the hidden file of `record` will replace. If another process puts the
+// hidden file in place meanwhile, this does not throw.
 void require_replaced_unchanged(const io::OutputPlace& place, const PartRecord& record);
 
 }  // namespace gsort

@@ -252,7 +252,7 @@ Outcome attempt_part(const SortContext& context, const io::OutputPlace& place, P
   const std::uint64_t to_move = elements_to_move(plan, record.end - record.begin);
   meter.begin_phase(Phase::kMerge, to_move * plan.element_bytes, 0);
   std::optional<PartMerging> merging;
-  // A part of distinct elements begins where the one before it ends, also where it has none.
+  // A part of distinct elements begins where the one before it ends, even if the part is empty.
   if (record.begin < record.end || (plan.job.unique && record.elements > 0)) {
     merging.emplace(context, shares, OutputRange{record.begin, record.end});
     const std::uint64_t temporary_bytes = merging->cut(record);
@@ -269,7 +269,7 @@ Outcome attempt_part(const SortContext& context, const io::OutputPlace& place, P
   part->end();
   take_proof(proof, record);
   meter.begin_phase(Phase::kSync, 0, 0);
-  // One file is enough where another process was faster.
+  // If another process has completed an own file of this part, that file is enough.
   if (!record.has_own_file || !(is_joined(place, record) || part_left(place, record))) {
     part->finish(record, outcome);
     leave_record(place, record);

@@ -43,7 +43,7 @@ namespace gsort {
 [[nodiscard]] std::uint64_t bytes_to_write(const io::OutputPlace& place, const PartRecord& record);
 
 // Requires: the plan is for existing runs of all elements, and job.part_elements is set. Throws:
-// Error. What has been written of the part stays, and the next call writes it again.
+// Error. The bytes of the part that were written stay, and the next call writes them again.
 Outcome take_part(const SortContext& door, const std::string& output, const PartRecord& planned,
                   FormedShares& shares);
 

@@ -1,6 +1,6 @@
-// -u of gsort-mpi: for every number of processes, way out and order of merging, the elements are
-// those that std::unique keeps. By default a fifth of the cases, chosen by a seed;
-// GSORT_ALL_DISTINCT=1: all.
+// Tests -u of gsort-mpi: with several numbers of processes, kinds of output and orders of merging,
+// the output has the elements that std::unique keeps. By default, a seed chooses a fifth of the
+// cases; GSORT_ALL_DISTINCT=1 tests all.
 #include <algorithm>
 #include <cstdlib>
 #include <filesystem>
@@ -25,7 +25,7 @@ namespace {
 using test::Keys;
 using test::LocalNetwork;
 
-constexpr std::size_t kCount = 40'320;  // all processes have parts of one size
+constexpr std::size_t kCount = 40'320;  // divisible by every number of processes
 
 enum class Data { kInTurn, kRandom, kEqual };
 
@@ -74,7 +74,7 @@ class DistinctSorts : public testing::Test {
     return verdict;
   }
 
-  // One file, or those of all processes.
+  // The bytes of the one file, or of the files of all processes in order.
   [[nodiscard]] std::string written(const Case& wanted, const std::string& suffix) const {
     std::string all;
     for (unsigned rank = 0; rank < (wanted.parts ? wanted.processes : 1); ++rank) {

@@ -1,4 +1,4 @@
-// Layouts in files that are damaged or made to deceive; cli.ends has whole ones.
+// Tests layouts of files that are damaged or made to deceive; cli.ends tests intact files.
 #include "form/known_layout.hpp"
 
 #include <string>
@@ -15,7 +15,7 @@ std::string card(const std::string& name, const std::string& value) {
   return fmt::format("{:80}", fmt::format("{:8}= {:>20} / why", name, value));
 }
 
-// A header of FITS of whole blocks, with a last card.
+// Returns a FITS header of whole blocks that ends with an END card.
 std::string header(const std::string& cards) {
   std::string text = cards + fmt::format("{:80}", "END");
   text.resize((text.size() + kBlock - 1) / kBlock * kBlock, ' ');

@@ -346,7 +346,7 @@ TEST(Selection, TakesNewCandidatesAllTheTimeWhereKeysFall) {
   }
 }
 
-// The first `top` records, or of each key the first one.
+// Returns the first `top` records; with `unique`, counts only the first record of each key.
 Bytes first_records(const Bytes& input, const RecordFormat& format, std::uint64_t top,
                     bool unique) {
   const Bytes sorted = test::stably_sorted(input, format);
@@ -363,7 +363,7 @@ Bytes first_records(const Bytes& input, const RecordFormat& format, std::uint64_
 
 TEST(Selection, OfRecordsKeepsTheFirstOnesOfEqualKeys) {
   constexpr std::uint64_t kRecords = 30'000;
-  // Keys of one prefix, and keys that go on behind it.
+  // Keys that fit into the prefix, and keys that go on behind it.
   const RecordFormat formats[] = {
       {16, {{4, 2, KeyType::kU16}}},
       {16, {{0, 8, KeyType::kU64, false, true}, {8, 4, KeyType::kU32}}},

@@ -1,4 +1,4 @@
-// What a worker of a selection keeps of records, and what the proof hears of those it leaves out.
+// Tests which records a worker of a selection keeps, and that it reports the others to the proof.
 #include "pipeline/select/select_records.hpp"
 
 #include <algorithm>
@@ -23,7 +23,7 @@ constexpr std::size_t kBlockRecords = 100;
 
 class RecordCandidatesTest : public testing::Test {
  protected:
-  // Adds all blocks and reduces.
+  // Adds all blocks, reduces, and returns the records that are kept.
   Bytes kept_of(const Bytes& input, const RecordFormat& format, std::uint64_t top,
                 std::uint64_t bound) {
     Plan plan;
@@ -36,7 +36,7 @@ class RecordCandidatesTest : public testing::Test {
     RecordSelection selection{plan, sizes, RecordOrder(format), *proof_, bound};
     Bytes memory(2 * sizes.candidate_bytes + sizes.candidates * kRecordEntryBytes);
     RecordCandidates candidates(selection, memory);
-    Bytes block(kBlockRecords * kBytes);  // the same memory for all
+    Bytes block(kBlockRecords * kBytes);  // the same memory for all blocks
     for (std::size_t at = 0; at < input.size(); at += block.size()) {
       const auto bytes = std::span(input).subspan(at, std::min(block.size(), input.size() - at));
       std::ranges::copy(bytes, block.begin());
@@ -83,7 +83,7 @@ TEST_F(RecordCandidatesTest, NoteTheLeastRecordThatIsLeftOut) {
   EXPECT_EQ(seen.repeats.count, 0U);
 }
 
-// It falls to the prefix of the last one that is wanted.
+// The bound falls to the prefix of the last wanted record.
 TEST_F(RecordCandidatesTest, LowerTheBound) {
   const RecordFormat format{kBytes, {{0, 8, KeyType::kU64}}};
   const RecordOrder order(format);
