@@ -293,7 +293,7 @@ class Sort {
   std::optional<io::TierGroup> tier_;
   std::optional<io::RunStore> run_store_;
   Outcome outcome_;
-  const std::uint64_t begin_ = reader_.position();  // of a share, in bytes
+  const std::uint64_t begin_ = reader_.position();  // where the share begins, in bytes
   std::uint64_t left_ = plan_.elements;             // of the inputs; 0 where the size is not known
   std::uint64_t later_arrays_ = 0;                  // elements to move after the array at hand
 };

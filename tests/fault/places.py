@@ -64,7 +64,7 @@ def bytes_that_are_appended_while_the_output_is_synced_stay(place):
 
 @case
 def bytes_that_are_appended_while_the_output_is_written_into_stay(place):
-    # In the order of the calls: the copy is synced, gets its name, is in its folder; the file is written and synced.
+    # In the order of the calls: the copy is synced and gets its name, its folder is synced; then the file is written and synced.
     for option, fault, is_old in (("", "fsync:2", True), ("", "pwrite:2", False), ("-u", "fsync:2", True),
                                   ("-u", "pwrite:2", False)):
         place.run("rm -f *; gsort-gen -t u32 -n 1000 -o in; cat in in > a.u32")
