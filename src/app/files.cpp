@@ -103,8 +103,8 @@ std::string note_of_types(const Request& request, const Job& job) {
   const std::string note =
       job.looks_like_sosd
           ? fmt::format(
-                "gsort: {} begins with the number of its keys, as SOSD files do; with "
-                "--format=sosd that is not sorted in\n",
+                "gsort: {} begins with the number of its keys, as SOSD files do; to leave that in "
+                "place, use --format=sosd\n",
                 printable(request.inputs.front()))
           : "";
   return note + (warning.empty() ? assumed_type_note(request, job) : warning);

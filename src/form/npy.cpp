@@ -166,8 +166,8 @@ StoredArray table_of(const StoredArray& array, const std::string& path) {
   const std::uint64_t bytes = array.row_elements * array.element_bytes();
   if (bytes > RecordFormat::kMostBytes) {
     throw bad_array(path, fmt::format("its rows have {} bytes", bytes),
-                    "rows of up to 16384 bytes are sorted by columns; sort the positions of the "
-                    "column with --argsort");
+                    "rows of up to 16384 bytes are sorted by columns; save the column as an array, "
+                    "and sort its positions with --argsort");
   }
   return {.key = array.key,
           .records = StoredRecords{static_cast<std::uint32_t>(bytes), {}},

@@ -259,8 +259,8 @@ constexpr auto kFurtherRows = std::to_array<OptionSpec>({
          "auto: at a terminal, after a second. always: also elsewhere, a line per second. json: "
          "the same, an object per line. SIGUSR1 always prints a line.",
      .rules =
-         "Sorts of less than a second print nothing. The last line says done; the last object of "
-         "json is always printed.",
+         "The last line says done. A sort of less than a second prints no status line; of json, "
+         "the last object is always printed.",
      .apply = [](Options& o,
                  Text v) { o.progress = parse_choice(v, kProgressModes, "--progress"); }},
     {.name = "stats",

@@ -99,14 +99,14 @@ constexpr auto kRows = std::to_array<OptionSpec>({
      .help = "positions and types of the keys of a --record",
      .more = "TYPE is one of --type's, which is also the default, or bytesN: N bytes, at most 32, "
              "compared as unsigned. r reverses one key, -r all. Further keys break ties: "
-             "--key=0:u32,4:u32 sorts pairs. Of a .npy FILE, NAME[r] is a field of its records, "
-             "N[r] a column of its rows: without --record.",
+             "--key=0:u32,4:u32 sorts pairs. In a .npy FILE, NAME[r] is a field of its records, "
+             "N[r] a column of its rows; omit --record.",
      .rules = "A repeated --key adds keys. Keys do not overlap. Type a backslash before a comma or "
               "a backslash in NAME. Without --key, all fields of a NumPy array of records are "
-              "keys, in their order. Columns count from 0: --key=2r,0 sorts the rows of a .npy "
-              "array of two dimensions as a whole, of up to 16 KiB, and -u keeps the first of rows "
-              "with equal keys; without --key, each row is sorted by itself. Arrays in Fortran "
-              "order are errors: to read rows that are stored by columns takes one read for each "
+              "keys, in their order. Columns count from 0. --key=2r,0 sorts whole rows of a .npy "
+              "array of two dimensions; a row has at most 16 KiB, and -u keeps the first of rows "
+              "with equal keys. Without --key, gsort sorts each row by itself. Arrays in Fortran "
+              "order are errors: they are stored by columns, so a row would need one read for each "
               "column.",
      .apply = add_record_keys},
     {.name = "unique",
@@ -114,7 +114,7 @@ constexpr auto kRows = std::to_array<OptionSpec>({
      .group = kOrder,
      .common = true,
      .help = "one of each key",
-     .more = "The first of equal keys or records is kept. With -c, no key may repeat.",
+     .more = "Keeps the first element of each key. With -c, no key may repeat.",
      .rules = "For floats, see --float-order; --count, --intersect and --subtract write equal "
               "floats as 0 or NaN without a sign.",
      .apply = [](Options& o, Text) { o.unique = true; }},
@@ -126,9 +126,9 @@ constexpr auto kRows = std::to_array<OptionSpec>({
      .rules = "The count has the byte order of the keys. gsort verifies the counts, too. Works "
               "with all key types. With -u the output cannot be one of the FILEs. With -m, but "
               "without -u, FILEs hold keys with counts, and the counts of equal keys are added; "
-              "a key that repeats in a FILE, and sums of more than 64 bits, are errors. A raw FILE "
-              "is then replaced only with --format=bin, and read only with it if its suffix is "
-              "that of a key. The fingerprint is that of the counted keys.",
+              "a key that repeats in a FILE, and sums of more than 64 bits, are errors. "
+              "--format=bin is needed to replace such a raw FILE, and to read one whose suffix is "
+              "that of a key type. The fingerprint is that of the counted keys.",
      .apply = [](Options& o, Text) { o.count = true; }},
     {.name = "min-count",
      .value_kind = kRequired,
@@ -163,14 +163,14 @@ constexpr auto kRows = std::to_array<OptionSpec>({
      .value_kind = kRequired,
      .value_name = "N",
      .group = kOrder,
-     .help = "sort N elements of each FILE; others may follow",
-     .more = "The output begins and ends as the first FILE, unless it is .npy or SOSD.",
-     .rules = "With --skip-end, too, exactly N elements must be between header and end; else at "
-              "most 16 MiB may follow them. --split-output: the header is in the first file, the "
-              "end in the last. Text has no --elements; .npy and SOSD files have a header of their "
-              "own, and none of these options. For a FITS table, a file of vectors (.fvecs) or a "
-              "SOSD file, the error names the options: --skip=5760 --record=24 --elements=1000 "
-              "--endian=big --key=0:f64.",
+     .help = "sort N elements of each FILE; bytes may follow",
+     .more = "The output begins and ends like the first FILE, unless it is .npy or SOSD.",
+     .rules = "If --skip-end is given, too, exactly N elements must be between header and end; "
+              "else at most 16 MiB may follow them. --split-output writes the header to the first "
+              "file, the end to the last. --elements cannot sort text; a .npy or SOSD file has its "
+              "own header and takes none of --skip, --skip-end, --elements. For a FITS file, or "
+              "without a type for a file of vectors (.fvecs) or a SOSD file, an error names the "
+              "options: --skip=5760 --record=24 --elements=1000 --endian=big --key=0:f64.",
      .apply = set_elements},
 
     {.name = "check",
