@@ -79,7 +79,7 @@ constexpr std::int64_t kMostAllocations = 100'000;
 
 // Where `call` throws an Error, that. Nothing fails any more when it has returned.
 template <class Call>
-std::optional<Error> error_of(const Call& call) {
+std::optional<Error> thrown_by(const Call& call) {
   try {
     call();
     allocations_left = -1;
@@ -278,7 +278,7 @@ TEST(Allocations, FailInSortFile) {
   options.parallel = 2;
   options.buffer_size = "16M";
   fail_each_allocation(
-      Failing::kOne, [&] { return error_of([&] { sort_file(options); }); },
+      Failing::kOne, [&] { return thrown_by([&] { sort_file(options); }); },
       [&](bool is_done) { return files.wrong_after(is_done); });
 }
 
@@ -290,7 +290,8 @@ void fail_in_sort_keys(std::size_t count) {
   const std::vector<Key> falling(rising.rbegin(), rising.rend());
   std::vector<Key> keys = rising;
   fail_each_allocation(
-      Failing::kOne, [&] { return error_of([&] { sort_keys<Key>(keys, Order::kDescending, 2); }); },
+      Failing::kOne,
+      [&] { return thrown_by([&] { sort_keys<Key>(keys, Order::kDescending, 2); }); },
       [&](bool is_done) {
         const bool right = keys == (is_done ? falling : rising);
         keys = rising;
@@ -319,7 +320,7 @@ TEST(Allocations, FailInMergeKeys) {
   std::vector<std::uint32_t> merged(2 * one.size());
   fail_each_allocation(
       Failing::kOne,
-      [&] { return error_of([&] { merge_keys<std::uint32_t>(one, one, merged, {}, 2); }); },
+      [&] { return thrown_by([&] { merge_keys<std::uint32_t>(one, one, merged, {}, 2); }); },
       [&](bool is_done) {
         for (std::size_t i = 0; is_done && i < merged.size(); ++i) {
           if (merged[i] != i / 2) return "these are other keys";
