@@ -26,8 +26,8 @@ inline constexpr std::uint64_t kMostSkipBytes = std::uint64_t{16} << 20;
 
 // How inputs are read.
 struct InputForm {
-  std::optional<FileFormat> format;  // none: by the suffix of each name, else raw
-  std::optional<Codec> codec;        // none: by the first bytes of each input
+  std::optional<FileFormat> format = {};  // none: by the suffix of each name, else raw
+  std::optional<Codec> codec = {};        // none: by the first bytes of each input
   // Each input, once decompressed, consists of a header, the elements and a trailer.
   std::uint64_t skip_bytes = 0;
   std::uint64_t skip_end_bytes = 0;
