@@ -243,7 +243,8 @@ void forget_all_joined(const std::string& output) {
 ShareDone form(const Options& options, Job job, io::Reader& reader, Meter& meter) {
   if (io::has_rows(reader.first_array()) || job.columns > 0) {
     throw Error(ErrorKind::kUsage, "option --form", "does not sort rows of an array")
-        .hint("save array.ravel() to sort all of it");
+        .hint(job.columns > 0 ? "sort them with gsort alone, or with gsort-mpi"
+                              : "save array.ravel() to sort all of it");
   }
   require_regular(reader);
   const std::string above = folder_above(*options.form);

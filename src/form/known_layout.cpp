@@ -60,6 +60,18 @@ class FitsHeader {
     std::from_chars(value.data(), value.data() + value.size(), number);
     return number;
   }
+  // Whether the values of the data are the stored numbers times a negative one.
+  [[nodiscard]] bool is_reversed_by(const std::string& scale) const {
+    return text(scale).starts_with('-');
+  }
+  // The size of its data, capped, without what follows the rows of a table.
+  [[nodiscard]] std::uint64_t data_bytes() const {
+    std::string_view bits = text("BITPIX");
+    if (bits.starts_with('-')) bits.remove_prefix(1);
+    std::uint64_t number = 0;
+    std::from_chars(bits.data(), bits.data() + bits.size(), number);
+    return capped_product(elements(), number / 8);
+  }
   // The product of the axes of its data, capped; 0 if it has none.
   [[nodiscard]] std::uint64_t elements() const {
     constexpr std::uint64_t kMostAxes = 999;
@@ -114,7 +126,8 @@ std::optional<std::string> key_of_table(const FitsHeader& header) {
     const auto* const column = std::ranges::find(kColumns, form.front(), &Column::letter);
     const bool is_bits = form.front() == 'X';
     if (column == std::end(kColumns) && !is_bits) return std::nullopt;
-    if (!is_bits && repeat > 0 && !column->type.empty()) {
+    const bool is_reversed = header.is_reversed_by(fmt::format("TSCAL{}", field));
+    if (!is_bits && repeat > 0 && !column->type.empty() && !is_reversed) {
       return fmt::format("{}:{}", offset, column->type);
     }
     if (form.front() == 'A' && repeat > 0) {
@@ -139,6 +152,7 @@ std::optional<std::string> options_for_table(const FitsHeader& header, std::uint
 std::optional<std::string> options_for_image(const FitsHeader& header, std::uint64_t begin) {
   constexpr std::pair<std::string_view, std::string_view> kTypes[] = {
       {"8", "u8"}, {"16", "i16"}, {"32", "i32"}, {"64", "i64"}, {"-32", "f32"}, {"-64", "f64"}};
+  if (header.is_reversed_by("BSCALE")) return std::nullopt;
   const std::string_view bits = header.text("BITPIX");
   for (const auto& [known, type] : kTypes) {
     if (known != bits) continue;
@@ -148,17 +162,19 @@ std::optional<std::string> options_for_image(const FitsHeader& header, std::uint
   return std::nullopt;
 }
 
-// The options for the first unit that has data.
-std::optional<std::string> options_for_fits(const FileBytes& read) {
+// The options for the first unit that has data, unless more follows it than gsort copies.
+std::optional<std::string> options_for_fits(std::uint64_t file_bytes, const FileBytes& read) {
   constexpr unsigned kMostUnits = 100;
   std::uint64_t at = 0;
   for (unsigned unit = 1; unit <= kMostUnits; ++unit) {
     FitsHeader header;
     if (!header.read(read, at)) return std::nullopt;
     const std::uint64_t begin = at + header.bytes();
-    const std::uint64_t data = header.elements();
-    if (begin > kMostSkipBytes || data > kMostFileBytes) return std::nullopt;
-    if (data > 0) {
+    if (begin > std::min(file_bytes, kMostSkipBytes)) return std::nullopt;
+    if (header.elements() > 0) {
+      const std::uint64_t bytes = header.data_bytes();
+      const std::uint64_t rest = file_bytes - begin;
+      if (bytes > rest || rest - bytes > kMostSkipBytes) return std::nullopt;
       const bool is_table = header.text("XTENSION") == "BINTABLE";
       return is_table ? options_for_table(header, begin) : options_for_image(header, begin);
     }
@@ -208,7 +224,7 @@ std::optional<KnownLayout> layout_of(std::string_view path, std::uint64_t file_b
   const auto layout = [](std::string_view name, const std::optional<std::string>& options) {
     return options ? std::optional(KnownLayout{name, *options}) : std::nullopt;
   };
-  if (is_fits(first_bytes)) return layout("a FITS file", options_for_fits(read));
+  if (is_fits(first_bytes)) return layout("a FITS file", options_for_fits(file_bytes, read));
   const auto* const vectors =
       std::ranges::find(kVectors, lower_case(suffix_of(path)), &Vectors::suffix);
   if (vectors != std::end(kVectors)) {
