@@ -158,7 +158,8 @@ void ContentStream::pause() {
 std::size_t ContentStream::read(ByteSpan to) {
   if (!header_is_read_) {
     header_is_read_ = true;
-    const std::size_t bytes = read_decoded(header_) + read_decoded(trailer_);
+    std::size_t bytes = read_decoded(header_);
+    bytes += read_decoded(trailer_);  // in this order
     if (bytes < header_.size() + trailer_.size()) {
       throw shorter_than_header(path_, bytes, header_.size(), trailer_.size());
     }
