@@ -157,7 +157,10 @@ def _of_buffer(source: Any, dtype: Optional[numpy.dtype]) -> numpy.ndarray:
 def _of_numbers(source: Any, dtype: Optional[numpy.dtype]) -> numpy.ndarray:
     try:
         array: numpy.ndarray = numpy.array(source)
-    except (TypeError, ValueError, OverflowError) as error:
+    except OverflowError as error:
+        raise usage("sources", f"numbers of the {type(source).__name__} would overflow: {error}",
+                    "give numpy.array(source, dtype=...)") from None
+    except (TypeError, ValueError) as error:
         raise usage("sources", f"NumPy makes no array of the {type(source).__name__}: {error}",
                     "give numbers, or lists of one length") from None
     if array.dtype.kind == "O":
