@@ -2,6 +2,10 @@
 # package, and the tools that repeat its measurements. A relocatable build has the libraries of the program beside it,
 # no library of its own, and no tools.
 set(pages ${PROJECT_BINARY_DIR}/generated)
+# Whatever the umask.
+set(CMAKE_INSTALL_DEFAULT_DIRECTORY_PERMISSIONS
+  OWNER_READ OWNER_WRITE OWNER_EXECUTE GROUP_READ GROUP_EXECUTE WORLD_READ WORLD_EXECUTE)
+set(CPACK_INSTALL_DEFAULT_DIRECTORY_PERMISSIONS ${CMAKE_INSTALL_DEFAULT_DIRECTORY_PERMISSIONS})
 
 # generated_page(PROGRAM FILE FORM): what PROGRAM --generate=FORM prints.
 function(generated_page program file form)
