@@ -3,6 +3,7 @@ SIZE, or the least that the help names, if that is more. What does not fit must 
 size that the refusal names must then do."""
 
 import argparse
+import os
 import random
 import re
 import resource
@@ -101,29 +102,29 @@ FEATURES = {
 }
 
 
-def make_inputs(folder: Path, gsort: str, gen: str, mib: int, members: int):
+def make_inputs(folder: Path, mib: int, members: int):
     """Makes in.u64 of `mib` and others of that size. Compressed files repeat one member, because compressing takes time."""
     few = min(mib, 24)
     bash = lambda command: subprocess.run(["bash", "-ec", command], cwd=folder, check=True)
-    bash(f"{gen} -t u64 --size {mib}M -o in.u64; head -c {few}M in.u64 > in.few; {gen} -t u64 -d equal --size {mib}M -o equal.u64;"
+    bash(f"gsort-gen -t u64 --size {mib}M -o in.u64; head -c {few}M in.u64 > in.few; gsort-gen -t u64 -d equal --size {mib}M -o equal.u64;"
          f"head -c {mib * MIB // 100 * 100} in.u64 > in.100; ln -f in.u64 in.16K; mkdir -p a b c;"
-         f"{gsort} in.u64 -o sorted; {gsort} in.few -t u64 -o sorted.few; {gsort} in.few -t u64 -o sorted.few.txt --format=bin:text;"
-         f"{gsort} in.few -t u64 -o sorted.few.gz; {gsort} -u --count in.few -t u64 -o counts; {gsort} in.u64 -o in.npy; {gsort} in.u64 -o in.txt --format=bin:text;"
+         f"gsort in.u64 -o sorted; gsort in.few -t u64 -o sorted.few; gsort in.few -t u64 -o sorted.few.txt --format=bin:text;"
+         f"gsort in.few -t u64 -o sorted.few.gz; gsort -u --count in.few -t u64 -o counts; gsort in.u64 -o in.npy; gsort in.u64 -o in.txt --format=bin:text;"
          f"head -c $((8 * {MANY_NAMES})) in.u64 > n; mkdir -p many; cd many; split -a 5 -b 8 ../n; cd ..;"
-         f"find many -type f -print0 > names; rm n; {gsort} -S 24M --form=shares --share=0/1 in.u64")
+         f"find many -type f -print0 > names; rm n; gsort -S 24M --form=shares --share=0/1 in.u64")
     for suffix, command in CODECS.items():
         bash(f"head -c {mib * MIB // members} in.u64 | {command} > member; yes member | head -{members} | xargs cat > in.{suffix}; rm member")
 
 
 class Promise:
-    def __init__(self, folder: Path, gsort: str, mib: int):
-        self.folder, self.gsort, self.mib = folder, gsort, mib
+    def __init__(self, folder: Path, mib: int):
+        self.folder, self.mib = folder, mib
 
     def peak_of(self, feature: str, size: int) -> tuple[int, float, str]:
         """The exit status, the peak in MiB, and what was said."""
         if feature == "join":
-            subprocess.run([self.gsort, "--take=0/1", "--from=shares", "-o", "joined"], cwd=self.folder, check=True)
-        words = [f"{self.gsort} -S {size}M" if word == "G" else "in.u64" if word == "I" else self.gsort if word == "gsort" else word
+            subprocess.run(["gsort", "--take=0/1", "--from=shares", "-o", "joined"], cwd=self.folder, check=True)
+        words = [f"gsort -S {size}M" if word == "G" else "in.u64" if word == "I" else word
                  for word in FEATURES[feature].split(" ")]
         done = subprocess.run([sys.executable, "-c", PEAK_OF, " ".join(words)], cwd=self.folder, capture_output=True, text=True)
         subprocess.run("rm -rf out out-* out.* resume form .out*", shell=True, cwd=self.folder, check=True)
@@ -170,7 +171,7 @@ def main() -> int:
     parser.add_argument("--input-mib", type=int, default=None)
     parser.add_argument("--folder", type=Path, help="with inputs of an earlier call")
     given = parser.parse_args()
-    gsort, gen = str((given.bin / "gsort").resolve()), str((given.bin / "gsort-gen").resolve())
+    os.environ["PATH"] = f"{given.bin.resolve()}:{os.environ['PATH']}"
     sizes = [int(size) for size in given.sizes.split(",")] if given.sizes else SIZES if given.whole else SIZES[:5]
     features = list(FEATURES) if given.features in (None, "all") else given.features.split(";")
     mib = given.input_mib or (768 if given.whole else 48)
@@ -181,8 +182,8 @@ def main() -> int:
     with tempfile.TemporaryDirectory(dir=given.folder) as made:
         folder = given.folder or Path(made)
         if not (folder / "sorted").exists():
-            make_inputs(folder, gsort, gen, mib, 1 if given.whole else 8)
-        promise = Promise(folder, gsort, mib)
+            make_inputs(folder, mib, 1 if given.whole else 8)
+        promise = Promise(folder, mib)
         begin = time.monotonic()
         for busy in (False, True) if given.whole else (given.seed % 2 == 1,):
             stop = threading.Event()

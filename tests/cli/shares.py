@@ -9,6 +9,7 @@ import argparse
 import os
 import random
 import re
+import shlex
 import shutil
 import signal
 import subprocess
@@ -187,7 +188,7 @@ def by_make(gsort: str, folder: Path) -> None:
     (folder / "big.u64").write_bytes(os.urandom(800_000))
     (folder / "bin").mkdir()
     program = folder / "bin/gsort"
-    program.write_text(f'#!/bin/sh\ncase $1 in --take=3/*) [ -e may-take ] || exit 1;; esac\nexec {gsort} "$@"\n')
+    program.write_text(f'#!/bin/sh\ncase $1 in --take=3/*) [ -e may-take ] || exit 1;; esac\nexec {shlex.quote(str(gsort))} "$@"\n')
     program.chmod(0o755)
     environment = os.environ | {"PATH": f"{program.parent}:{os.environ['PATH']}", "LC_ALL": "C", "MAKEFLAGS": ""}
     subprocess.run([gsort, "big.u64", "-o", "want"], cwd=folder, check=True)

@@ -15,6 +15,9 @@ import sys
 import tempfile
 from pathlib import Path
 
+sys.path.insert(0, str(Path(__file__).resolve().parents[1] / "support"))
+from preload import preloadable  # noqa: E402
+
 CALLS = ["open", "rename", "link", "unlink", "fsync", "pwrite"]
 ACTIONS = ["kill-before", "kill-after", "run"]
 FEWER = 18  # by default, one call in so many
@@ -43,8 +46,8 @@ class Joins:
         environment = {"PATH": os.environ["PATH"], "GSORT_CACHE": "off"}
         if fault:
             # The other --join runs without faults.
-            again = f"env -u LD_PRELOAD -u GSORT_FAULT {self.arguments.bin}/gsort --join={PARTS} -o '{self.output}' 2> other"
-            environment |= {"LD_PRELOAD": str(self.arguments.shim), "GSORT_FAULT": fault, "GSORT_FAULT_HIT": "hit",
+            again = f"env -u LD_PRELOAD -u GSORT_FAULT '{self.arguments.bin}/gsort' --join={PARTS} -o '{self.output}' 2> other"
+            environment |= {"LD_PRELOAD": str(preloadable(self.arguments.shim)), "GSORT_FAULT": fault, "GSORT_FAULT_HIT": "hit",
                             "GSORT_FAULT_RUN": again}
         done = subprocess.run([self.arguments.bin / "gsort", *words], cwd=self.work, capture_output=True, text=True, check=False,
                               env=environment, timeout=120)

@@ -1,7 +1,7 @@
 #!/usr/bin/env python3
 """The README's first two commands, tools/quickstart and tools/test, in a checkout of HEAD that is somewhere else: below /tmp, which
-tests hide behind one of their own, or where a blank and a letter that is not ASCII are in the path. Half an hour each on two
-cores, and some gigabytes. What the commands need is installed on this machine already, or by them.
+tests hide behind one of their own, or on a path of 200 characters, among them a blank and a letter that is not ASCII. Half an hour
+each on two cores, and some gigabytes. What the commands need is installed on this machine already, or by them.
 
 Usage: checkouts.py below_tmp | blank"""
 
@@ -13,7 +13,7 @@ import tempfile
 from pathlib import Path
 
 SOURCE = Path(__file__).resolve().parents[2]
-PLACES = {"below_tmp": ("/tmp", "gsort-"), "blank": ("/var/tmp", "gsort a b ü ")}
+PLACES = {"below_tmp": ("/tmp", "gsort-"), "blank": ("/var/tmp", f"gsort a b ü {160 * '-'}")}
 
 
 def run(command: str, checkout: Path) -> None:

@@ -123,7 +123,7 @@ TEST(Output, FallsBackWhereDirectWritesAreRefused) {
     const FaultScope fault({sys::Call::kPwrite, 1, EINVAL});
     output.write_at(0, data.bytes());
   }
-  EXPECT_TRUE(contains(output.notes().at(0), "O_DIRECT is not supported here"));
+  EXPECT_TRUE(contains(output.notes().back(), "O_DIRECT is not supported here"));
   output.commit(data.size());
   EXPECT_EQ(read_file(folder / "out").size(), data.size());
 }

@@ -173,11 +173,13 @@ TEST_F(AccessListOf, ANewOutputIsItsOwnersWhereThatCannotBeFoundOut) {
 }
 
 TEST_F(AccessListOf, AnOutputThatIsReplacedStays) {
+  const AccessList less_than_group =
+      made_of({{kOwner, 6}, {kUser, 7, 1234}, {kGroup, 7}, {kMask, 5}, {kOthers, 4}});
   for (const AccessList& of_folder : {AccessList(), kOneUser}) {
     if (!of_folder.empty()) {
       ASSERT_TRUE(give(folder_.path(), kOfFolder, of_folder));
     }
-    for (const AccessList& list : {kNothingForGroup, kOneUser, kLessForAll}) {
+    for (const AccessList& list : {kNothingForGroup, kOneUser, less_than_group}) {
       for (const auto write : kWriters) {
         write_file(folder_ / "out", bytes_of("old"));
         ASSERT_TRUE(give(folder_ / "out", kOfFile, list));
