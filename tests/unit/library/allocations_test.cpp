@@ -282,19 +282,32 @@ TEST(Allocations, FailInSortFile) {
       [&](bool is_done) { return files.wrong_after(is_done); });
 }
 
+// 0 to count - 1, a power of two, in descending order, or shuffled.
+template <class Key>
+std::vector<Key> falling_keys(std::size_t count) {
+  std::vector<Key> keys(count);
+  std::iota(keys.rbegin(), keys.rend(), Key{0});
+  return keys;
+}
+template <class Key>
+std::vector<Key> shuffled_keys(std::size_t count) {
+  std::vector<Key> keys(count);
+  for (std::size_t i = 0; i < count; ++i) keys[i] = static_cast<Key>(i * 40'503 % count);
+  return keys;
+}
+
 // Descending, so that keys have to be mapped.
 template <class Key>
 void fail_in_sort_keys(std::size_t count) {
-  std::vector<Key> rising(count);
-  std::iota(rising.begin(), rising.end(), Key{0});
-  const std::vector<Key> falling(rising.rbegin(), rising.rend());
-  std::vector<Key> keys = rising;
+  const std::vector<Key> given = shuffled_keys<Key>(count);
+  const std::vector<Key> falling = falling_keys<Key>(count);
+  std::vector<Key> keys = given;
   fail_each_allocation(
       Failing::kOne,
       [&] { return thrown_by([&] { sort_keys<Key>(keys, Order::kDescending, 2); }); },
       [&](bool is_done) {
-        const bool right = keys == (is_done ? falling : rising);
-        keys = rising;
+        const bool right = keys == (is_done ? falling : given);
+        keys = given;
         return right ? "" : "these are other keys";
       });
 }
@@ -305,11 +318,11 @@ TEST(Allocations, FailInSortKeys) {
 }
 
 TEST(Allocations, FailInSortKeysOfFewKeys) {
-  fail_in_sort_keys<std::int32_t>(2000);
+  fail_in_sort_keys<std::int32_t>(2048);
 }
 
 TEST(Allocations, FailInSortKeysByCounting) {
-  fail_in_sort_keys<std::uint8_t>(100);
+  fail_in_sort_keys<std::uint8_t>(128);
   fail_in_sort_keys<std::int16_t>(1 << 10);
   fail_in_sort_keys<std::uint16_t>(1 << 16);
 }

@@ -3,6 +3,7 @@
 #include <algorithm>
 #include <array>
 #include <cstring>
+#include <functional>
 #include <thread>
 #include <type_traits>
 #include <utility>
@@ -76,7 +77,7 @@ BlockPartition<Key>::BlockPartition(std::span<Key> keys, const BucketMap<Key>& m
 template <class Key>
 template <class F>
 void BlockPartition<Key>::for_each(std::size_t count, const F& f) {
-  if (workers_.size() > 1) return tasks_.for_each(count, f);
+  if (workers_.size() > 1) return tasks_.for_each(count, std::cref(f));
   for (std::size_t number = 0; number < count; ++number) f(number);
 }
 

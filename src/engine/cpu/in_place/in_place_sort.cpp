@@ -1,8 +1,8 @@
 #include "engine/cpu/in_place/in_place_sort.hpp"
 
 #include <algorithm>
-#include <atomic>
 #include <exception>
+#include <functional>
 #include <memory>
 #include <mutex>
 #include <optional>
@@ -15,6 +15,7 @@
 #include "engine/cpu/cache_sort.hpp"
 #include "engine/cpu/in_place/block_partition.hpp"
 #include "engine/cpu/in_place/halve.hpp"
+#include "engine/cpu/in_place/whole_array.hpp"
 
 namespace gsort::cpu {
 namespace {
@@ -22,34 +23,18 @@ namespace {
 constexpr std::size_t kSamplesPerBucket = 16;
 constexpr std::size_t kMostSamples = std::size_t{1} << 14;
 constexpr std::size_t kMostHalved = 8;  // times what fits the cache; more keys are distributed
-constexpr std::size_t kStretchKeys = std::size_t{1} << 16;  // the keys that one task checks
-
-// Whether the keys are in the map's order. All tasks stop when one finds that they are not.
-template <class Key>
-bool are_in_order(std::span<const Key> keys, const KeyMap<Key>& map, TaskArena& tasks) {
-  std::atomic<bool> in_order = true;
-  const auto look = [&](std::size_t stretch) {
-    if (!in_order.load(std::memory_order_relaxed)) return;
-    const auto from = keys.subspan(stretch * kStretchKeys);
-    const auto some = from.first(std::min(from.size(), kStretchKeys + 1));
-    if (first_disorder<Key>(some, map) != some.size()) in_order = false;
-  };
-  look(0);
-  const std::size_t stretches = div_up(keys.size(), kStretchKeys);
-  if (in_order && stretches > 1) tasks.for_each(stretches, look);
-  return in_order;
-}
 
 template <class Key>
 void reverse(std::span<Key> keys, TaskArena& tasks) {
   const std::size_t half = keys.size() / 2;
-  tasks.for_each(div_up(half, kStretchKeys), [&](std::size_t stretch) {
+  const auto swap = [&](std::size_t stretch) {
     const std::size_t begin = stretch * kStretchKeys;
     const std::size_t end = std::min(half, begin + kStretchKeys);
     std::swap_ranges(keys.begin() + static_cast<std::ptrdiff_t>(begin),
                      keys.begin() + static_cast<std::ptrdiff_t>(end),
                      keys.rbegin() + static_cast<std::ptrdiff_t>(begin));
-  });
+  };
+  tasks.for_each(div_up(half, kStretchKeys), std::cref(swap));
 }
 
 // Requires: scratch is as long as keys, if they need any. If a sorter cannot get memory of its own,
@@ -92,7 +77,8 @@ void sort_few(std::span<Key> raw, const KeyMap<Key>& map) {
   if (!map.is_identity()) map_to_raw<Key>(raw, raw, map);
 }
 
-// Takes the memory of all workers first, so that a sort that has begun can finish.
+// Takes the memory of all workers first, so that a sort that has begun can finish. Tasks are given
+// as references: a copy of one may need memory.
 template <class Key>
 class InPlaceSort {
  public:
@@ -167,12 +153,13 @@ class InPlaceSort {
       for (std::size_t i = 0; i < map.buckets(); ++i) sort(i, workers);
       return;
     }
-    tasks_.for_each(map.buckets(), [&](std::size_t i) {
+    const auto sort_one = [&](std::size_t i) {
       if (is_for_all(i)) return;
       const std::size_t worker = take_worker();
       sort(i, Workers(&buffers_[worker], 1));
       give_back(worker);
-    });
+    };
+    tasks_.for_each(map.buckets(), std::cref(sort_one));
   }
 
   // Halves keys and sorts both parts. False if they are too many, or the pivot hardly divides them.
@@ -194,7 +181,7 @@ class InPlaceSort {
       return end_bucket(keys, false);
     }
     if (sort_halves(keys, workers)) return;
-    const auto [least, greatest] = range_of_all(keys, workers.size());
+    const auto [least, greatest] = range_of_all<Key>(keys, workers.size(), tasks_);
     if (least == greatest) return end_bucket(keys, workers.size() > 1);
     std::optional<BucketMap<Key>> map;
     std::optional<BlockPartition<Key>> partition;
@@ -211,29 +198,16 @@ class InPlaceSort {
     sort_buckets(keys, *map, partition->run({}), workers);
   }
 
-  [[nodiscard]] KeyRange<Key> range_of_all(std::span<const Key> keys, std::size_t workers) {
-    if (workers == 1) return range_of(keys);
-    KeyRange<Key> all{keys.front(), keys.front()};
-    tasks_.for_each(workers, [&](std::size_t worker) {
-      const std::size_t begin = keys.size() * worker / workers;
-      const std::size_t end = keys.size() * (worker + 1) / workers;
-      const KeyRange<Key> range = range_of(keys.subspan(begin, end - begin));
-      const std::scoped_lock lock(mutex_);
-      all.least = std::min(all.least, range.least);
-      all.greatest = std::max(all.greatest, range.greatest);
-    });
-    return all;
-  }
-
   // Makes sorted keys raw.
   void end_bucket(std::span<Key> keys, bool by_all) {
     if (map_.is_identity()) return;
     if (!by_all) return map_to_raw<Key>(keys, keys, map_);
-    tasks_.for_each(div_up(keys.size(), kStretchKeys), [&](std::size_t stretch) {
+    const auto map_some = [&](std::size_t stretch) {
       const auto from = keys.subspan(stretch * kStretchKeys);
       const auto some = from.first(std::min(from.size(), kStretchKeys));
       map_to_raw<Key>(some, some, map_);
-    });
+    };
+    tasks_.for_each(div_up(keys.size(), kStretchKeys), std::cref(map_some));
   }
 
   [[nodiscard]] std::size_t number_of(Workers workers) const {
