@@ -15,13 +15,13 @@
 
 namespace gsort::io {
 
-Arena::Arena(std::size_t bytes, std::string_view purpose) {
+Arena::Arena(std::size_t bytes, std::string_view purpose, std::string_view hint) {
   if (bytes == 0) return;
   const auto refused = [&](int error_number) {
     return Error::from_errno(ErrorKind::kResource,
                              "reserving " + format_bytes(bytes) + " for " + std::string(purpose),
                              error_number)
-        .hint("give less memory with -S");
+        .hint(std::string(hint));
   };
   if (bytes > std::numeric_limits<std::size_t>::max() / 2) throw refused(ENOMEM);
   // mmap aligns to small pages only, so one huge page more is mapped and the start moved up.

@@ -20,7 +20,8 @@ class Arena {
   Arena() = default;
   // `purpose` is the noun in the message: "4 GiB for sorting".
   // Throws: Error(kResource) when the system refuses that much.
-  Arena(std::size_t bytes, std::string_view purpose);
+  Arena(std::size_t bytes, std::string_view purpose,
+        std::string_view hint = "give less memory with -S");
   Arena(Arena&& other) noexcept;
   Arena& operator=(Arena&& other) noexcept;
   Arena(const Arena&) = delete;

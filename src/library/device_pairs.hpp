@@ -10,30 +10,21 @@
 // Results are stable, so that a call gives the same bytes every time.
 #pragma once
 
-#include <concepts>
 #include <cstddef>
 #include <cstdint>
-#include <type_traits>
 
 #include "library/device_keys.hpp"
+#include "library/sort_pairs.hpp"
 
 namespace gsort {
 
-// The types of values for which the library has code, and those that are moved as these.
+// Values and indices are those of pairs in host memory.
 template <class Value>
-concept DeviceWord = std::same_as<Value, std::uint32_t> || std::same_as<Value, std::uint64_t>;
-
+concept DeviceWord = PairWord<Value>;
 template <class Value>
-concept DeviceMoved = !DeviceWord<Value> && std::is_trivially_copyable_v<Value> &&
-                      (sizeof(Value) == 4 || sizeof(Value) == 8) && alignof(Value) == sizeof(Value);
-
-// Types of indices.
+concept DeviceMoved = PairMoved<Value>;
 template <class Index>
-concept DeviceIndex =
-    DeviceWord<Index> || std::same_as<Index, std::int32_t> || std::same_as<Index, std::int64_t>;
-
-template <class Value>
-using WordOf = std::conditional_t<sizeof(Value) == 4, std::uint32_t, std::uint64_t>;
+concept DeviceIndex = PairIndex<Index>;
 
 // One more array of keys and of values, and a few per cent; up to half as much again for fewer than
 // 2^23 pairs with keys of at most 32 bits. Never less for a larger count.

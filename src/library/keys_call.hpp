@@ -1,10 +1,14 @@
 // Shared by the calls on keys in host memory.
 #pragma once
 
+#include <cstddef>
+#include <optional>
 #include <string_view>
 
 #include "base/current_error.hpp"
+#include "engine/cpu/in_place/in_place_sort.hpp"
 #include "options/caller_options.hpp"
+#include "pipeline/survey.hpp"
 
 namespace gsort::library {
 
@@ -18,6 +22,12 @@ void keys_call(unsigned threads, std::string_view call, const Work& work) {
   } catch (...) {
     throw current_error();
   }
+}
+
+// Fewer keys are sorted in less time than it takes to ask the host for its cores.
+inline unsigned cores_for_bytes(std::size_t bytes, unsigned threads) {
+  if (bytes < cpu::kLeastSharedBytes) return 1;
+  return cores_for(threads == 0 ? std::nullopt : std::optional(threads));
 }
 
 }  // namespace gsort::library

@@ -3,35 +3,11 @@
 #include <algorithm>
 #include <cstring>
 
-#if defined(__SSE2__)
-#include <emmintrin.h>
-#endif
-
+#include "engine/cpu/in_place/past_cache.hpp"
 #include "engine/cpu/in_place/repeats.hpp"
 #include "engine/footprint.hpp"
 
 namespace gsort::cpu {
-namespace {
-
-// Copies one cache line past the cache; `to` is aligned to it.
-void store_line_past_cache(const void* from, void* to) {
-#if defined(__SSE2__)
-  const auto* const source = static_cast<const __m128i*>(from);
-  auto* const target = static_cast<__m128i*>(to);
-  for (int i = 0; i < 4; ++i) _mm_stream_si128(target + i, _mm_loadu_si128(source + i));
-#else
-  std::memcpy(to, from, 64);
-#endif
-}
-
-void finish_stores_past_cache() {
-#if defined(__SSE2__)
-  _mm_sfence();
-#endif
-}
-
-}  // namespace
-
 template <class Key>
 Partitioner<Key>::Partitioner(const BucketMap<Key>& map, PagePool& pool)
     : map_(map),

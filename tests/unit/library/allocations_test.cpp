@@ -18,6 +18,7 @@
 #include "library/gsort.h"
 #include "library/sort_file.hpp"
 #include "library/sort_keys.hpp"
+#include "library/sort_pairs.hpp"
 #include "support/sorted_copy.hpp"
 #include "unit/io/support.hpp"
 
@@ -325,6 +326,83 @@ TEST(Allocations, FailInSortKeysByCounting) {
   fail_in_sort_keys<std::uint8_t>(128);
   fail_in_sort_keys<std::int16_t>(1 << 10);
   fail_in_sort_keys<std::uint16_t>(1 << 16);
+}
+
+// Keys and values stay as they are after an error.
+template <class Key>
+void fail_in_sort_pairs(std::size_t count) {
+  const std::vector<Key> given = shuffled_keys<Key>(count);
+  const std::vector<Key> falling = falling_keys<Key>(count);
+  std::vector<Key> keys = given;
+  std::vector<Key> values = given;
+  fail_each_allocation(
+      Failing::kOne,
+      [&] { return thrown_by([&] { sort_pairs<Key, Key>(keys, values, Order::kDescending, 2); }); },
+      [&](bool is_done) {
+        const auto& wanted = is_done ? falling : given;
+        const bool right = keys == wanted && values == wanted;
+        keys = values = given;
+        return right ? "" : "these are other pairs";
+      });
+}
+
+TEST(Allocations, FailInSortPairs) {
+  fail_in_sort_pairs<std::uint32_t>(1 << 18);
+  fail_in_sort_pairs<std::int64_t>(1 << 17);
+  fail_in_sort_pairs<float>(2048);
+}
+
+TEST(Allocations, FailInSortPairsOfShortKeys) {
+  const std::vector<std::uint16_t> given = shuffled_keys<std::uint16_t>(1 << 16);
+  const std::vector<std::uint16_t> falling = falling_keys<std::uint16_t>(1 << 16);
+  std::vector<std::uint16_t> keys = given;
+  std::vector<std::uint32_t> values(given.begin(), given.end());
+  fail_each_allocation(
+      Failing::kOne,
+      [&] {
+        return thrown_by(
+            [&] { sort_pairs<std::uint16_t, std::uint32_t>(keys, values, Order::kDescending, 2); });
+      },
+      [&](bool is_done) {
+        const bool right = keys == (is_done ? falling : given) &&
+                           std::equal(keys.begin(), keys.end(), values.begin(), values.end());
+        keys = given;
+        values.assign(given.begin(), given.end());
+        return right ? "" : "these are other pairs";
+      });
+}
+
+TEST(Allocations, FailInArgsortKeys) {
+  for (const std::uint32_t count : {2048U, 1U << 18}) {
+    const std::vector<double> keys = shuffled_keys<double>(count);
+    std::vector<std::uint32_t> indices(count);
+    fail_each_allocation(
+        Failing::kOne,
+        [&] {
+          return thrown_by([&] { argsort_keys<double, std::uint32_t>(keys, indices, {}, 2); });
+        },
+        [&](bool is_done) {
+          for (std::uint32_t i = 0; is_done && i < count; ++i) {
+            if (keys[indices[i]] != i) return "these are other indices";
+          }
+          return "";
+        });
+  }
+}
+
+TEST(Allocations, AreNotNeededForFewPairs) {
+  std::vector<double> keys(64);
+  std::iota(keys.rbegin(), keys.rend(), 0);
+  std::vector<std::uint32_t> indices(keys.size());
+  failing = Failing::kAllFromThere;
+  has_failed = false;
+  allocations_left = 0;
+  argsort_keys<double, std::uint32_t>(keys, indices);
+  sort_pairs<double, std::uint32_t>(keys, indices);
+  allocations_left = -1;
+  EXPECT_FALSE(has_failed);
+  EXPECT_EQ(indices.front(), 0U);
+  EXPECT_EQ(keys.front(), 0);
 }
 
 TEST(Allocations, FailInMergeKeys) {

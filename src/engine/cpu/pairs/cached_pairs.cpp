@@ -1,0 +1,225 @@
+// Compiled once for each vector instruction set (Highway's foreach_target), chosen at run time.
+#include "engine/cpu/pairs/cached_pairs.hpp"
+
+#include <algorithm>
+#include <array>
+#include <bit>
+#include <cstring>
+
+#undef HWY_TARGET_INCLUDE
+#define HWY_TARGET_INCLUDE "engine/cpu/pairs/cached_pairs.cpp"
+#include <hwy/foreach_target.h>  // IWYU pragma: keep
+#include <hwy/highway.h>
+
+HWY_BEFORE_NAMESPACE();
+namespace gsort::cpu::HWY_NAMESPACE {
+namespace hn = hwy::HWY_NAMESPACE;
+
+constexpr std::size_t kMostRanked = kLeastDealtPairs - 1;
+constexpr std::size_t kPairsPerBucket = 16;  // wanted on average
+constexpr unsigned kLeastDigit = 4;
+constexpr unsigned kMostDigit = 13;  // counters of a level: 32 KiB
+
+// For keys that are their own classes.
+template <class Key>
+struct NoFold {
+  HWY_INLINE Key operator()(Key key) const { return key; }
+};
+
+template <class Key, class Fold>
+HWY_ATTR void range_of_classes(const Key* keys, std::size_t count, const Fold& fold, Key& least,
+                               Key& greatest) {
+  Key low = fold(keys[0]);
+  Key high = low;
+  for (std::size_t i = 1; i < count; ++i) {
+    const Key key = fold(keys[i]);
+    low = key < low ? key : low;
+    high = key > high ? key : high;
+  }
+  least = low;
+  greatest = high;
+}
+
+// Writes the pairs in order to `to`, which may be `from`. Keys are compared as signed numbers, for
+// which every instruction set has an instruction.
+template <class Key, class Value, class Fold>
+HWY_ATTR void rank_pairs(const Pairs<Key, Value>& from, std::size_t count,
+                         const Pairs<Key, Value>& to, const Fold& fold) {
+  using Signed = std::make_signed_t<Key>;
+  constexpr std::size_t kMostLanes = 64 / sizeof(Key);  // SVE may have vectors of 256 bytes
+  constexpr Key kSign = Key{1} << (8 * sizeof(Key) - 1);
+  const hn::CappedTag<Signed, kMostLanes> d;
+  const std::size_t lanes = hn::Lanes(d);
+  alignas(64) Signed classes[kMostRanked + kMostLanes];
+  alignas(64) Signed ranks[kMostRanked + kMostLanes];
+  Key keys[kMostRanked];
+  Value values[kMostRanked];
+  for (std::size_t i = 0; i < count; ++i) {
+    keys[i] = from.keys[i];
+    classes[i] = static_cast<Signed>(fold(from.keys[i]) ^ kSign);
+    values[i] = from.values[i];
+  }
+  for (std::size_t own = 0; own < count; own += lanes) {
+    const auto mine = hn::LoadU(d, classes + own);  // behind the last one: not used
+    const auto places = hn::Iota(d, 0);
+    const std::size_t own_end = std::min(own + lanes, count);
+    auto rank = hn::Set(d, static_cast<Signed>(own));
+    for (std::size_t i = 0; i < own; ++i) {  // those that are not greater
+      rank = hn::Add(rank, hn::VecFromMask(d, hn::Lt(mine, hn::Set(d, classes[i]))));
+    }
+    for (std::size_t i = own; i < own_end; ++i) {
+      const auto other = hn::Set(d, classes[i]);
+      const auto is_before = hn::Lt(hn::Set(d, static_cast<Signed>(i - own)), places);
+      const auto precedes = hn::Or(hn::Lt(other, mine), hn::And(hn::Eq(other, mine), is_before));
+      rank = hn::Sub(rank, hn::VecFromMask(d, precedes));
+    }
+    for (std::size_t i = own_end; i < count; ++i) {
+      rank = hn::Sub(rank, hn::VecFromMask(d, hn::Lt(hn::Set(d, classes[i]), mine)));
+    }
+    hn::StoreU(rank, d, ranks + own);
+  }
+  for (std::size_t i = 0; i < count; ++i) {
+    const auto place = static_cast<std::size_t>(ranks[i]);
+    to.keys[place] = keys[i];
+    to.values[place] = values[i];
+  }
+}
+
+// The digit of a level: how far keys are shifted, and how many buckets that makes.
+template <class Key>
+struct PairDigit {
+  Key least;
+  unsigned shift;
+  std::size_t buckets;
+
+  HWY_INLINE std::size_t of(Key key) const {
+    return static_cast<std::size_t>((key - least) >> shift);
+  }
+};
+
+template <class Key>
+PairDigit<Key> digit_for(std::size_t count, Key least, Key greatest) {
+  const unsigned wanted = std::clamp(static_cast<unsigned>(std::bit_width(count / kPairsPerBucket)),
+                                     kLeastDigit, kMostDigit);
+  const auto width = static_cast<unsigned>(std::bit_width(static_cast<Key>(greatest - least)));
+  const unsigned shift = width > wanted ? width - wanted : 0;
+  return {least, shift, static_cast<std::size_t>((greatest - least) >> shift) + 1};
+}
+
+template <class Counter>
+using PairEnds = std::array<Counter, (std::size_t{1} << kMostDigit) + 1>;
+
+template <class Counter, class Key, class Value, class Fold>
+HWY_ATTR void deal_pairs(const Pairs<Key, Value>& from, const Pairs<Key, Value>& to,
+                         std::size_t count, const Fold& fold, const PairDigit<Key>& digit,
+                         PairEnds<Counter>& ends) {
+  std::fill_n(ends.begin(), digit.buckets, Counter{0});
+  for (std::size_t i = 0; i < count; ++i) ++ends[digit.of(fold(from.keys[i]))];
+  Counter begin = 0;
+  for (std::size_t bucket = 0; bucket < digit.buckets; ++bucket) {
+    const Counter size = ends[bucket];
+    ends[bucket] = begin;
+    begin += size;
+  }
+  for (std::size_t i = 0; i < count; ++i) {
+    const Key key = from.keys[i];
+    const Counter place = ends[digit.of(fold(key))]++;
+    to.keys[place] = key;
+    to.values[place] = from.values[i];
+  }
+}
+
+template <class Key, class Value>
+void move_pairs(const Pairs<Key, Value>& from, const Pairs<Key, Value>& to, std::size_t count) {
+  std::memcpy(to.keys, from.keys, count * sizeof(Key));
+  std::memcpy(to.values, from.values, count * sizeof(Value));
+}
+
+// Deals the pairs out, and calls f(begin, count) for each bucket.
+template <class Counter, class Key, class Value, class Fold, class F>
+HWY_ATTR void for_each_dealt(const Pairs<Key, Value>& from, const Pairs<Key, Value>& to,
+                             std::size_t count, const Fold& fold, const PairDigit<Key>& digit,
+                             const F& f) {
+  PairEnds<Counter> ends;  // not cleared: there may be few buckets
+  deal_pairs(from, to, count, fold, digit, ends);
+  std::size_t at = 0;
+  for (std::size_t bucket = 0; bucket < digit.buckets; ++bucket) {
+    f(at, static_cast<std::size_t>(ends[bucket]) - at);
+    at = static_cast<std::size_t>(ends[bucket]);
+  }
+}
+
+template <class Key, class Value, class Fold>
+HWY_ATTR void sort_some(const Pairs<Key, Value>& from, const Pairs<Key, Value>& other,
+                        std::size_t count, bool to_other, const Fold& fold) {
+  const Pairs<Key, Value>& result = to_other ? other : from;
+  if (count <= kMostRanked) return rank_pairs(from, count, result, fold);
+  Key least = 0;
+  Key greatest = 0;
+  range_of_classes(from.keys, count, fold, least, greatest);
+  if (least == greatest) {
+    if (to_other) move_pairs(from, other, count);
+    return;
+  }
+  const PairDigit<Key> digit = digit_for(count, least, greatest);
+  const bool is_sorted = digit.shift == 0;  // as each bucket has one key
+  const auto sort_bucket = [&](std::size_t at, std::size_t size) HWY_ATTR {
+    if (is_sorted) return;
+    if (size > kMostRanked) {
+      sort_some(other.from(at), from.from(at), size, !to_other, fold);
+    } else if (size > 0) {
+      rank_pairs(other.from(at), size, result.from(at), fold);
+    }
+  };
+  if (count <= kMostCachedPairs) {
+    for_each_dealt<std::uint32_t>(from, other, count, fold, digit, sort_bucket);
+  } else {
+    for_each_dealt<std::uint64_t>(from, other, count, fold, digit, sort_bucket);
+  }
+  if (is_sorted && !to_other) move_pairs(other, from, count);
+}
+
+template <class Key, class Value>
+void sort_all(const Pairs<Key, Value>& from, const Pairs<Key, Value>& other, std::size_t count,
+              bool to_other, const ClassFold<Key>& fold) {
+  if (fold.folds) return sort_some(from, other, count, to_other, fold);
+  sort_some(from, other, count, to_other, NoFold<Key>());
+}
+
+// HWY_EXPORT takes no template.
+#define GSORT_SORT_OF(name, Key, Value)                                                       \
+  void name(const Pairs<Key, Value>& from, const Pairs<Key, Value>& other, std::size_t count, \
+            bool to_other, const ClassFold<Key>& fold) {                                      \
+    sort_all(from, other, count, to_other, fold);                                             \
+  }
+GSORT_SORT_OF(sort_u32_u32, std::uint32_t, std::uint32_t)
+GSORT_SORT_OF(sort_u32_u64, std::uint32_t, std::uint64_t)
+GSORT_SORT_OF(sort_u64_u32, std::uint64_t, std::uint32_t)
+GSORT_SORT_OF(sort_u64_u64, std::uint64_t, std::uint64_t)
+#undef GSORT_SORT_OF
+
+}  // namespace gsort::cpu::HWY_NAMESPACE
+HWY_AFTER_NAMESPACE();
+
+#if HWY_ONCE
+namespace gsort::cpu {
+
+HWY_EXPORT(sort_u32_u32);
+HWY_EXPORT(sort_u32_u64);
+HWY_EXPORT(sort_u64_u32);
+HWY_EXPORT(sort_u64_u64);
+
+#define GSORT_SORT_OF(name, Key, Value)                                                \
+  template <>                                                                          \
+  void sort_cached(Pairs<Key, Value> from, Pairs<Key, Value> other, std::size_t count, \
+                   bool to_other, const ClassFold<Key>& fold) {                        \
+    HWY_DYNAMIC_DISPATCH(name)(from, other, count, to_other, fold);                    \
+  }
+GSORT_SORT_OF(sort_u32_u32, std::uint32_t, std::uint32_t)
+GSORT_SORT_OF(sort_u32_u64, std::uint32_t, std::uint64_t)
+GSORT_SORT_OF(sort_u64_u32, std::uint64_t, std::uint32_t)
+GSORT_SORT_OF(sort_u64_u64, std::uint64_t, std::uint64_t)
+#undef GSORT_SORT_OF
+
+}  // namespace gsort::cpu
+#endif  // HWY_ONCE

@@ -1,0 +1,82 @@
+// sort_cached: sorts pairs of keys and values that fit the cache, stably, on one core.
+//
+// Idea. As cache_sort's spreading: find the least and the greatest key, and deal the pairs out by
+//   (key - least) >> shift
+// to about n/16 buckets, in one counting pass that keeps the order of equal keys. In a bucket of
+// few pairs the place of a pair is the number of keys below its own, plus the number of equal keys
+// before it: n*n comparisons, a vector of them in one instruction and none mispredicted. A bucket
+// of many pairs is dealt out again. Each time the pairs change sides, between their own arrays and
+// others of the same length.
+//
+// Example. Keys 41 3 90 3, values a b c d: 3 is preceded by no key, the second 3 by one, 41 by two,
+// 90 by three: 3b 3d 41a 90c.
+//
+// Cost. Two reads and two writes of evenly spread pairs. Each further level needs a bucket whose
+// range is at least 2^4 times narrower than its parent's. Buckets of one key end at once.
+#pragma once
+
+#include <cstddef>
+#include <cstdint>
+
+#include "element/key.hpp"
+
+namespace gsort::cpu {
+
+// Pairs in two arrays.
+template <class Key, class Value>
+struct Pairs {
+  Key* keys;
+  Value* values;
+
+  [[nodiscard]] Pairs from(std::size_t first) const { return {keys + first, values + first}; }
+};
+
+// Gives keys of one class the same number, where ordered numbers are one to one: floats that are
+// equal, -0 and +0, or two NaN.
+template <class Key>
+struct ClassFold {
+  bool folds = false;
+  Key zero = 0;  // is replaced by other_zero
+  Key other_zero = 0;
+  Key least = 0;
+  Key greatest = static_cast<Key>(~Key{0});
+
+  ClassFold() = default;
+  explicit ClassFold(const KeyMap<Key>& classes) : folds(classes.folds_classes) {
+    if (!folds) return;
+    const auto negative_zero = static_cast<Key>(KeyMap<Key>::kSignBit - 1U - classes.nans);
+    const auto first_nan = static_cast<Key>(2U * negative_zero + 2U);
+    zero = static_cast<Key>(negative_zero ^ classes.flip);
+    other_zero = static_cast<Key>((negative_zero + 1U) ^ classes.flip);
+    (classes.flip == 0 ? greatest : least) = static_cast<Key>(first_nan ^ classes.flip);
+  }
+  // For wider numbers with the same values.
+  template <class Narrow>
+  requires(sizeof(Narrow) < sizeof(Key)) explicit ClassFold(const ClassFold<Narrow>& fold)
+      : folds(fold.folds),
+        zero(fold.zero),
+        other_zero(fold.other_zero),
+        least(fold.least),
+        greatest(fold.greatest) {}
+
+  [[nodiscard]] Key operator()(Key key) const {
+    key = key == zero ? other_zero : key;
+    key = key < least ? least : key;
+    return key < greatest ? key : greatest;
+  }
+};
+
+// More pairs do not fit a cache. They are sorted, too, but slowly.
+inline constexpr std::size_t kMostCachedPairs = std::size_t{1} << 17;
+
+// Fewer pairs need no second side.
+inline constexpr std::size_t kLeastDealtPairs = 65;
+
+// Sorts `count` pairs of `from` by the classes of their ordered keys. They end in `other`, or stay
+// in `from` if not `to_other`; what the other side holds is lost. The sides do not overlap.
+// Requires: both sides have so many places.
+template <class Key, class Value>
+void sort_cached(Pairs<Key, Value> from, Pairs<Key, Value> other, std::size_t count, bool to_other,
+                 const ClassFold<Key>& fold);
+
+}  // namespace gsort::cpu

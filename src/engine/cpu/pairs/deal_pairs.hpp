@@ -1,0 +1,171 @@
+// deal_pairs: deals pairs out to buckets, stably, from one pair of arrays to another.
+//
+// Each worker reads its stripe of the pairs twice. First it counts those of each bucket, from which
+// follows where its pairs of a bucket go: behind those of lower stripes. Then it collects pairs in
+// lines, one for each bucket, and writes a line to its place when it is full: a place in memory is
+// touched once for many pairs.
+//
+// Cost. Two reads of the keys, one of the values, one write of both; memory for a line of each
+// bucket for each worker.
+#pragma once
+
+#include <algorithm>
+#include <cstddef>
+#include <cstdint>
+#include <cstring>
+#include <functional>
+#include <memory>
+#include <span>
+#include <vector>
+
+#include "base/tasks.hpp"
+#include "engine/cpu/in_place/past_cache.hpp"
+#include "engine/cpu/pairs/cached_pairs.hpp"
+
+namespace gsort::cpu {
+
+// The memory that one worker needs to deal out to at most `buckets` buckets.
+template <class Key, class Value>
+class PairLines {
+ public:
+  static constexpr std::size_t kLinePairs = 16;
+  struct alignas(64) Line {
+    Key keys[kLinePairs];
+    Value values[kLinePairs];
+  };
+
+  // Throws: std::bad_alloc.
+  explicit PairLines(std::size_t buckets)
+      : lines_(new Line[buckets]), begins_(buckets), next_(buckets) {}
+
+  // Counts of buckets, which become the places where the worker's pairs of each begin.
+  [[nodiscard]] std::vector<std::uint64_t>& counts() { return next_; }
+
+  void begin() { begins_ = next_; }
+
+  void add(const Key* keys, const Value* values, const std::uint16_t* numbers, std::size_t count,
+           const Pairs<Key, Value>& to) {
+    Line* const lines = lines_.get();
+    std::uint64_t* const next = next_.data();
+    for (std::size_t i = 0; i < count; ++i) {
+      const std::size_t bucket = numbers[i];
+      const std::uint64_t place = next[bucket]++;
+      const std::size_t at = place % kLinePairs;
+      lines[bucket].keys[at] = keys[i];
+      lines[bucket].values[at] = values[i];
+      if (at == kLinePairs - 1) write(bucket, place + 1, to);
+    }
+  }
+
+  void finish(std::size_t buckets, const Pairs<Key, Value>& to) {
+    for (std::size_t bucket = 0; bucket < buckets; ++bucket) {
+      if (next_[bucket] % kLinePairs > 0) write(bucket, next_[bucket], to);
+    }
+  }
+
+ private:
+  // Writes the line that holds the pairs before `end`.
+  void write(std::size_t bucket, std::uint64_t end, const Pairs<Key, Value>& to) {
+    const Line& line = lines_[bucket];
+    const std::uint64_t first = (end - 1) / kLinePairs * kLinePairs;
+    if (first < begins_[bucket] || end - first < kLinePairs) {
+      const std::uint64_t begin = std::max(first, begins_[bucket]);
+      if (begin >= end) return;
+      if (to.keys != nullptr) {
+        std::memcpy(to.keys + begin, line.keys + begin % kLinePairs, (end - begin) * sizeof(Key));
+      }
+      std::memcpy(to.values + begin, line.values + begin % kLinePairs,
+                  (end - begin) * sizeof(Value));
+      return;
+    }
+    if (to.keys != nullptr) store(line.keys, to.keys + first);
+    store(line.values, to.values + first);
+  }
+
+  template <class T>
+  static void store(const T (&from)[kLinePairs], T* to) {
+    if (sizeof from % kCacheLineBytes > 0 ||
+        reinterpret_cast<std::uintptr_t>(to) % kCacheLineBytes > 0) {
+      std::memcpy(to, from, sizeof from);
+      return;
+    }
+    for (std::size_t at = 0; at < kLinePairs; at += kCacheLineBytes / sizeof(T)) {
+      store_line_past_cache(from + at, to + at);
+    }
+  }
+
+  std::unique_ptr<Line[]> lines_;
+  std::vector<std::uint64_t> begins_;
+  std::vector<std::uint64_t> next_;
+};
+
+// Where pairs come from. Without values, the value of a pair is its number.
+template <class Key, class Value>
+struct PairSource {
+  const Key* keys;
+  const Value* values;
+  std::size_t count;
+};
+
+inline constexpr std::size_t kMostDealtAtOnce = 512;
+
+// number(keys, count, room, numbers) writes the bucket of each key to `numbers`, and returns the
+// keys to be moved: the same, or others in `room`. It is called twice for each key, with at
+// most kMostDealtAtOnce.
+// Writes where the buckets begin, followed by where the last one ends, to `begins`. Without keys in
+// `to`, only values are moved. Requires: begins.size() is one more than the buckets, for which all
+// workers have room. Does not throw.
+template <class Key, class Value, class Number>
+void deal_pairs(const PairSource<Key, Value>& from, const Pairs<Key, Value>& to,
+                std::span<std::uint64_t> begins, const Number& number,
+                std::span<PairLines<Key, Value>> workers, TaskArena& tasks) {
+  constexpr std::size_t kStretch = kMostDealtAtOnce;
+  const std::size_t buckets = begins.size() - 1;
+  const auto for_each_worker = [&](const auto& f) {
+    if (workers.size() == 1) return f(0);
+    tasks.for_each(workers.size(), std::cref(f));
+  };
+  const auto for_each_stretch = [&](std::size_t worker, const auto& f) {
+    Key room[kStretch];
+    std::uint16_t numbers[kStretch];
+    const std::size_t end = from.count * (worker + 1) / workers.size();
+    for (std::size_t at = from.count * worker / workers.size(); at < end; at += kStretch) {
+      const std::size_t count = std::min(kStretch, end - at);
+      const Key* const keys = number(from.keys + at, count, room, numbers);
+      f(at, count, keys, numbers);
+    }
+  };
+  for_each_worker([&](std::size_t worker) {
+    auto& counts = workers[worker].counts();
+    std::fill(counts.begin(), counts.end(), 0);
+    for_each_stretch(worker,
+                     [&](std::size_t, std::size_t count, const Key*, const std::uint16_t* numbers) {
+                       for (std::size_t i = 0; i < count; ++i) ++counts[numbers[i]];
+                     });
+  });
+  std::uint64_t begin = 0;
+  for (std::size_t bucket = 0; bucket < buckets; ++bucket) {
+    begins[bucket] = begin;
+    for (auto& worker : workers) {
+      const std::uint64_t count = worker.counts()[bucket];
+      worker.counts()[bucket] = begin;
+      begin += count;
+    }
+  }
+  begins[buckets] = begin;
+  for_each_worker([&](std::size_t worker) {
+    auto& lines = workers[worker];
+    lines.begin();
+    for_each_stretch(worker, [&](std::size_t at, std::size_t count, const Key* keys,
+                                 const std::uint16_t* numbers) {
+      if (from.values != nullptr) return lines.add(keys, from.values + at, numbers, count, to);
+      Value own[kStretch];
+      for (std::size_t i = 0; i < count; ++i) own[i] = static_cast<Value>(at + i);
+      lines.add(keys, own, numbers, count, to);
+    });
+    lines.finish(buckets, to);
+    finish_stores_past_cache();
+  });
+}
+
+}  // namespace gsort::cpu

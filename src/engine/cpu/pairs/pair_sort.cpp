@@ -1,0 +1,365 @@
+#include "engine/cpu/pairs/pair_sort.hpp"
+
+#include <algorithm>
+#include <exception>
+#include <functional>
+#include <memory>
+#include <mutex>
+#include <numeric>
+#include <optional>
+#include <vector>
+
+#include "base/tasks.hpp"
+#include "base/units.hpp"
+#include "element/key_loops.hpp"
+#include "engine/cpu/bucket_map.hpp"
+#include "engine/cpu/in_place/whole_array.hpp"
+#include "engine/cpu/pairs/cached_pairs.hpp"
+#include "engine/cpu/pairs/deal_pairs.hpp"
+
+namespace gsort::cpu {
+namespace {
+
+constexpr std::size_t kSamplesPerBucket = 16;
+constexpr std::size_t kMostSamples = std::size_t{1} << 14;
+constexpr std::size_t kLineBytes = 64;
+
+template <class Key>
+constexpr bool kIsNarrow = sizeof(Key) < sizeof(std::uint32_t);
+
+template <class Key>
+KeyMap<Key> one_to_one(KeyMap<Key> classes) {
+  classes.folds_classes = false;
+  return classes;
+}
+
+template <class Key, class Value>
+Pairs<Key, Value> arrays_in(std::span<std::byte> scratch, std::size_t count) {
+  const std::size_t key_bytes = round_up(count * sizeof(Key), kLineBytes);
+  return {reinterpret_cast<Key*>(scratch.data()),
+          reinterpret_cast<Value*>(scratch.data() + key_bytes)};
+}
+
+// Takes the memory of all workers first, so that a sort that has begun can finish. Tasks are given
+// as references: a copy of one may need memory.
+template <class Key, class Value>
+class PairSort {
+ public:
+  using Side = Pairs<Key, Value>;
+  using Source = PairSource<Key, Value>;
+  using Fold = ClassFold<Key>;
+
+  PairSort(const KeyMap<Key>& classes, std::size_t count, unsigned threads,
+           const PairTuning& tuning)
+      : classes_(classes),
+        map_(one_to_one(classes)),
+        fold_(classes),
+        tuning_(tuning),
+        tasks_(static_cast<unsigned>(std::clamp<std::size_t>(
+            count * (sizeof(Key) + sizeof(Value)) / tuning.worker_bytes, 1, threads))),
+        share_(div_up(count, tasks_.workers())) {
+    const std::size_t buckets = kIsNarrow<Key> ? kByteValues : buckets_for(count);
+    for (unsigned worker = 0; worker < tasks_.workers(); ++worker) {
+      lines_.emplace_back(buckets);
+      free_workers_.push_back(worker);
+    }
+  }
+
+  void sort(std::span<Key> keys, Value* values, const Side& second) {
+    if (are_in_order<Key>(keys, classes_, tasks_)) return;
+    const Side first{keys.data(), values};
+    const Source source{keys.data(), values, keys.size()};
+    if constexpr (kIsNarrow<Key>) {
+      deal_by_byte(source, second, 0);
+      if constexpr (sizeof(Key) > 1) {
+        deal_by_byte({second.keys, second.values, keys.size()}, first, 8);
+      } else {
+        move(second, first, keys.size(), true, lines_);
+      }
+    } else {
+      sort_dealt(source, second, [&](std::size_t begin, std::size_t /*count*/, Workers) {
+        return first.from(begin);
+      });
+    }
+  }
+
+  void argsort(std::span<const Key> keys, Value* indices, const Side& second) {
+    if (are_in_order<Key>(keys, classes_, tasks_)) {
+      return std::iota(indices, indices + keys.size(), Value{0});
+    }
+    const Source source{keys.data(), nullptr, keys.size()};
+    if constexpr (sizeof(Key) == 1) {
+      deal_by_byte(source, {nullptr, indices}, 0);
+    } else if constexpr (kIsNarrow<Key>) {
+      deal_by_byte(source, second, 0);
+      deal_by_byte({second.keys, second.values, keys.size()}, {nullptr, indices}, 8);
+    } else {
+      for (unsigned worker = 0; worker < tasks_.workers(); ++worker) {
+        rooms_.emplace_back(tuning_.cached_pairs);
+      }
+      sort_dealt(source, second, [&](std::size_t begin, std::size_t count, Workers workers) {
+        auto& room = rooms_[number_of(workers)];
+        if (room.size() < count) room.resize(count);
+        return Side{room.data(), indices + begin};
+      });
+    }
+  }
+
+ private:
+  using Workers = std::span<PairLines<Key, Value>>;
+  static constexpr std::size_t kByteValues = 256;
+
+  void deal_by_byte(const Source& from, const Side& to, unsigned shift) {
+    std::uint64_t begins[kByteValues + 1];
+    const auto number = [&](const Key* keys, std::size_t count, Key* /*room*/,
+                            std::uint16_t* numbers) {
+      for (std::size_t i = 0; i < count; ++i) {
+        numbers[i] = static_cast<std::uint16_t>(classes_.to_ordered(keys[i]) >> shift & 0xffU);
+      }
+      return keys;
+    };
+    deal_pairs<Key, Value>(from, to, begins, number, lines_, tasks_);
+  }
+
+  // Several for each worker, so that none waits long for the last one.
+  [[nodiscard]] std::size_t buckets_for(std::size_t count) const {
+    constexpr std::size_t kLeastForEach = 4;
+    const std::size_t least = tasks_.workers() == 1 ? 2 : kLeastForEach * tasks_.workers();
+    const std::size_t bytes = count * (sizeof(Key) + sizeof(Value));
+    return std::min(tuning_.most_buckets,
+                    std::max<std::size_t>(div_up(bytes, tuning_.bucket_bytes), least));
+  }
+
+  [[nodiscard]] std::vector<Key> sample_of(std::span<const Key> keys,
+                                           const KeyMap<Key>& map) const {
+    std::vector<Key> sample(
+        std::min({keys.size(), kMostSamples, kSamplesPerBucket * buckets_for(keys.size())}));
+    const std::size_t step = keys.size() / sample.size();
+    for (std::size_t i = 0; i < sample.size(); ++i) {
+      sample[i] = fold_(map.to_ordered(keys[i * step]));
+    }
+    return sample;
+  }
+
+  // Deals out keys, which are mapped on the way.
+  void deal(const Source& from, const Side& to, const KeyMap<Key>& map,
+            const BucketMap<Key>& buckets, std::span<std::uint64_t> begins, Workers workers) {
+    const auto number = [&](const Key* keys, std::size_t count, Key* room, std::uint16_t* numbers) {
+      if (!map.is_identity()) {
+        map_to_ordered<Key>({keys, count}, {room, count}, map);
+        keys = room;
+      }
+      if (!fold_.folds) {
+        buckets.number({keys, count}, numbers);
+        return keys;
+      }
+      Key folded[kMostDealtAtOnce];
+      for (std::size_t i = 0; i < count; ++i) folded[i] = fold_(keys[i]);
+      buckets.number({folded, count}, numbers);
+      return keys;
+    };
+    deal_pairs<Key, Value>(from, to, begins, number, workers, tasks_);
+  }
+
+  // place(begin, count, workers) is where the pairs of a bucket go.
+  template <class F>
+  void sort_dealt(const Source& source, const Side& second, const F& place) {
+    std::vector<Key> sample = sample_of({source.keys, source.count}, map_);
+    const BucketMap<Key> map(sample, buckets_for(source.count));
+    std::vector<std::uint64_t> begins(map.buckets() + 1);
+    deal(source, second, map_, map, begins, lines_);
+    sort_buckets(begins, lines_, [&](std::size_t bucket, Workers workers) {
+      const std::size_t begin = begins[bucket];
+      const std::size_t count = begins[bucket + 1] - begin;
+      const Side to = place(begin, count, workers);
+      if (map.holds_one_key(bucket)) {
+        move(second.from(begin), to, count, true, workers);
+      } else {
+        sort_bucket(second.from(begin), to, count, true, count > source.count / 2, workers);
+      }
+      if (source.values != nullptr) end_bucket({to.keys, count}, workers);
+    });
+  }
+
+  // Buckets larger than a worker's share are sorted by all workers, one after the other.
+  template <class F>
+  void sort_buckets(std::span<const std::uint64_t> begins, Workers workers, const F& sort) {
+    const std::size_t buckets = begins.size() - 1;
+    const auto is_for_all = [&](std::size_t i) {
+      return workers.size() > 1 && begins[i + 1] - begins[i] > share_;
+    };
+    for (std::size_t i = 0; i < buckets; ++i) {
+      if (is_for_all(i)) sort(i, workers);
+    }
+    if (workers.size() == 1) {
+      for (std::size_t i = 0; i < buckets; ++i) sort(i, workers);
+      return;
+    }
+    const auto sort_one = [&](std::size_t i) {
+      if (is_for_all(i)) return;
+      const std::size_t worker = take_worker();
+      sort(i, Workers(&lines_[worker], 1));
+      give_back(worker);
+    };
+    tasks_.for_each(buckets, std::cref(sort_one));
+  }
+
+  // Ordered keys. `is_unsampled`: a sample did not help to divide the array that they come from.
+  void sort_bucket(const Side& from, const Side& other, std::size_t count, bool to_other,
+                   bool is_unsampled, Workers workers) noexcept {
+    if (count <= tuning_.cached_pairs) return sort_cached(from, other, count, to_other, fold_);
+    const auto range = range_of_all<Key>({from.keys, count}, workers.size(), tasks_);
+    const KeyRange<Key> classes{fold_(range.least), fold_(range.greatest)};
+    if (classes.least == classes.greatest) return move(from, other, count, to_other, workers);
+    std::optional<BucketMap<Key>> map;
+    std::vector<std::uint64_t> begins;
+    try {
+      const std::size_t buckets = buckets_for(count);
+      std::vector<Key> sample = sample_of({from.keys, count}, {});
+      map = is_unsampled ? BucketMap<Key>::even(classes.least, classes.greatest, buckets)
+                         : BucketMap<Key>(sample, buckets);
+      begins.resize(map->buckets() + 1);
+    } catch (const std::exception&) {
+      return sort_cached(from, other, count, to_other, fold_);
+    }
+    deal({from.keys, from.values, count}, other, {}, *map, begins, workers);
+    sort_buckets(begins, workers, [&](std::size_t bucket, Workers those) {
+      const std::size_t begin = begins[bucket];
+      const std::size_t size = begins[bucket + 1] - begin;
+      if (map->holds_one_key(bucket)) {
+        return move(other.from(begin), from.from(begin), size, !to_other, those);
+      }
+      sort_bucket(other.from(begin), from.from(begin), size, !to_other, size > count / 2, those);
+    });
+  }
+
+  void move(const Side& from, const Side& other, std::size_t count, bool to_other,
+            Workers workers) {
+    if (!to_other) return;
+    for_each_stretch(count, workers, [&](std::size_t begin, std::size_t size) {
+      std::copy_n(from.keys + begin, size, other.keys + begin);
+      std::copy_n(from.values + begin, size, other.values + begin);
+    });
+  }
+
+  void end_bucket(std::span<Key> keys, Workers workers) {
+    if (map_.is_identity()) return;
+    for_each_stretch(keys.size(), workers, [&](std::size_t begin, std::size_t size) {
+      const auto some = keys.subspan(begin, size);
+      map_to_raw<Key>(some, some, map_);
+    });
+  }
+
+  // As tasks if all workers take part.
+  template <class F>
+  void for_each_stretch(std::size_t count, Workers workers, const F& f) {
+    if (workers.size() == 1) return f(std::size_t{0}, count);
+    const auto take = [&](std::size_t stretch) {
+      const std::size_t begin = stretch * kStretchKeys;
+      f(begin, std::min(kStretchKeys, count - begin));
+    };
+    tasks_.for_each(div_up(count, kStretchKeys), std::cref(take));
+  }
+
+  [[nodiscard]] std::size_t number_of(Workers workers) const {
+    return static_cast<std::size_t>(workers.data() - lines_.data());
+  }
+
+  [[nodiscard]] std::size_t take_worker() {
+    const std::scoped_lock lock(mutex_);
+    const std::size_t worker = free_workers_.back();
+    free_workers_.pop_back();
+    return worker;
+  }
+
+  void give_back(std::size_t worker) {
+    const std::scoped_lock lock(mutex_);
+    free_workers_.push_back(worker);
+  }
+
+  const KeyMap<Key> classes_;
+  const KeyMap<Key> map_;
+  const Fold fold_;
+  const PairTuning tuning_;
+  TaskArena tasks_;
+  const std::size_t share_;                   // of the pairs, of one worker
+  std::vector<PairLines<Key, Value>> lines_;  // of each worker
+  std::vector<std::vector<Key>> rooms_;       // of each worker: keys of a bucket that are not kept
+  std::mutex mutex_;
+  std::vector<std::size_t> free_workers_;
+};
+
+// Few keys as ordered ones of at least 32 bits, in the cache.
+template <class Key, class Value>
+void sort_few(std::span<const Key> keys, Value* values, const KeyMap<Key>& classes, Key* sorted) {
+  using Wide = std::conditional_t<kIsNarrow<Key>, std::uint32_t, Key>;
+  const KeyMap<Key> map = one_to_one(classes);
+  Wide ordered[kLeastDealtPairs - 1];
+  for (std::size_t i = 0; i < keys.size(); ++i) ordered[i] = map.to_ordered(keys[i]);
+  const Pairs<Wide, Value> pairs{ordered, values};
+  sort_cached(pairs, pairs, keys.size(), false, ClassFold<Wide>(ClassFold<Key>(classes)));
+  if (sorted == nullptr) return;
+  for (std::size_t i = 0; i < keys.size(); ++i) {
+    sorted[i] = map.to_raw(static_cast<Key>(ordered[i]));
+  }
+}
+
+}  // namespace
+
+template <class Key, class Value>
+std::size_t pairs_scratch_bytes(std::size_t count) {
+  if (count < kLeastDealtPairs) return 0;
+  return round_up(count * sizeof(Key), kLineBytes) + count * sizeof(Value);
+}
+
+template <class Key, class Value>
+void sort_pairs(std::span<Key> keys, std::span<Value> values, const KeyMap<Key>& classes,
+                unsigned threads, std::span<std::byte> scratch, const PairTuning& tuning) {
+  if (keys.size() < kLeastDealtPairs) {
+    return sort_few<Key>(keys, values.data(), classes, keys.data());
+  }
+  const auto second = arrays_in<Key, Value>(scratch, keys.size());
+  if constexpr (!kIsNarrow<Key>) {
+    if (keys.size() <= tuning.cached_pairs) {
+      const KeyMap<Key> map = one_to_one(classes);
+      if (!map.is_identity()) map_to_ordered<Key>(keys, keys, map);
+      sort_cached({keys.data(), values.data()}, second, keys.size(), false,
+                  ClassFold<Key>(classes));
+      if (!map.is_identity()) map_to_raw<Key>(keys, keys, map);
+      return;
+    }
+  }
+  PairSort<Key, Value>(classes, keys.size(), threads, tuning).sort(keys, values.data(), second);
+}
+
+template <class Key, class Value>
+void argsort_keys(std::span<const Key> keys, std::span<Value> indices, const KeyMap<Key>& classes,
+                  unsigned threads, std::span<std::byte> scratch, const PairTuning& tuning) {
+  if (keys.size() < kLeastDealtPairs) {
+    std::iota(indices.begin(), indices.end(), Value{0});
+    return sort_few<Key, Value>(keys, indices.data(), classes, nullptr);
+  }
+  const auto second = arrays_in<Key, Value>(scratch, keys.size());
+  if constexpr (!kIsNarrow<Key>) {
+    if (keys.size() <= tuning.cached_pairs) {
+      const auto first = std::make_unique_for_overwrite<Key[]>(keys.size());
+      map_to_ordered<Key>(keys, {first.get(), keys.size()}, one_to_one(classes));
+      std::iota(indices.begin(), indices.end(), Value{0});
+      sort_cached({first.get(), indices.data()}, second, keys.size(), false,
+                  ClassFold<Key>(classes));
+      return;
+    }
+  }
+  PairSort<Key, Value>(classes, keys.size(), threads, tuning).argsort(keys, indices.data(), second);
+}
+
+#define GSORT_INSTANTIATE(Key, Value)                                                              \
+  template std::size_t pairs_scratch_bytes<Key, Value>(std::size_t);                               \
+  template void sort_pairs(std::span<Key>, std::span<Value>, const KeyMap<Key>&, unsigned,         \
+                           std::span<std::byte>, const PairTuning&);                               \
+  template void argsort_keys(std::span<const Key>, std::span<Value>, const KeyMap<Key>&, unsigned, \
+                             std::span<std::byte>, const PairTuning&);
+GSORT_FOR_PAIRS(GSORT_INSTANTIATE)
+#undef GSORT_INSTANTIATE
+
+}  // namespace gsort::cpu
