@@ -79,10 +79,7 @@ std::string pointed_to(const std::string& link, const std::string& path) {
 
 // Writes through what is not a regular file: opening a FIFO waits for its reader.
 std::unique_ptr<Output::Impl> open_stream(const std::string& resolved, const std::string& path) {
-  int fd = -1;
-  do {
-    fd = sys::open_at(AT_FDCWD, resolved.c_str(), O_WRONLY | O_NOCTTY, 0);
-  } while (fd < 0 && errno == EINTR);
+  const int fd = sys::open_at(AT_FDCWD, resolved.c_str(), O_WRONLY | O_NOCTTY);
   if (fd < 0) throw cannot_open(path, errno);
   return make_stream_output(File(fd, path, ErrorKind::kOutput));
 }

@@ -13,10 +13,7 @@ namespace gsort::io {
 namespace {
 
 File open_hidden(const std::string& hidden_path, const std::string& path) {
-  int fd = -1;
-  do {
-    fd = sys::open_at(AT_FDCWD, hidden_path.c_str(), O_RDWR | O_NOFOLLOW | O_CLOEXEC, 0);
-  } while (fd < 0 && errno == EINTR);
+  const int fd = sys::open_at(AT_FDCWD, hidden_path.c_str(), O_RDWR | O_NOFOLLOW);
   if (fd < 0) {
     throw Error::from_errno(ErrorKind::kOutput, "opening", errno)
         .path(hidden_path)

@@ -176,11 +176,8 @@ SharedFile::SharedFile(const OutputPlace& place, const std::string& name, Access
     : place_(place), name_(name), folder_(open_folder(place.folder, ErrorKind::kOutput)) {
   const int make = access == Access::kMake ? O_CREAT | O_EXCL : 0;
   const std::string path = place.folder + "/" + name;
-  int fd = -1;
-  do {
-    fd = sys::open_at(folder_.file.fd(), name.c_str(), O_RDWR | O_NOFOLLOW | O_NONBLOCK | make,
-                      kModeOfOwner);
-  } while (fd < 0 && errno == EINTR);
+  const int fd = sys::open_at(folder_.file.fd(), name.c_str(),
+                              O_RDWR | O_NOFOLLOW | O_NONBLOCK | make, kModeOfOwner);
   if (fd < 0 && errno == ENOENT && access == Access::kLook) return;
   if (fd < 0) {
     throw Error::from_errno(ErrorKind::kOutput, "opening", errno).path(path).hint(hint_for(errno));
@@ -233,17 +230,10 @@ bool SharedFile::put_in_place(const std::function<void()>& before_name) const {
   rights.give_to(file_);
   file_.sync();
   before_name();
-  int result = 0;
-  do {
-    result = sys::rename_at(folder_.file.fd(), name_.c_str(), place_.name.c_str());
-  } while (result != 0 && errno == EINTR);
+  const int result = sys::rename_at(folder_.file.fd(), name_.c_str(), place_.name.c_str());
   if (result != 0 && errno == ENOENT) return false;
   if (result != 0) throw file_.error("putting in place", errno);
   return true;
-}
-
-void SharedFile::sync_name() const {
-  folder_.sync_names(file_);
 }
 
 }  // namespace gsort::io

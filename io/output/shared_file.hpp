@@ -102,8 +102,6 @@ class SharedFile {
   // data is on the disk. Returns false if the file has lost its own name meanwhile. Throws:
   // Error(kOutput), and whatever `before_name` throws.
   [[nodiscard]] bool put_in_place(const std::function<void()>& before_name = [] {}) const;
-  // On return the name is on the disk. Requires: exists(). Throws: Error(kOutput).
-  void sync_name() const;
 
  private:
   OutputPlace place_;

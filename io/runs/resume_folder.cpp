@@ -130,10 +130,8 @@ Error ResumeFolder::refusal(const std::string& reason) const {
 // A file that is not there is not open.
 File ResumeFolder::open_file(const char* name, int flags) const {
   const std::string path = path_of(name);
-  int fd = -1;
-  do {
-    fd = sys::open_at(folder_.file.fd(), name, flags | O_NOFOLLOW | O_NONBLOCK, kFileOfTheOwner);
-  } while (fd < 0 && errno == EINTR);
+  const int fd =
+      sys::open_at(folder_.file.fd(), name, flags | O_NOFOLLOW | O_NONBLOCK, kFileOfTheOwner);
   if (fd < 0 && errno == ENOENT) return {};
   if (fd < 0) {
     throw Error::from_errno(ErrorKind::kTemporary, "opening", errno)

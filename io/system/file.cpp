@@ -21,15 +21,6 @@ std::size_t one_call(std::size_t bytes) {
   return bytes < kMostBytesACall ? bytes : kMostBytesACall;
 }
 
-// Repeats the call until no signal interrupts it, and returns its result.
-int uninterrupted(int (*call)(int fd), int fd) {
-  int result = 0;
-  do {
-    result = call(fd);
-  } while (result != 0 && errno == EINTR);
-  return result;
-}
-
 }  // namespace
 
 File::File(int fd, std::string path, ErrorKind kind)
@@ -165,23 +156,21 @@ bool File::write_direct_at(ConstByteSpan from, std::uint64_t offset, std::size_t
 }
 
 void File::sync() const {
-  if (uninterrupted(sys::fsync, fd_) != 0) throw error("syncing", errno);
+  if (sys::fsync(fd_) != 0) throw error("syncing", errno);
 }
 
 void File::sync_data() const {
-  if (uninterrupted(sys::fdatasync, fd_) != 0) throw error("syncing", errno);
+  if (sys::fdatasync(fd_) != 0) throw error("syncing", errno);
 }
 
 void File::sync_file_system() const {
-  if (uninterrupted(sys::syncfs, fd_) != 0) throw error("syncing the file system of", errno);
+  if (sys::syncfs(fd_) != 0) throw error("syncing the file system of", errno);
 }
 
 void File::truncate(std::uint64_t bytes) const {
-  int result = 0;
-  do {
-    result = sys::ftruncate(fd_, static_cast<off_t>(bytes));
-  } while (result != 0 && errno == EINTR);
-  if (result != 0) throw error("setting the size of", errno);
+  if (sys::ftruncate(fd_, static_cast<off_t>(bytes)) != 0) {
+    throw error("setting the size of", errno);
+  }
 }
 
 struct stat File::facts() const {
@@ -210,10 +199,7 @@ Error File::error(std::string_view operation, int error_number) const {
 }
 
 File open_input(const std::string& path) {
-  int fd = -1;
-  do {
-    fd = sys::open_at(AT_FDCWD, path.c_str(), O_RDONLY | O_NOCTTY, 0);
-  } while (fd < 0 && errno == EINTR);
+  const int fd = sys::open_at(AT_FDCWD, path.c_str(), O_RDONLY | O_NOCTTY);
   if (fd < 0)
     throw Error::from_errno(ErrorKind::kInput, "opening", errno).path(path).hint(hint_for(errno));
   File file(fd, path, ErrorKind::kInput);

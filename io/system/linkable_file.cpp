@@ -43,11 +43,8 @@ void LinkableFile::put_in_place(bool replaces, std::uint64_t bytes) {
     const int refused = link_hidden(new_file_.file, folder_, target_, new_file_.name);
     if (refused != 0) throw failed(refused);
   }
-  int result = 0;
-  do {
-    result = sys::rename_at(folder_.file.fd(), new_file_.name.c_str(), target_.c_str());
-  } while (result != 0 && errno == EINTR);
-  if (result != 0) throw failed(errno);
+  const int fd = folder_.file.fd();
+  if (sys::rename_at(fd, new_file_.name.c_str(), target_.c_str()) != 0) throw failed(errno);
   has_no_hidden_name();
 }
 
@@ -67,11 +64,8 @@ void LinkableFile::put_in_free_place(std::uint64_t bytes) {
 
 // For file systems without hard links, where files have a hidden name from the start.
 void LinkableFile::rename_to_free_place() {
-  int result = 0;
-  do {
-    result = sys::rename_to_free(folder_.file.fd(), new_file_.name.c_str(), target_.c_str());
-  } while (result != 0 && errno == EINTR);
-  if (result != 0) throw failed(errno);
+  const int fd = folder_.file.fd();
+  if (sys::rename_to_free(fd, new_file_.name.c_str(), target_.c_str()) != 0) throw failed(errno);
   has_no_hidden_name();
 }
 

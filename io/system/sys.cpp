@@ -70,6 +70,16 @@ bool fails(Call call) {
   return verdict_on(call) == Verdict::kFail;
 }
 
+// Makes the call again while signals interrupt it.
+template <class Attempt>
+int uninterrupted(Call call, const Attempt& attempt) {
+  int result = 0;
+  do {
+    result = fails(call) ? -1 : attempt();
+  } while (result != 0 && errno == EINTR);
+  return result;
+}
+
 // The bytes a transfer may move: all, or half when it shall be short, or none when it shall fail.
 std::size_t granted(Call call, std::size_t bytes, bool& failed) {
   const Verdict verdict = verdict_on(call);
@@ -144,15 +154,15 @@ ssize_t pwrite(int fd, const void* from, std::size_t bytes, off_t offset) {
 }
 
 int fsync(int fd) {
-  return fails(Call::kFsync) ? -1 : ::fsync(fd);
+  return uninterrupted(Call::kFsync, [=] { return ::fsync(fd); });
 }
 
 int syncfs(int fd) {
-  return fails(Call::kFsync) ? -1 : ::syncfs(fd);
+  return uninterrupted(Call::kFsync, [=] { return ::syncfs(fd); });
 }
 
 int fdatasync(int fd) {
-  return fails(Call::kFdatasync) ? -1 : ::fdatasync(fd);
+  return uninterrupted(Call::kFdatasync, [=] { return ::fdatasync(fd); });
 }
 
 int sync_file_range(int fd, off_t offset, off_t bytes, unsigned flags) {
@@ -165,15 +175,16 @@ int close(int fd) {
 }
 
 int rename_at(int folder, const char* from, const char* to) {
-  return fails(Call::kRename) ? -1 : ::renameat(folder, from, folder, to);
+  return uninterrupted(Call::kRename, [=] { return ::renameat(folder, from, folder, to); });
 }
 
 int rename_to_free(int folder, const char* from, const char* to) {
-  return fails(Call::kRename) ? -1 : ::renameat2(folder, from, folder, to, RENAME_NOREPLACE);
+  return uninterrupted(Call::kRename,
+                       [=] { return ::renameat2(folder, from, folder, to, RENAME_NOREPLACE); });
 }
 
 int link_at(int from_folder, const char* from, int folder, const char* to, int flags) {
-  return fails(Call::kLink) ? -1 : ::linkat(from_folder, from, folder, to, flags);
+  return uninterrupted(Call::kLink, [=] { return ::linkat(from_folder, from, folder, to, flags); });
 }
 
 int unlink_at(int folder, const char* name) {
@@ -189,7 +200,7 @@ int remove_folder(const char* path) {
 }
 
 int ftruncate(int fd, off_t bytes) {
-  return fails(Call::kFtruncate) ? -1 : ::ftruncate(fd, bytes);
+  return uninterrupted(Call::kFtruncate, [=] { return ::ftruncate(fd, bytes); });
 }
 
 int fallocate(int fd, int mode, off_t offset, off_t bytes) {

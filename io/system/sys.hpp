@@ -1,7 +1,7 @@
 // Every system call that io makes, one thin function each: the one seam at which faults are
 // injected. The functions return what the call returns and leave errno as the call does; nothing
-// here loops or throws, except that open_at() asks (interruption.hpp) and tries again after a
-// signal.
+// here throws, except that open_at() asks after a signal (interruption.hpp). Opening, syncing,
+// renaming, linking and truncating are repeated after a signal, so they never return EINTR.
 //
 // A test arms a FaultPlan: the Nth call of a kind then fails with an errno, or transfers less than
 // asked, once or from then on. Unarmed, the cost is one relaxed load of a flag. Injected failures

@@ -46,10 +46,8 @@ bool means_no_unnamed_files(int error_number) {
 
 // A file without a name, or one that is not open() when the file system has no such files.
 File try_unnamed(const Folder& folder, const std::string& path, int extra_flags) {
-  int fd = -1;
-  do {
-    fd = sys::open_at(folder.file.fd(), ".", O_TMPFILE | O_RDWR | extra_flags, kOnlyTheOwner);
-  } while (fd < 0 && errno == EINTR);
+  const int fd =
+      sys::open_at(folder.file.fd(), ".", O_TMPFILE | O_RDWR | extra_flags, kOnlyTheOwner);
   if (fd < 0 && !means_no_unnamed_files(errno)) throw cannot_create(folder, errno);
   return {fd, path, folder.file.kind()};
 }
@@ -94,7 +92,7 @@ int with_free_name(const Folder& folder, const std::string& target, const Attemp
     remove_if_left(folder, name);
     result = attempt(name);
   }
-  for (int tried = 0; tried < kAttempts && (result == EEXIST || result == EINTR); ++tried) {
+  for (int tried = 0; tried < kAttempts && result == EEXIST; ++tried) {
     result = attempt(hidden_name());
   }
   return result;
@@ -251,16 +249,9 @@ void remove_names_on_signals() {
 }
 
 Folder open_folder(const std::string& path, ErrorKind kind) {
-  const auto open_with = [&](int flags) {
-    int fd = -1;
-    do {
-      fd = sys::open_at(AT_FDCWD, path.c_str(), flags | O_DIRECTORY, 0);
-    } while (fd < 0 && errno == EINTR);
-    return fd;
-  };
-  int fd = open_with(O_RDONLY);
+  int fd = sys::open_at(AT_FDCWD, path.c_str(), O_RDONLY | O_DIRECTORY);
   const bool readable = fd >= 0;
-  if (fd < 0 && errno == EACCES) fd = open_with(O_PATH);
+  if (fd < 0 && errno == EACCES) fd = sys::open_at(AT_FDCWD, path.c_str(), O_PATH | O_DIRECTORY);
   if (fd < 0)
     throw Error::from_errno(kind, "opening the folder", errno).path(path).hint(hint_for(errno));
   return {File(fd, path, kind), readable};
@@ -316,12 +307,10 @@ std::optional<mode_t> mode_of_new_file(const Folder& folder, mode_t mode) {
 
 int link_as(const File& file, const Folder& folder, const std::string& name) {
   const std::string self = fmt::format("/proc/self/fd/{}", file.fd());
-  int result = 0;
-  do {
-    result =
-        sys::link_at(AT_FDCWD, self.c_str(), folder.file.fd(), name.c_str(), AT_SYMLINK_FOLLOW);
-  } while (result != 0 && errno == EINTR);
-  return result == 0 ? 0 : errno;
+  const int fd = folder.file.fd();
+  const bool is_linked =
+      sys::link_at(AT_FDCWD, self.c_str(), fd, name.c_str(), AT_SYMLINK_FOLLOW) == 0;
+  return is_linked ? 0 : errno;
 }
 
 int link_hidden(const File& file, const Folder& folder, const std::string& target,

@@ -128,11 +128,8 @@ class ShareForming {
     int problem = 0;
     {
       const io::HeldSignals held;
-      do {
-        problem = io::sys::rename_at(above_.file.fd(), hidden_.c_str(), place_.name.c_str()) == 0
-                      ? 0
-                      : errno;
-      } while (problem == EINTR);
+      const int above = above_.file.fd();
+      if (io::sys::rename_at(above, hidden_.c_str(), place_.name.c_str()) != 0) problem = errno;
       if (problem == 0) removed_ = {};
     }
     if (problem == 0) {
