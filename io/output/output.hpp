@@ -34,7 +34,7 @@ struct OutputOptions {
   DirectIo direct_io = DirectIo::kAuto;
   bool must_be_new = false;  // nothing may have the name, so that a regular file can be taken back
   // A regular file has a hidden name from the start, by which other processes write to it, too:
-  // see output_share.hpp. Nobody then writes around the page cache.
+  // see shared_file.hpp. Nobody then writes around the page cache.
   bool is_shared = false;
   // An existing regular file is written into. The folders are for the copy from which its bytes
   // come, if there is no room for it beside the file.

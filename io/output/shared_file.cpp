@@ -10,7 +10,6 @@
 
 #include "io/output/output_rights.hpp"
 #include "io/output/renamable.hpp"
-#include "io/system/host_facts.hpp"
 #include "io/system/linkable_file.hpp"
 #include "io/system/space.hpp"
 #include "io/system/sys.hpp"
@@ -19,6 +18,8 @@ namespace gsort::io {
 namespace {
 
 constexpr mode_t kModeOfOwner = 0600;
+constexpr const char* kSamePathOnAllHosts =
+    "all hosts must see the folder of the output under the same path";
 
 }  // namespace
 
@@ -173,7 +174,10 @@ std::optional<ContentSum> read_content(const OutputPlace& place, const std::stri
 }
 
 SharedFile::SharedFile(const OutputPlace& place, const std::string& name, Access access)
-    : place_(place), name_(name), folder_(open_folder(place.folder, ErrorKind::kOutput)) {
+    : place_(place),
+      name_(name),
+      folder_(open_folder(place.folder, ErrorKind::kOutput)),
+      lost_("the part was not taken") {
   const int make = access == Access::kMake ? O_CREAT | O_EXCL : 0;
   const std::string path = place.folder + "/" + name;
   const int fd = sys::open_at(folder_.file.fd(), name.c_str(),
@@ -183,15 +187,47 @@ SharedFile::SharedFile(const OutputPlace& place, const std::string& name, Access
     throw Error::from_errno(ErrorKind::kOutput, "opening", errno).path(path).hint(hint_for(errno));
   }
   file_ = File(fd, path, ErrorKind::kOutput);
-  file_.note_places_in(places_);
-  const auto folder = folder_facts(place.folder);
-  is_memory_ = folder && folder->is_memory;
+  note_writes(folder_facts(place.folder));
   const struct stat facts = file_.facts();
   if (S_ISREG(facts.st_mode) && facts.st_uid == sys::effective_user() && facts.st_nlink <= 1)
     return;
   throw Error(ErrorKind::kOutput, "opening", "it is not a file that gsort made for this user")
       .path(path)
       .hint("remove it, or name another output");
+}
+
+static File open_hidden(const std::string& hidden_path, const std::string& path) {
+  const int fd = sys::open_at(AT_FDCWD, hidden_path.c_str(), O_RDWR | O_NOFOLLOW);
+  if (fd >= 0) return {fd, path, ErrorKind::kOutput};
+  throw Error::from_errno(ErrorKind::kOutput, "opening", errno)
+      .path(hidden_path)
+      .hint(kSamePathOnAllHosts);
+}
+
+std::uint64_t mark_shared_output(const std::string& hidden_path) {
+  const File file = open_hidden(hidden_path, hidden_path);
+  const std::uint64_t mark = sys::random_number();
+  file.write_full_at(std::as_bytes(std::span(&mark, 1)), 0);
+  file.sync();
+  return mark;
+}
+
+SharedFile::SharedFile(const std::string& hidden_path, const std::string& path, std::uint64_t mark)
+    : lost_("the output was discarded") {
+  file_ = open_hidden(hidden_path, path);
+  std::uint64_t found = 0;
+  const std::size_t bytes = file_.read_full_at(std::as_writable_bytes(std::span(&found, 1)), 0);
+  if (bytes != sizeof found || found != mark) {
+    throw Error(ErrorKind::kOutput, "opening", "it is another file here than on the first host")
+        .path(hidden_path)
+        .hint(kSamePathOnAllHosts);
+  }
+  note_writes(file_facts(hidden_path));
+}
+
+void SharedFile::note_writes(const std::optional<FolderFacts>& facts) {
+  file_.note_places_in(places_);
+  is_memory_ = facts && facts->is_memory;
 }
 
 std::uint64_t SharedFile::bytes() const {
@@ -219,7 +255,7 @@ void SharedFile::write_at(std::uint64_t offset, ConstByteSpan bytes) const {
 
 void SharedFile::finish(std::uint64_t begin, std::uint64_t end) {
   file_.sync();
-  places_.require_only(begin, end, file_.path(), "the part was not taken");
+  places_.require_only(begin, end, file_.path(), lost_);
 }
 
 bool SharedFile::put_in_place(const std::function<void()>& before_name) const {

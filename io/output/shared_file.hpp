@@ -1,10 +1,15 @@
 // SharedFile: an output that several processes write together, each its own range: a hidden file
-// beside the place where the output will be, which they find by its name. Who knows that all of it
-// is there gives it the output's name.
+// beside the place where the output will be. Writes go through the page cache: direct writes of
+// whole pages would put back what others have written beside them.
 //
-// A process that is killed leaves the file; the next one continues with it. Writing a range again,
-// also at the same time, is harmless as long as all write the same bytes. Writes go through the
-// page cache: direct writes of whole pages would put back what others have written beside them.
+// --take: the processes find the file by its name. A process that is killed leaves it; the next one
+// continues with it. Writing a range again, also at the same time, is harmless as long as all write
+// the same bytes. --join gives the file the output's name when all of it is there.
+//
+// gsort-mpi: one process makes the file (OutputOptions::is_shared) and marks it. The others, on
+// this host or on others that see the same file system, open it and compare the mark, so that a
+// folder that is another one on some host is found before anything is sorted. When they have
+// finished, the maker commits it (Output::note_written).
 #pragma once
 
 #include <atomic>
@@ -16,6 +21,7 @@
 
 #include "io/output/content_sum.hpp"
 #include "io/system/bytes.hpp"
+#include "io/system/host_facts.hpp"
 #include "io/system/temporary_file.hpp"
 #include "io/system/written_places.hpp"
 
@@ -74,6 +80,10 @@ struct FileBeside {
 [[nodiscard]] std::optional<ContentSum> read_content(const OutputPlace& place,
                                                      const std::string& name);
 
+// Writes a random number into the hidden file of a shared output, and returns it. The output
+// overwrites it later. Throws: Error(kOutput).
+[[nodiscard]] std::uint64_t mark_shared_output(const std::string& hidden_path);
+
 // const functions are thread-safe.
 class SharedFile {
  public:
@@ -83,6 +93,10 @@ class SharedFile {
   // unused. kLook: opens it. Throws: Error(kOutput), also if it is not a regular file of this user,
   // or a link.
   SharedFile(const OutputPlace& place, const std::string& name, Access access);
+
+  // The hidden file of another process's output, which messages call `path`. Throws: Error(kOutput)
+  // if it cannot be opened, or does not have that mark.
+  SharedFile(const std::string& hidden_path, const std::string& path, std::uint64_t mark);
 
   // kLook: whether the file is there.
   [[nodiscard]] bool exists() const { return file_.is_open(); }
@@ -104,9 +118,12 @@ class SharedFile {
   [[nodiscard]] bool put_in_place(const std::function<void()>& before_name = [] {}) const;
 
  private:
+  void note_writes(const std::optional<FolderFacts>& facts);
+
   OutputPlace place_;
   std::string name_;
   Folder folder_;
+  const char* lost_;        // the end of a hint: what was written is of no use
   bool is_memory_ = false;  // the file system keeps files in memory
   mutable std::atomic<std::uint64_t> unlooked_bytes_{0};
   WrittenPlaces places_;

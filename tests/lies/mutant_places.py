@@ -24,7 +24,6 @@ PLACES = [
                                      "if (written_ < size_bytes)", "if (written_ > size_bytes)"]),
     ("io/output/output_memory.cpp", ["    if (!written_.add(", "  if (!written_.covers(size_bytes))"]),
     ("io/output/encoding_proof.cpp", None),
-    ("io/output/output_share.cpp", ["  file_.note_places_in(", "  places_.require_only("]),
     ("io/output/shared_file.cpp", ["  file_.note_places_in(", "  places_.require_only("]),
     ("io/runs/run_format.cpp", None),
     ("io/runs/run.cpp", ["bool Run::is_whole() const {"]),

@@ -4,7 +4,6 @@
 
 #include "base/checked.hpp"
 #include "cluster/message.hpp"
-#include "io/output/shared_file.hpp"
 #include "io/system/host_facts.hpp"
 #include "io/system/sys.hpp"
 

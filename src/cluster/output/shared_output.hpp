@@ -11,7 +11,7 @@
 
 #include "base/meter.hpp"
 #include "cluster/output/cluster_output.hpp"
-#include "io/output/output_share.hpp"
+#include "io/output/shared_file.hpp"
 
 namespace gsort::cluster {
 
@@ -55,7 +55,7 @@ class SharedOutput final : public ClusterOutput {
   std::function<void()>& on_leave_;
   Meter& meter_;
   std::optional<io::Output> output_;
-  std::optional<io::OutputShare> share_;
+  std::optional<io::SharedFile> share_;
   bool is_on_network_ = false;  // as any process sees it
   std::vector<std::byte> header_;
   std::vector<std::byte> trailer_;

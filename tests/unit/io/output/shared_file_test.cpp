@@ -1,4 +1,4 @@
-#include "io/output/output_share.hpp"
+#include "io/output/shared_file.hpp"
 
 #include <cerrno>
 
@@ -29,8 +29,8 @@ class SharedOutput : public testing::Test {
 };
 
 TEST_F(SharedOutput, TakesItsPartsOfTheFile) {
-  OutputShare share(hidden_, "out", mark_);
-  OutputShare other(hidden_, "out", mark_);
+  SharedFile share(hidden_, "out", mark_);
+  SharedFile other(hidden_, "out", mark_);
   share.write_at(16, ConstByteSpan(bytes_).subspan(16, 8));
   share.write_at(8, ConstByteSpan(bytes_).subspan(8, 8));
   other.write_at(0, ConstByteSpan(bytes_).first(8));
@@ -41,7 +41,7 @@ TEST_F(SharedOutput, TakesItsPartsOfTheFile) {
 
 TEST_F(SharedOutput, IsRefusedIfAnythingElseIsWritten) {
   for (const auto& [begin, end] : {std::pair{0, 16}, {8, 24}, {4, 16}, {8, 12}, {8, 8}}) {
-    OutputShare share(hidden_, "out", mark_shared_output(hidden_));
+    SharedFile share(hidden_, "out", mark_shared_output(hidden_));
     share.write_at(8, ConstByteSpan(bytes_).first(8));
     const auto finish = [&, from = begin, to = end] {
       share.finish(static_cast<std::uint64_t>(from), static_cast<std::uint64_t>(to));
@@ -54,14 +54,14 @@ TEST_F(SharedOutput, IsRefusedIfAnythingElseIsWritten) {
 }
 
 TEST_F(SharedOutput, IsRefusedIfItIsWrittenTwice) {
-  OutputShare share(hidden_, "out", mark_);
+  SharedFile share(hidden_, "out", mark_);
   share.write_at(8, ConstByteSpan(bytes_).first(8));
   EXPECT_EQ(error_of([&] { share.write_at(15, ConstByteSpan(bytes_).first(8)); }).kind(),
             ErrorKind::kCorrupt);
 }
 
 TEST_F(SharedOutput, IsRefusedIfItIsAnotherFile) {
-  const auto open_with = [&](std::uint64_t mark) { OutputShare(hidden_, "out", mark); };
+  const auto open_with = [&](std::uint64_t mark) { SharedFile(hidden_, "out", mark); };
   EXPECT_EQ(error_of([&] { open_with(mark_ + 1); }).kind(), ErrorKind::kOutput);
   write_file(hidden_, Bytes(4));
   EXPECT_EQ(error_of([&] { open_with(mark_); }).kind(), ErrorKind::kOutput);
@@ -70,7 +70,7 @@ TEST_F(SharedOutput, IsRefusedIfItIsAnotherFile) {
 }
 
 TEST_F(SharedOutput, IsRefusedIfItDoesNotReachTheDisk) {
-  OutputShare share(hidden_, "out", mark_);
+  SharedFile share(hidden_, "out", mark_);
   share.write_at(0, bytes_);
   const FaultScope fault({sys::Call::kFsync, 1, EIO});
   EXPECT_EQ(error_of([&] { share.finish(0, 24); }).kind(), ErrorKind::kOutput);
