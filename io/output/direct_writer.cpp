@@ -6,6 +6,7 @@
 #include <utility>
 
 #include "base/units.hpp"
+#include "io/system/written_places.hpp"
 
 namespace gsort::io {
 
@@ -69,7 +70,7 @@ std::byte* DirectWriter::claim(std::uint64_t offset, std::size_t bytes) {
   }
   const std::size_t begin = offset % window_bytes_;
   if (!window->second.claimed.add(begin, begin + bytes)) {
-    throw misplaced(offset, "data overlaps earlier data here");
+    throw misplaced(kOverlap, cached_.path(), kDiscarded, "writing").at(offset);
   }
   return window->second.buffer;
 }
@@ -135,20 +136,13 @@ void DirectWriter::finish() {
   for (const auto& [number, window] : open_) {
     const std::uint64_t offset = number * window_bytes_;
     const std::size_t bytes = window.claimed.first_gap();
-    if (!window.claimed.covers(bytes)) throw misplaced(offset + bytes, "data is missing here");
+    if (!window.claimed.covers(bytes)) {
+      throw misplaced(kMissing, cached_.path(), kDiscarded, "writing").at(offset + bytes);
+    }
     if (window.buffer != nullptr) cached_.write_full_at({window.buffer, bytes}, offset);
   }
   open_.clear();
   direct_.close();
-}
-
-Error DirectWriter::misplaced(std::uint64_t offset, const char* reason) const {
-  return Error(ErrorKind::kCorrupt, "writing", reason)
-      .path(cached_.path())
-      .at(offset)
-      .hint(
-          "this is a bug in gsort, please report it; the output was discarded, the input is "
-          "unchanged");
 }
 
 void DirectWriter::stop() noexcept {

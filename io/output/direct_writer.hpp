@@ -74,7 +74,6 @@ class DirectWriter {
   void write_full_windows();
   void write_window(const FullWindow& window);
   void write_pages(std::uint64_t offset, ConstByteSpan pages);
-  [[nodiscard]] Error misplaced(std::uint64_t offset, const char* reason) const;
   void stop() noexcept;
 
   const std::size_t window_bytes_;

@@ -14,6 +14,7 @@
 #include "base/units.hpp"
 #include "io/output/output_impl.hpp"
 #include "io/output/renamable.hpp"
+#include "io/output/shared_file.hpp"
 #include "io/system/held_signals.hpp"
 #include "io/system/sys.hpp"
 
@@ -62,19 +63,13 @@ File duplicate_of(int fd, const std::string& path) {
   return {copy, path, ErrorKind::kOutput};
 }
 
-std::pair<std::string, std::string> folder_and_name(const std::string& path) {
-  const std::size_t slash = path.rfind('/');
-  if (slash == std::string::npos) return {".", path};
-  return {slash == 0 ? "/" : path.substr(0, slash), path.substr(slash + 1)};
-}
-
 // Returns the target of `link`, as a path from here.
 std::string pointed_to(const std::string& link, const std::string& path) {
   std::array<char, 4096> text{};
   const ssize_t length = sys::readlink_at(AT_FDCWD, link.c_str(), text.data(), text.size());
   if (length < 0) throw cannot_open(path, errno);
   std::string target(text.data(), static_cast<std::size_t>(length));
-  return target.starts_with('/') ? target : folder_and_name(link).first + "/" + target;
+  return target.starts_with('/') ? target : place_of(link).folder + "/" + target;
 }
 
 // Writes through what is not a regular file: opening a FIFO waits for its reader.
@@ -94,7 +89,7 @@ std::unique_ptr<Output::Impl> open_path(const std::string& path, const OutputOpt
     struct stat found = {};
     if (sys::stat_at(AT_FDCWD, resolved.c_str(), &found, AT_SYMLINK_NOFOLLOW) != 0) {
       if (errno != ENOENT) throw cannot_open(path, errno);
-      auto [folder, name] = folder_and_name(resolved);
+      auto [folder, name] = place_of(resolved);
       if (name.empty()) throw cannot_open(path, ENOENT);
       return make_regular_output({path, std::move(folder), std::move(name), std::nullopt}, options);
     }
@@ -107,7 +102,7 @@ std::unique_ptr<Output::Impl> open_path(const std::string& path, const OutputOpt
     if (!S_ISREG(found.st_mode)) return open_stream(resolved, path);
     // Replacing it would succeed, but its owner made it read-only to prevent that.
     if (sys::access_at(AT_FDCWD, resolved.c_str(), W_OK) != 0) throw cannot_open(path, errno);
-    auto [folder, name] = folder_and_name(resolved);
+    auto [folder, name] = place_of(resolved);
     OutputTarget target{path, std::move(folder), std::move(name), found};
     refuse_append_only(target.folder, target.name, path);
     if (options.writes_into_file) return make_written_output(target, options);

@@ -5,6 +5,7 @@
 #include "base/tiling.hpp"
 #include "base/units.hpp"
 #include "io/output/output_impl.hpp"
+#include "io/system/written_places.hpp"
 
 namespace gsort::io {
 namespace {
@@ -29,7 +30,6 @@ class MemoryOutput : public Output::Impl {
 
  private:
   void require_room(std::uint64_t bytes) const;
-  [[nodiscard]] Error misplaced(const char* reason, std::uint64_t offset) const;
 
   MemoryResult result_;
   const std::string no_folder_;
@@ -49,14 +49,16 @@ void MemoryOutput::write_at(std::uint64_t offset, ConstByteSpan bytes) {
   {
     const std::lock_guard lock(mutex_);
     if (!written_.add(offset, offset + bytes.size())) {
-      throw misplaced("data overlaps earlier data here", offset);
+      throw misplaced(kOverlap, result_.name, kOfNoUse).at(offset);
     }
   }
   result_.write(offset, bytes);
 }
 
 void MemoryOutput::finish(std::uint64_t size_bytes) {
-  if (!written_.covers(size_bytes)) throw misplaced("data is missing here", written_.first_gap());
+  if (!written_.covers(size_bytes)) {
+    throw misplaced(kMissing, result_.name, kOfNoUse).at(written_.first_gap());
+  }
 }
 
 // The null device: threads may write in any order, because it stores nothing. What they write is
@@ -83,13 +85,6 @@ class NullOutput final : public MemoryOutput {
  private:
   File file_;
 };
-
-Error MemoryOutput::misplaced(const char* reason, std::uint64_t offset) const {
-  return Error(ErrorKind::kCorrupt, "verifying what was written to", reason)
-      .path(result_.name)
-      .at(offset)
-      .hint("this is a bug in gsort, please report it; do not use the output");
-}
 
 }  // namespace
 

@@ -64,8 +64,6 @@ class RegularOutput : public Output::Impl {
 
  private:
   void write_cached(std::uint64_t offset, ConstByteSpan bytes);
-  void allocate(std::uint64_t bytes) const;
-  [[nodiscard]] Error failed(std::string_view operation, int error_number) const;
 
   OutputTarget target_;
   DirectIo policy_;
@@ -129,19 +127,11 @@ void RegularOutput::prepare(std::uint64_t bytes, const WriteWindows& windows) {
   File direct = new_file_.file().reopened(O_WRONLY | O_DIRECT);
   direct_refused_ = !direct.is_open();
   if (direct_refused_) return;
-  allocate(bytes);
+  // Blocks for the whole file at once: it cannot run out of them later, and direct writes that do
+  // not make the file longer need not wait for each other (measured:
+  // tools/bench/results/tried.md).
+  new_file_.file().allocate(bytes, 0, "making room for");
   direct_.emplace(new_file_.file(), std::move(direct), windows);
-}
-
-// Blocks for the whole file at once: it cannot run out of them later, and direct writes that do not
-// make the file longer need not wait for each other (measured: tools/bench/results/tried.md).
-void RegularOutput::allocate(std::uint64_t bytes) const {
-  if (bytes == 0) return;
-  const int fd = new_file_.file().fd();
-  if (sys::fallocate(fd, 0, 0, static_cast<off_t>(bytes)) == 0) return;
-  const bool is_full = errno == ENOSPC || errno == EDQUOT || errno == EFBIG;
-  if (is_full) throw failed("making room for", errno);
-  // Anything else: the file system cannot, or will say so again when it is written to.
 }
 
 void RegularOutput::write_at(std::uint64_t offset, ConstByteSpan bytes) {
@@ -195,10 +185,6 @@ void RegularOutput::sync_name() const {
         .path(error.path())
         .hint("the new output is in place, but may not survive a power cut; " + error.hint());
   }
-}
-
-Error RegularOutput::failed(std::string_view operation, int error_number) const {
-  return new_file_.file().error(operation, error_number);
 }
 
 std::vector<std::string> RegularOutput::notes() const {

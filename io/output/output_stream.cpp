@@ -13,6 +13,7 @@
 #include "io/system/host_facts.hpp"
 #include "io/system/space.hpp"
 #include "io/system/sys.hpp"
+#include "io/system/written_places.hpp"
 
 namespace gsort::io {
 namespace {
@@ -61,7 +62,6 @@ class StreamOutput : public Output::Impl {
   void write_next(ConstByteSpan bytes) const;
   [[nodiscard]] Waiting* take_next();
   void stop(const std::exception_ptr& why) noexcept;
-  [[nodiscard]] Error misplaced(const char* reason, std::uint64_t offset) const;
 
   static std::string link_of(const File& file) {
     return "/proc/self/fd/" + std::to_string(file.fd());
@@ -101,7 +101,7 @@ void StreamOutput::write_at(std::uint64_t offset, ConstByteSpan bytes) {
 
 void StreamOutput::claim(std::uint64_t offset, std::size_t bytes) {
   if (claimed_.add(offset, offset + bytes)) return;
-  stop(std::make_exception_ptr(misplaced("data overlaps earlier data here", offset)));
+  stop(std::make_exception_ptr(misplaced(kOverlap, path(), kOfNoUse).at(offset)));
 }
 
 void StreamOutput::wait_for_turn(std::uint64_t offset, ConstByteSpan bytes, Lock& lock) {
@@ -177,17 +177,10 @@ void StreamOutput::cancel() noexcept {
   stop(cancelled_);
 }
 
-Error StreamOutput::misplaced(const char* reason, std::uint64_t offset) const {
-  return Error(ErrorKind::kCorrupt, "verifying what was written to", reason)
-      .path(file_.path())
-      .at(offset)
-      .hint("this is a bug in gsort, please report it; do not use the output");
-}
-
 void StreamOutput::finish(std::uint64_t size_bytes) {
   if (stopped_) std::rethrow_exception(stopped_);
-  if (written_ < size_bytes) throw misplaced("data is missing here", written_);
-  if (written_ > size_bytes) throw misplaced("data was written past the end", size_bytes);
+  if (written_ < size_bytes) throw misplaced(kMissing, path(), kOfNoUse).at(written_);
+  if (written_ > size_bytes) throw misplaced(kPastEnd, path(), kOfNoUse).at(size_bytes);
   const struct stat facts = file_.facts();
   // `gsort > file`: what exit 0 promises holds here, too.
   if (S_ISREG(facts.st_mode) || S_ISBLK(facts.st_mode)) file_.sync();

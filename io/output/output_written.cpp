@@ -72,7 +72,6 @@ class WrittenOutput final : public Output::Impl {
 
  private:
   [[nodiscard]] std::string copy_path() const { return target_.folder + "/" + target_.name; }
-  void make_room() const;
   [[nodiscard]] std::uint64_t replaced_bytes() const {
     return static_cast<std::uint64_t>(target_.replaced->st_size);
   }
@@ -107,7 +106,7 @@ void WrittenOutput::put_in_place() {
   copy_->put_in_place();
   try {
     copy_->sync_name();
-    make_room();
+    file_.allocate(size_bytes_, FALLOC_FL_KEEP_SIZE, "making room in");
     require_size(replaced_bytes());
   } catch (...) {
     copy_->take_back();  // the file is still the old one
@@ -121,14 +120,6 @@ void WrittenOutput::put_in_place() {
                     target_.path, copy_path()));
   }
   copy_->take_back();
-}
-
-void WrittenOutput::make_room() const {
-  const int mode = FALLOC_FL_KEEP_SIZE;
-  if (size_bytes_ == 0) return;
-  if (sys::fallocate(file_.fd(), mode, 0, static_cast<off_t>(size_bytes_)) == 0) return;
-  const bool is_full = errno == ENOSPC || errno == EDQUOT || errno == EFBIG;
-  if (is_full) throw file_.error("making room in", errno);
 }
 
 void WrittenOutput::write_through(ByteSpan step) const {

@@ -4,6 +4,7 @@
 #include <cerrno>
 #include <filesystem>
 #include <span>
+#include <utility>
 
 #include <fcntl.h>
 #include <fmt/format.h>
@@ -83,42 +84,47 @@ std::vector<std::string> names_with(const OutputPlace& place, const std::string&
   return names;
 }
 
-void write_record(const OutputPlace& place, const std::string& name, const std::string& text) {
-  const Folder folder = open_folder(place.folder, ErrorKind::kOutput);
-  LinkableFile file(folder, name, place.folder + "/" + name);
-  file.file().write_full_at(std::as_bytes(std::span(text)), 0);
-  file.file().sync();
-  file.put_in_place(true, text.size());
-  folder.sync_names(file.file());
-}
-
-bool write_new_record(const OutputPlace& place, const std::string& name, const std::string& text) {
+// Returns false if the name must be free, and is not.
+static bool put_record(const OutputPlace& place, const std::string& name, const std::string& text,
+                       bool must_be_new) {
   const Folder folder = open_folder(place.folder, ErrorKind::kOutput);
   LinkableFile file(folder, name, place.folder + "/" + name);
   file.file().write_full_at(std::as_bytes(std::span(text)), 0);
   file.file().sync();
   try {
-    file.put_in_free_place(text.size());
+    must_be_new ? file.put_in_free_place(text.size()) : file.put_in_place(true, text.size());
   } catch (const Error& error) {
-    if (error.error_number() == EEXIST) return false;
+    if (must_be_new && error.error_number() == EEXIST) return false;
     throw;
   }
   folder.sync_names(file.file());
   return true;
 }
 
+void write_record(const OutputPlace& place, const std::string& name, const std::string& text) {
+  static_cast<void>(put_record(place, name, text, false));
+}
+
+bool write_new_record(const OutputPlace& place, const std::string& name, const std::string& text) {
+  return put_record(place, name, text, true);
+}
+
+// The file of this name, to be read; not open if there is none, or if it may not be read: gsort
+// makes no such file.
+static File open_beside(const OutputPlace& place, const std::string& name) {
+  const Folder folder = open_folder(place.folder, ErrorKind::kOutput);
+  const int flags = O_RDONLY | O_NOFOLLOW | O_NONBLOCK;
+  const int fd = sys::open_at(folder.file.fd(), name.c_str(), flags);
+  const int problem = fd < 0 ? errno : 0;
+  File file(fd, place.folder + "/" + name, ErrorKind::kOutput);
+  const bool may_be = problem == 0 || problem == ENOENT || problem == EACCES || problem == ELOOP;
+  return may_be ? std::move(file) : throw file.error("opening", problem);
+}
+
 std::optional<std::string> read_record(const OutputPlace& place, const std::string& name) {
   constexpr std::size_t kMostBytes = std::size_t{64} << 10;
-  const Folder folder = open_folder(place.folder, ErrorKind::kOutput);
-  const int fd =
-      sys::open_at(folder.file.fd(), name.c_str(), O_RDONLY | O_NOFOLLOW | O_NONBLOCK, 0);
-  const bool is_of_others = errno == EACCES || errno == ELOOP;  // gsort makes no such file
-  if (fd < 0 && (errno == ENOENT || is_of_others)) return std::nullopt;
-  const std::string path = place.folder + "/" + name;
-  if (fd < 0) {
-    throw Error::from_errno(ErrorKind::kOutput, "opening", errno).path(path).hint(hint_for(errno));
-  }
-  const File file(fd, path, ErrorKind::kOutput);
+  const File file = open_beside(place, name);
+  if (!file.is_open()) return std::nullopt;
   const struct stat facts = file.facts();
   const bool is_ours = facts.st_uid == sys::effective_user() || facts.st_uid == 0;
   if (!S_ISREG(facts.st_mode) || !is_ours) return std::nullopt;
@@ -162,14 +168,8 @@ static ContentSum content_of(const File& file) {
 }
 
 std::optional<ContentSum> read_content(const OutputPlace& place, const std::string& name) {
-  const Folder folder = open_folder(place.folder, ErrorKind::kOutput);
-  const int flags = O_RDONLY | O_NOFOLLOW | O_NONBLOCK;
-  const int fd = sys::open_at(folder.file.fd(), name.c_str(), flags, 0);
-  const int problem = fd < 0 ? errno : 0;
-  if (problem == ENOENT || problem == EACCES || problem == ELOOP) return std::nullopt;
-  const File file(fd, place.folder + "/" + name, ErrorKind::kOutput);
-  if (problem != 0) throw file.error("opening", problem);
-  if (!S_ISREG(file.facts().st_mode)) return std::nullopt;
+  const File file = open_beside(place, name);
+  if (!file.is_open() || !S_ISREG(file.facts().st_mode)) return std::nullopt;
   return content_of(file);
 }
 
@@ -177,7 +177,7 @@ SharedFile::SharedFile(const OutputPlace& place, const std::string& name, Access
     : place_(place),
       name_(name),
       folder_(open_folder(place.folder, ErrorKind::kOutput)),
-      lost_("the part was not taken") {
+      remains_("the part was not taken") {
   const int make = access == Access::kMake ? O_CREAT | O_EXCL : 0;
   const std::string path = place.folder + "/" + name;
   const int fd = sys::open_at(folder_.file.fd(), name.c_str(),
@@ -213,7 +213,7 @@ std::uint64_t mark_shared_output(const std::string& hidden_path) {
 }
 
 SharedFile::SharedFile(const std::string& hidden_path, const std::string& path, std::uint64_t mark)
-    : lost_("the output was discarded") {
+    : remains_("the output was discarded") {
   file_ = open_hidden(hidden_path, path);
   std::uint64_t found = 0;
   const std::size_t bytes = file_.read_full_at(std::as_writable_bytes(std::span(&found, 1)), 0);
@@ -255,7 +255,7 @@ void SharedFile::write_at(std::uint64_t offset, ConstByteSpan bytes) const {
 
 void SharedFile::finish(std::uint64_t begin, std::uint64_t end) {
   file_.sync();
-  places_.require_only(begin, end, file_.path(), lost_);
+  places_.require_only(begin, end, file_.path(), remains_);
 }
 
 bool SharedFile::put_in_place(const std::function<void()>& before_name) const {

@@ -123,7 +123,7 @@ class SharedFile {
   OutputPlace place_;
   std::string name_;
   Folder folder_;
-  const char* lost_;        // the end of a hint: what was written is of no use
+  const char* remains_;     // the end of the hint if it was written elsewhere
   bool is_memory_ = false;  // the file system keeps files in memory
   mutable std::atomic<std::uint64_t> unlooked_bytes_{0};
   WrittenPlaces places_;

@@ -15,6 +15,7 @@
 #include "form/counted_lines.hpp"
 #include "form/decimal.hpp"
 #include "form/npy.hpp"
+#include "io/system/written_places.hpp"
 
 namespace gsort::io {
 
@@ -59,13 +60,7 @@ std::uint64_t least_bytes(const OutputForm& form, std::uint64_t elements,
 // The room that a decoder gets for one step.
 constexpr std::size_t kProofBytes = std::size_t{64} << 10;
 
-Error misplaced(const std::string& path, std::string reason) {
-  return Error(ErrorKind::kCorrupt, "verifying what was written to", std::move(reason))
-      .path(path)
-      .hint(
-          "this is a bug in gsort, please report it; do not use the output, the input is "
-          "unchanged");
-}
+constexpr std::string_view kOnlyInput = "do not use the output, the input is unchanged";
 
 }  // namespace
 
@@ -237,7 +232,8 @@ std::uint64_t Writer::take_place(std::uint64_t position, std::uint64_t elements,
                                  std::uint64_t bytes) {
   std::unique_lock lock(mutex_);
   if (!claimed_.add(position, position + elements)) {
-    throw misplaced(output_.path(), fmt::format("element {} was already written", position));
+    throw misplaced(fmt::format("element {} was already written", position), output_.path(),
+                    kOnlyInput);
   }
   wait_for_turn(lock, position);
   next_element_ += elements;
@@ -295,8 +291,9 @@ void Writer::write_trailer() {
 void Writer::require_all_put(std::uint64_t elements) const {
   const std::uint64_t put = options_.form.is_plain() ? elements_put_.load() : claimed_.first_gap();
   if (put == elements) return;
-  throw misplaced(output_.path(), fmt::format("{} elements were verified, but {} written",
-                                              format_count(elements), format_count(put)));
+  throw misplaced(fmt::format("{} elements were verified, but {} written", format_count(elements),
+                              format_count(put)),
+                  output_.path(), kOnlyInput);
 }
 
 void Writer::commit(std::uint64_t elements) {

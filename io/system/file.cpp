@@ -112,12 +112,7 @@ void File::write_full_at(ConstByteSpan from, std::uint64_t offset) const {
 
 void File::note_written(std::uint64_t offset, std::size_t bytes) const {
   if (places_ == nullptr || places_->add(offset, bytes)) return;
-  throw Error(ErrorKind::kCorrupt, "writing", "data overlaps earlier data here")
-      .path(path_)
-      .at(offset)
-      .hint(
-          "this is a bug in gsort, please report it; the output was discarded, the input is "
-          "unchanged");
+  throw misplaced(kOverlap, path_, kDiscarded, "writing").at(offset);
 }
 
 bool File::read_direct_at(ByteSpan to, std::uint64_t offset, std::size_t& moved) const {
@@ -171,6 +166,11 @@ void File::truncate(std::uint64_t bytes) const {
   if (sys::ftruncate(fd_, static_cast<off_t>(bytes)) != 0) {
     throw error("setting the size of", errno);
   }
+}
+
+void File::allocate(std::uint64_t bytes, int mode, std::string_view operation) const {
+  if (bytes == 0 || sys::fallocate(fd_, mode, 0, static_cast<off_t>(bytes)) == 0) return;
+  if (errno == ENOSPC || errno == EDQUOT || errno == EFBIG) throw error(operation, errno);
 }
 
 struct stat File::facts() const {

@@ -60,6 +60,9 @@ class File {
   void sync_data() const;         // fdatasync
   void sync_file_system() const;  // syncfs: all that the file system of this file has to write
   void truncate(std::uint64_t bytes) const;
+  // Allocates blocks for the first `bytes` bytes, as fallocate(2) with `mode`; if the file system
+  // cannot, a write will. Throws: Error of `operation` if they have no room.
+  void allocate(std::uint64_t bytes, int mode, std::string_view operation) const;
   [[nodiscard]] struct stat facts() const;
   void close();  // checked
 

@@ -87,19 +87,14 @@ void LinkableFile::note_written(std::uint64_t offset, std::uint64_t bytes) {
 }
 
 Error LinkableFile::wrong(std::string reason, std::uint64_t offset) const {
-  return Error(ErrorKind::kCorrupt, "verifying what was written to", std::move(reason))
-      .path(new_file_.file.path())
-      .at(offset)
-      .hint(
-          "this is a bug in gsort, please report it; the output was discarded, the input is "
-          "unchanged");
+  return misplaced(std::move(reason), new_file_.file.path(), kDiscarded).at(offset);
 }
 
 void LinkableFile::require_written(std::uint64_t bytes) const {
   if (!written_.covers(bytes)) {
     const std::uint64_t gap = written_.first_gap();
-    if (gap < bytes) throw wrong("data is missing here", gap);
-    throw wrong("data was written past the end", bytes);
+    if (gap < bytes) throw wrong(kMissing, gap);
+    throw wrong(kPastEnd, bytes);
   }
   const auto size = static_cast<std::uint64_t>(new_file_.file.facts().st_size);
   if (size != bytes) throw wrong(fmt::format("the file has {} bytes, not {}", size, bytes), size);

@@ -8,6 +8,7 @@
 #include <mutex>
 #include <string>
 #include <string_view>
+#include <utility>
 
 #include <fmt/format.h>
 
@@ -15,6 +16,24 @@
 #include "base/tiling.hpp"
 
 namespace gsort::io {
+
+// For misplaced(): the state of the output.
+inline constexpr std::string_view kDiscarded = "the output was discarded, the input is unchanged";
+inline constexpr std::string_view kOfNoUse = "do not use the output";
+
+inline constexpr const char* kOverlap = "data overlaps earlier data here";
+inline constexpr const char* kMissing = "data is missing here";
+inline constexpr const char* kPastEnd = "data was written past the end";
+
+// The Error for data that is missing, or lies elsewhere than it was to be written: a defect of
+// gsort. `remains` is a part of the hint.
+[[nodiscard]] inline Error misplaced(std::string reason, const std::string& path,
+                                     std::string_view remains,
+                                     std::string_view operation = "verifying what was written to") {
+  return Error(ErrorKind::kCorrupt, std::string(operation), std::move(reason))
+      .path(path)
+      .hint(fmt::format("this is a bug in gsort, please report it; {}", remains));
+}
 
 // Thread-safe.
 class WrittenPlaces {
@@ -31,16 +50,12 @@ class WrittenPlaces {
     return places_.covers(bytes);
   }
 
-  // Where others write the rest of the file. `path` is what the message calls it, `lost` what has
-  // become of what was written. Throws: Error(kCorrupt) unless [begin, end), and nothing else, has
-  // been written.
+  // Where others write the rest of the file. `path` is what the message calls it. Throws:
+  // Error(kCorrupt) unless [begin, end), and nothing else, has been written.
   void require_only(std::uint64_t begin, std::uint64_t end, const std::string& path,
-                    std::string_view lost) {
+                    std::string_view remains) {
     if (add(0, begin) && covers(end)) return;
-    throw Error(ErrorKind::kCorrupt, "verifying what was written to",
-                "data is missing, or lies elsewhere")
-        .path(path)
-        .hint(fmt::format("this is a bug in gsort, please report it; {}", lost));
+    throw misplaced("data is missing, or lies elsewhere", path, remains);
   }
 
   // The offset of the first byte that has not been written.
