@@ -1,13 +1,11 @@
 #include "io/output/writer.hpp"
 
 #include <algorithm>
-#include <atomic>
 #include <utility>
 
 #include <fmt/format.h>
 
 #include "base/error.hpp"
-#include "base/failure.hpp"
 #include "base/parallel.hpp"
 #include "base/units.hpp"
 #include "element/counted_keys.hpp"
@@ -145,23 +143,13 @@ void Writer::put_frames(std::uint64_t position, ConstByteSpan keys) {
     std::unique_lock lock(mutex_);
     wait_for_turn(lock, position);
   }
-  std::atomic<std::uint64_t> next{0};
-  Failure failure;
   const HelpersInHand helpers(memory_->helpers_, frames - 1);
-  run_workers(1 + helpers.count(), [&](unsigned) {
-    try {
-      for (std::uint64_t i = next++; i < frames; i = next++) {
-        const std::size_t begin = i * frame_bytes;
-        const std::size_t bytes = std::min<std::size_t>(frame_bytes, keys.size() - begin);
-        put_frame(position + i * options_.frame_elements, keys.subspan(begin, bytes));
-      }
-    } catch (...) {
-      failure.capture();
-      next = frames;
-      stop(std::current_exception());
-    }
-  });
-  failure.rethrow();
+  const auto put_one = [&](unsigned, std::uint64_t i) {
+    const std::size_t begin = i * frame_bytes;
+    const std::size_t bytes = std::min<std::size_t>(frame_bytes, keys.size() - begin);
+    put_frame(position + i * options_.frame_elements, keys.subspan(begin, bytes));
+  };
+  for_each_number(1 + helpers.count(), frames, put_one, [&] { stop(std::current_exception()); });
 }
 
 void Writer::put_frame(std::uint64_t position, ConstByteSpan keys) {

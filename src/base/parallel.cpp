@@ -11,6 +11,7 @@
 #include <new>
 #include <thread>
 
+#include "base/failure.hpp"
 #include "base/made_once.hpp"
 
 namespace gsort {
@@ -176,6 +177,23 @@ void run_workers(unsigned workers, const std::function<void(unsigned worker)>& w
   Call call(workers, work);
   pool_of_process().run(call);
   call.rethrow_failure();
+}
+
+// The first exception is kept before on_failure() makes other workers fail, too.
+void for_each_number(unsigned workers, std::uint64_t count,
+                     const std::function<void(unsigned worker, std::uint64_t number)>& work,
+                     const std::function<void()>& on_failure) {
+  std::atomic<std::uint64_t> next{0};
+  Failure failure;
+  run_workers(workers, [&](unsigned worker) {
+    try {
+      for (std::uint64_t i = next++; i < count && !failure.failed(); i = next++) work(worker, i);
+    } catch (...) {
+      failure.capture();
+      on_failure();
+    }
+  });
+  failure.rethrow();
 }
 
 }  // namespace gsort

@@ -4,6 +4,7 @@
 // tasks.hpp.
 #pragma once
 
+#include <cstdint>
 #include <functional>
 
 namespace gsort {
@@ -15,5 +16,13 @@ namespace gsort {
 // Throws: the first exception of a worker, after the others have returned; std::bad_alloc. The
 // others are not stopped: let them look at Failure::failed() (failure.hpp).
 void run_workers(unsigned workers, const std::function<void(unsigned worker)>& work);
+
+// Calls work(worker, number) once for each number below `count`; workers take the numbers in order.
+// After an exception, no worker takes another one, and its worker calls `on_failure`, for those
+// that wait for its work; this must not throw. Throws: the first exception; std::bad_alloc.
+void for_each_number(
+    unsigned workers, std::uint64_t count,
+    const std::function<void(unsigned worker, std::uint64_t number)>& work,
+    const std::function<void()>& on_failure = [] {});
 
 }  // namespace gsort

@@ -61,10 +61,6 @@ struct Filling {
   std::uint64_t awaited = 0;             // those of them that have not been received
 };
 
-std::uint64_t frame_elements(std::uint64_t frame_bytes, std::uint64_t element_bytes) {
-  return std::max<std::uint64_t>(frame_bytes / element_bytes, 1);
-}
-
 double seconds_since(std::chrono::steady_clock::time_point begin) {
   return std::chrono::duration<double>(std::chrono::steady_clock::now() - begin).count();
 }

@@ -3,6 +3,7 @@
 // over both, as that of TCP misses one error in 65,536.
 #pragma once
 
+#include <algorithm>
 #include <cstdint>
 
 #include "base/bytes.hpp"
@@ -12,6 +13,12 @@ namespace gsort::cluster {
 
 // Elements of a frame, as bytes.
 inline constexpr std::uint64_t kMostFrameBytes = std::uint64_t{128} << 10;
+
+// How many elements fit; of larger ones, one.
+[[nodiscard]] inline std::uint64_t frame_elements(std::uint64_t frame_bytes,
+                                                  std::uint64_t element_bytes) {
+  return std::max<std::uint64_t>(frame_bytes / element_bytes, 1);
+}
 
 // Bytes of a frame's head, between the envelope of the message and the elements.
 inline constexpr std::size_t kFrameHeadBytes = 48;

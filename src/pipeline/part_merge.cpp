@@ -1,10 +1,8 @@
 #include "pipeline/part_merge.hpp"
 
-#include <atomic>
 #include <optional>
 #include <vector>
 
-#include "base/failure.hpp"
 #include "base/parallel.hpp"
 
 namespace gsort {
@@ -15,23 +13,15 @@ namespace {
 template <class F>
 void load_each(const PartMerge& merge, const Part& part, std::span<const ByteSpan> scratch,
                const F& load) {
-  std::atomic<std::size_t> next{0};
-  Failure failure;
   const std::optional<int> device = DeviceScope::device();
-  run_workers(static_cast<unsigned>(scratch.size()), [&](unsigned worker) {
+  const auto loaders = static_cast<unsigned>(scratch.size());
+  for_each_number(loaders, part.begin.size(), [&](unsigned loader, std::size_t run) {
+    if (part.begin[run] == part.end[run]) return;
     const DeviceScope scope(device);
-    try {
-      for (std::size_t run = next++; run < part.begin.size() && !failure.failed(); run = next++) {
-        if (part.begin[run] == part.end[run]) continue;
-        Span span(merge.meter, Stage::kLoad);
-        span.add_bytes((part.end[run] - part.begin[run]) * merge.element_bytes);
-        load(run, scratch[worker]);
-      }
-    } catch (...) {
-      failure.capture();
-    }
+    Span span(merge.meter, Stage::kLoad);
+    span.add_bytes((part.end[run] - part.begin[run]) * merge.element_bytes);
+    load(run, scratch[loader]);
   });
-  failure.rethrow();
 }
 
 // Loads the slices as keys, one behind the other.

@@ -1,13 +1,11 @@
 #include "cluster/cuts/cuts.hpp"
 
 #include <algorithm>
-#include <atomic>
 #include <cmath>
 #include <functional>
 #include <numeric>
 #include <optional>
 
-#include "base/failure.hpp"
 #include "base/parallel.hpp"
 #include "cluster/cuts/choice.hpp"
 #include "cluster/cuts/cut_values.hpp"
@@ -129,20 +127,9 @@ class CutSearch {
   // Each search reads blocks or looks up many fences: several threads do it, and the others hear of
   // this process meanwhile.
   void for_each(const Searches& some, const std::function<void(Search&)>& work) {
+    const auto workers = static_cast<unsigned>(std::min<std::size_t>(threads_, some.size()));
     team_.work([&] {
-      std::atomic<std::size_t> next = 0;
-      Failure failure;
-      const auto workers = std::min<std::size_t>(threads_, some.size());
-      run_workers(static_cast<unsigned>(workers), [&](unsigned) {
-        for (std::size_t i = next++; i < some.size() && !failure.failed(); i = next++) {
-          try {
-            work(*some[i]);
-          } catch (...) {
-            failure.capture();
-          }
-        }
-      });
-      failure.rethrow();
+      for_each_number(workers, some.size(), [&](unsigned, std::size_t i) { work(*some[i]); });
     });
   }
 

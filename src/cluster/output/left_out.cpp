@@ -1,13 +1,6 @@
 #include "cluster/output/left_out.hpp"
 
-#include <algorithm>
-#include <atomic>
-
-#include "base/failure.hpp"
-#include "base/page.hpp"
 #include "base/parallel.hpp"
-#include "base/units.hpp"
-#include "cluster/frame.hpp"
 #include "cluster/output/raw_elements.hpp"
 
 namespace gsort::cluster {
@@ -15,20 +8,11 @@ namespace {
 
 void prove_end_of(const RunView& run, std::uint64_t begin, const ElementFormat& format,
                   ByteSpan scratch, Proof& proof, Meter* meter) {
-  const std::uint64_t element_bytes = format.bytes();
-  const std::uint64_t most = std::max<std::uint64_t>(kMostFrameBytes / element_bytes, 1);
-  const std::uint64_t room = round_up(most * element_bytes, std::uint64_t{kBufferAlignment});
   const std::uint64_t end = run.fences().elements();
   while (begin < end) {
-    const std::uint64_t count = std::min(most, end - begin);
-    const ByteSpan elements = scratch.first(count * element_bytes);
-    {
-      Span span(meter, Stage::kLoad);
-      span.add_bytes(elements.size());
-      read_raw(run, begin, begin + count, format, elements, scratch.subspan(room));
-    }
+    const ConstByteSpan elements = load_frame(run, begin, end, format, scratch, meter);
     proof.add_left_out(elements);
-    begin += count;
+    begin += elements.size() / format.bytes();
   }
 }
 
@@ -42,18 +26,10 @@ void prove_left_out(RunViewSpan runs, const Cuts& cuts, const ElementFormat& for
     }
     return;
   }
-  std::atomic<std::size_t> next{0};
-  Failure failure;
-  run_workers(static_cast<unsigned>(scratch.size()), [&](unsigned worker) {
-    try {
-      for (std::size_t run = next++; run < runs.size() && !failure.failed(); run = next++) {
-        prove_end_of(*runs[run], cuts[run], format, scratch[worker], proof, meter);
-      }
-    } catch (...) {
-      failure.capture();
-    }
+  const auto workers = static_cast<unsigned>(scratch.size());
+  for_each_number(workers, runs.size(), [&](unsigned worker, std::size_t run) {
+    prove_end_of(*runs[run], cuts[run], format, scratch[worker], proof, meter);
   });
-  failure.rethrow();
 }
 
 }  // namespace gsort::cluster

@@ -1,7 +1,6 @@
 #include "pipeline/input/sorted_window.hpp"
 
 #include <algorithm>
-#include <atomic>
 #include <cstring>
 #include <utility>
 
@@ -58,10 +57,9 @@ bool anything_left(std::span<const SortedWindow> windows) {
 }
 
 void fill_all(std::span<SortedWindow> windows, unsigned threads) {
-  std::atomic<std::size_t> next{0};
-  run_workers(static_cast<unsigned>(std::min<std::size_t>(threads, windows.size())), [&](unsigned) {
-    for (std::size_t i = next++; i < windows.size(); i = next++) windows[i].fill();
-  });
+  const auto workers = static_cast<unsigned>(std::min<std::size_t>(threads, windows.size()));
+  for_each_number(workers, windows.size(),
+                  [&](unsigned, std::size_t window) { windows[window].fill(); });
 }
 
 }  // namespace gsort

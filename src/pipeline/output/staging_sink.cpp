@@ -6,7 +6,6 @@
 #include <fmt/format.h>
 
 #include "base/error.hpp"
-#include "base/failure.hpp"
 #include "base/parallel.hpp"
 #include "base/units.hpp"
 #include "pipeline/proof/damage_hint.hpp"
@@ -82,20 +81,11 @@ void StagingSink::flush() {
                     : round_down(std::max(kPieceBytes, element_bytes_), element_bytes_);
   const std::uint64_t pieces = div_up(part_.size(), bytes);
   put_piece(0, bytes);
-  std::atomic<std::uint64_t> next{1};
-  Failure failure;
-  const auto pass_on = [&](unsigned) {
-    try {
-      for (std::uint64_t piece = next++; piece < pieces && !failure.failed(); piece = next++) {
-        put_piece(piece, bytes);
-      }
-    } catch (...) {
-      failure.capture();
-      next_.abandon();
-    }
-  };
-  run_workers(static_cast<unsigned>(std::min<std::uint64_t>(pieces - 1, threads_)), pass_on);
-  failure.rethrow();
+  const std::uint64_t rest = pieces - 1;
+  for_each_number(
+      static_cast<unsigned>(std::min<std::uint64_t>(rest, threads_)), rest,
+      [&](unsigned, std::uint64_t number) { put_piece(number + 1, bytes); },
+      [&] { next_.abandon(); });
 }
 
 }  // namespace gsort

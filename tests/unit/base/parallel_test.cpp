@@ -1,7 +1,9 @@
 #include "base/parallel.hpp"
 
+#include <algorithm>
 #include <atomic>
 #include <chrono>
+#include <cstdint>
 #include <cstdio>
 #include <cstdlib>
 #include <stdexcept>
@@ -134,6 +136,33 @@ TEST(RunWorkers, SharesACounterOfPieces) {
       ++done[static_cast<std::size_t>(piece)];
   });
   for (const auto& count : done) ASSERT_EQ(count, 1);
+}
+
+TEST(ForEachNumber, IsCalledForEachOfThemOnce) {
+  for (const unsigned workers : {0U, 1U, 3U, 16U}) {
+    std::vector<std::atomic<int>> calls(40);
+    for_each_number(workers, calls.size(), [&](unsigned worker, std::uint64_t number) {
+      EXPECT_LT(worker, std::max(workers, 1U));
+      ++calls.at(number);
+    });
+    for (const auto& count : calls) EXPECT_EQ(count, 1);
+  }
+}
+
+TEST(ForEachNumber, BeginsNoneAfterAnException) {
+  for (const unsigned workers : {1U, 4U}) {
+    std::atomic<bool> has_failed{false};
+    std::atomic<unsigned> begun{0};
+    const auto work = [&](unsigned, std::uint64_t number) {
+      ++begun;
+      if (number == 5) throw std::runtime_error("number 5");
+      while (number > 5 && !has_failed) std::this_thread::yield();  // as for the turn of 5
+      if (number > 5) throw std::logic_error("for the same reason");
+    };
+    EXPECT_THROW(for_each_number(workers, 1'000, work, [&] { has_failed = true; }),
+                 std::runtime_error);
+    EXPECT_LE(begun, 5 + workers);
+  }
 }
 
 }  // namespace
