@@ -26,9 +26,7 @@ constexpr int kMostLinks = 40;  // as many as the kernel follows
 constexpr std::uint64_t kLeastDirectBytes = 32 * kMiB;
 
 Error cannot_open(const std::string& path, int error_number) {
-  return Error::from_errno(ErrorKind::kOutput, "opening", error_number)
-      .path(path)
-      .hint(hint_for(error_number));
+  return failed_call(ErrorKind::kOutput, "opening", path, error_number);
 }
 
 Error exists_already(const std::string& path) {

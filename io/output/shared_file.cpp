@@ -42,7 +42,7 @@ static std::optional<struct stat> facts_at(int folder, const std::string& name,
   if (errno == ENOENT || errno == ENOTDIR || errno == EACCES || errno == ENAMETOOLONG) {
     return std::nullopt;
   }
-  throw Error::from_errno(kind, "looking at", errno).path(path).hint(hint_for(errno));
+  throw failed_call(kind, "looking at", path, errno);
 }
 
 bool is_there(const std::string& path) {
@@ -76,37 +76,22 @@ std::vector<std::string> names_with(const OutputPlace& place, const std::string&
     if (name.starts_with(prefix)) names.push_back(name);
   }
   if (problem) {
-    throw Error::from_errno(ErrorKind::kOutput, "listing the folder", problem.value())
-        .path(place.folder)
-        .hint(hint_for(problem.value()));
+    throw failed_call(ErrorKind::kOutput, "listing the folder", place.folder, problem.value());
   }
   std::ranges::sort(names);
   return names;
 }
 
-// Returns false if the name must be free, and is not.
-static bool put_record(const OutputPlace& place, const std::string& name, const std::string& text,
-                       bool must_be_new) {
-  const Folder folder = open_folder(place.folder, ErrorKind::kOutput);
-  LinkableFile file(folder, name, place.folder + "/" + name);
-  file.file().write_full_at(std::as_bytes(std::span(text)), 0);
-  file.file().sync();
-  try {
-    must_be_new ? file.put_in_free_place(text.size()) : file.put_in_place(true, text.size());
-  } catch (const Error& error) {
-    if (must_be_new && error.error_number() == EEXIST) return false;
-    throw;
-  }
-  folder.sync_names(file.file());
-  return true;
-}
-
 void write_record(const OutputPlace& place, const std::string& name, const std::string& text) {
-  static_cast<void>(put_record(place, name, text, false));
+  const Folder folder = open_folder(place.folder, ErrorKind::kOutput);
+  write_named_file(folder, name, place.folder + "/" + name, std::as_bytes(std::span(text)));
 }
 
 bool write_new_record(const OutputPlace& place, const std::string& name, const std::string& text) {
-  return put_record(place, name, text, true);
+  const Folder folder = open_folder(place.folder, ErrorKind::kOutput);
+  constexpr bool kMustBeNew = true;
+  const auto bytes = std::as_bytes(std::span(text));
+  return write_named_file(folder, name, place.folder + "/" + name, bytes, kMustBeNew);
 }
 
 // The file of this name, to be read; not open if there is none, or if it may not be read: gsort
@@ -137,9 +122,7 @@ void remove_beside(const OutputPlace& place, const std::string& name) {
   const Folder folder = open_folder(place.folder, ErrorKind::kOutput);
   if (is_on_its_way(name)) return remove_if_left(folder, name);
   if (sys::unlink_at(folder.file.fd(), name.c_str()) == 0 || errno == ENOENT) return;
-  throw Error::from_errno(ErrorKind::kOutput, "removing", errno)
-      .path(place.folder + "/" + name)
-      .hint(hint_for(errno));
+  throw failed_call(ErrorKind::kOutput, "removing", place.folder + "/" + name, errno);
 }
 
 std::optional<FileBeside> look_beside(const OutputPlace& place, const std::string& name) {
@@ -183,9 +166,7 @@ SharedFile::SharedFile(const OutputPlace& place, const std::string& name, Access
   const int fd = sys::open_at(folder_.file.fd(), name.c_str(),
                               O_RDWR | O_NOFOLLOW | O_NONBLOCK | make, kModeOfOwner);
   if (fd < 0 && errno == ENOENT && access == Access::kLook) return;
-  if (fd < 0) {
-    throw Error::from_errno(ErrorKind::kOutput, "opening", errno).path(path).hint(hint_for(errno));
-  }
+  if (fd < 0) throw failed_call(ErrorKind::kOutput, "opening", path, errno);
   file_ = File(fd, path, ErrorKind::kOutput);
   note_writes(folder_facts(place.folder));
   const struct stat facts = file_.facts();

@@ -218,11 +218,7 @@ void ResumeFolder::save(const Manifest& manifest) {
         .path(path_)
         .hint("give more memory with -S, which makes fewer runs, or leave out --resume");
   }
-  LinkableFile file(folder_, kManifestName, path_of(kManifestName));
-  file.file().write_full_at(text, 0);
-  file.file().sync();
-  file.put_in_place(true, text.size());
-  folder_.sync_names(file.file());
+  write_named_file(folder_, kManifestName, path_of(kManifestName), text);
 }
 
 // Without runs first: a file of runs that is gone would else be missed.

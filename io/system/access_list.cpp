@@ -38,9 +38,7 @@ std::optional<AccessList> attribute_of(const std::string& path, const char* name
   const ssize_t bytes = sys::get_attribute(path.c_str(), name, list.data(), list.size());
   if (bytes < 0 && (errno == EPERM || errno == EACCES)) return std::nullopt;
   if (bytes < 0 && !means_no_list(errno)) {
-    throw Error::from_errno(ErrorKind::kOutput, "reading the access list of", errno)
-        .path(told)
-        .hint(hint_for(errno));
+    throw failed_call(ErrorKind::kOutput, "reading the access list of", told, errno);
   }
   return AccessList(list.begin(), list.begin() + std::max<ssize_t>(bytes, 0));
 }

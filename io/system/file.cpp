@@ -193,34 +193,31 @@ File File::reopened(int flags) const {
 }
 
 Error File::error(std::string_view operation, int error_number) const {
-  return Error::from_errno(kind_, std::string(operation), error_number)
-      .path(path_)
-      .hint(hint_for(error_number));
+  return failed_call(kind_, std::string(operation), path_, error_number);
 }
 
 File open_input(const std::string& path) {
   const int fd = sys::open_at(AT_FDCWD, path.c_str(), O_RDONLY | O_NOCTTY);
-  if (fd < 0)
-    throw Error::from_errno(ErrorKind::kInput, "opening", errno).path(path).hint(hint_for(errno));
+  if (fd < 0) throw failed_call(ErrorKind::kInput, "opening", path, errno);
   File file(fd, path, ErrorKind::kInput);
-  if (S_ISDIR(file.facts().st_mode)) {
-    throw Error::from_errno(ErrorKind::kInput, "opening", EISDIR).path(path).hint(hint_for(EISDIR));
-  }
+  if (S_ISDIR(file.facts().st_mode)) throw file.error("opening", EISDIR);
   return file;
 }
 
 File open_standard_input() {
   const int mode = sys::access_mode(STDIN_FILENO);
   const int fd = mode == O_WRONLY ? -1 : sys::duplicate(STDIN_FILENO);
-  if (fd < 0) {
-    const int why = mode == O_WRONLY ? EBADF : errno;
-    throw Error::from_errno(ErrorKind::kInput, "opening", why)
-        .path("standard input")
-        .hint(hint_for(why));
-  }
+  const int problem = mode == O_WRONLY ? EBADF : errno;
   File file(fd, "standard input", ErrorKind::kInput);
+  if (fd < 0) throw file.error("opening", problem);
   if (S_ISDIR(file.facts().st_mode)) throw file.error("opening", EISDIR);
   return file;
+}
+
+Error failed_call(ErrorKind kind, std::string operation, std::string_view path, int error_number) {
+  return Error::from_errno(kind, std::move(operation), error_number)
+      .path(path)
+      .hint(hint_for(error_number));
 }
 
 std::string_view hint_for(int error_number) {

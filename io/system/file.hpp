@@ -94,4 +94,8 @@ class File {
 // What to do about `error_number`, for the Error of a failed call; never empty.
 [[nodiscard]] std::string_view hint_for(int error_number);
 
+// The Error for `error_number` of `operation` on `path`, with this hint.
+[[nodiscard]] Error failed_call(ErrorKind kind, std::string operation, std::string_view path,
+                                int error_number);
+
 }  // namespace gsort::io

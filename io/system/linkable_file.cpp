@@ -104,4 +104,19 @@ Error LinkableFile::failed(int error_number) const {
   return new_file_.file.error("putting in place", error_number);
 }
 
+bool write_named_file(const Folder& folder, const std::string& name, const std::string& path,
+                      ConstByteSpan content, bool must_be_new) {
+  LinkableFile file(folder, name, path);
+  file.file().write_full_at(content, 0);
+  file.file().sync();
+  try {
+    must_be_new ? file.put_in_free_place(content.size()) : file.put_in_place(true, content.size());
+  } catch (const Error& error) {
+    if (must_be_new && error.error_number() == EEXIST) return false;
+    throw;
+  }
+  folder.sync_names(file.file());
+  return true;
+}
+
 }  // namespace gsort::io

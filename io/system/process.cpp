@@ -35,9 +35,7 @@ void occupy_standard_descriptors() {
     // All lower numbers are taken, so this is the one that the kernel gives.
     const int flags = fd == STDIN_FILENO ? O_WRONLY : O_RDONLY;
     if (sys::open_at(AT_FDCWD, kNowhere, flags) < 0) {
-      throw Error::from_errno(ErrorKind::kResource, "opening", errno)
-          .path(kNowhere)
-          .hint(hint_for(errno));
+      throw failed_call(ErrorKind::kResource, "opening", kNowhere, errno);
     }
   }
 }

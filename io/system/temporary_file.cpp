@@ -32,9 +32,7 @@ constexpr std::string_view kOfGsort = ".gsort-";  // in hidden names
 constexpr std::string_view kOnItsWay = ".new";
 
 Error cannot_create(const Folder& folder, int error_number) {
-  return Error::from_errno(folder.file.kind(), "creating a file in", error_number)
-      .path(folder.file.path())
-      .hint(hint_for(error_number));
+  return folder.file.error("creating a file in", error_number);
 }
 
 // The errors of kernels and file systems without O_TMPFILE; old ones treat the call as opening a
@@ -252,8 +250,7 @@ Folder open_folder(const std::string& path, ErrorKind kind) {
   int fd = sys::open_at(AT_FDCWD, path.c_str(), O_RDONLY | O_DIRECTORY);
   const bool readable = fd >= 0;
   if (fd < 0 && errno == EACCES) fd = sys::open_at(AT_FDCWD, path.c_str(), O_PATH | O_DIRECTORY);
-  if (fd < 0)
-    throw Error::from_errno(kind, "opening the folder", errno).path(path).hint(hint_for(errno));
+  if (fd < 0) throw failed_call(kind, "opening the folder", path, errno);
   return {File(fd, path, kind), readable};
 }
 

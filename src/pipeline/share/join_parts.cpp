@@ -167,11 +167,8 @@ void remove_other_numbers(const std::string& output) {
 // The process that named the output may have been killed before it synced the folder.
 void sync_folder(const io::OutputPlace& place) {
   const io::Folder folder = io::open_folder(place.folder, ErrorKind::kOutput);
-  if (!folder.readable) {  // names_with() could list it before
-    throw Error::from_errno(ErrorKind::kOutput, "opening the folder", EACCES)
-        .path(place.folder)
-        .hint(io::hint_for(EACCES));
-  }
+  // names_with() could list it before.
+  if (!folder.readable) throw folder.file.error("opening the folder", EACCES);
   folder.file.sync();
 }
 
