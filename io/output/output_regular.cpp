@@ -50,10 +50,7 @@ class RegularOutput : public Output::Impl {
     new_file_.note_written(offset, bytes);
   }
   [[nodiscard]] std::unique_ptr<Output::Impl> renewed() override {
-    OutputOptions options{policy_, must_be_new_};
-    options.is_private = is_private_;
-    options.content = content_;
-    return std::make_unique<RegularOutput>(target_, options);
+    return std::make_unique<RegularOutput>(target_, options_);
   }
   void cancel() noexcept override {}
   void finish(std::uint64_t size_bytes) override;
@@ -66,11 +63,7 @@ class RegularOutput : public Output::Impl {
   void write_cached(std::uint64_t offset, ConstByteSpan bytes);
 
   OutputTarget target_;
-  DirectIo policy_;
-  bool must_be_new_;
-  bool is_shared_;
-  bool is_private_;
-  ContentCounter* content_;
+  const OutputOptions options_;
   OutputRights rights_;
   Folder folder_;
   LinkableFile new_file_;
@@ -90,11 +83,7 @@ class RegularOutput : public Output::Impl {
 
 RegularOutput::RegularOutput(OutputTarget target, const OutputOptions& options)
     : target_(std::move(target)),
-      policy_(options.is_shared ? DirectIo::kOff : options.direct_io),
-      must_be_new_(options.must_be_new),
-      is_shared_(options.is_shared),
-      is_private_(options.is_private),
-      content_(options.content),
+      options_(options),
       rights_(target_.folder, target_.name, target_.replaced),
       folder_(open_folder(target_.folder, ErrorKind::kOutput)),
       new_file_(folder_, target_.name, target_.path, options.is_shared),
@@ -103,7 +92,8 @@ RegularOutput::RegularOutput(OutputTarget target, const OutputOptions& options)
 }
 
 void RegularOutput::make_room_early(std::uint64_t bytes) {
-  if (is_shared_ || policy_ == DirectIo::kOn || bytes > most_file_bytes()) return;
+  if (options_.is_shared || options_.direct_io == DirectIo::kOn || bytes > most_file_bytes())
+    return;
   const auto facts = folder_facts(target_.folder);
   if (facts && facts->is_memory) early_room_.emplace(new_file_.file(), bytes);
 }
@@ -123,7 +113,8 @@ void RegularOutput::prepare(std::uint64_t bytes, const WriteWindows& windows) {
   require_space(std::span(&need, 1));
   const auto facts = folder_facts(target_.folder);
   is_memory_ = facts && facts->is_memory;
-  if (!wants_direct_output(policy_, bytes, is_memory_)) return;
+  const DirectIo policy = options_.is_shared ? DirectIo::kOff : options_.direct_io;
+  if (!wants_direct_output(policy, bytes, is_memory_)) return;
   File direct = new_file_.file().reopened(O_WRONLY | O_DIRECT);
   direct_refused_ = !direct.is_open();
   if (direct_refused_) return;
@@ -135,7 +126,7 @@ void RegularOutput::prepare(std::uint64_t bytes, const WriteWindows& windows) {
 }
 
 void RegularOutput::write_at(std::uint64_t offset, ConstByteSpan bytes) {
-  if (content_ != nullptr) content_->add(offset, bytes);
+  if (options_.content != nullptr) options_.content->add(offset, bytes);
   direct_ ? direct_->put(offset, bytes) : write_cached(offset, bytes);
 }
 
@@ -154,7 +145,7 @@ void RegularOutput::finish(std::uint64_t size_bytes) {
   const File& file = new_file_.file();
   if (direct_) direct_->finish();
   file.truncate(size_bytes);
-  if (!is_private_) rights_.give_to(file);
+  if (!options_.is_private) rights_.give_to(file);
   file.sync();
   was_direct_ = direct_.has_value();
   direct_refused_ = direct_refused_ || (direct_ && direct_->refused());
@@ -165,7 +156,7 @@ void RegularOutput::finish(std::uint64_t size_bytes) {
 void RegularOutput::put_in_place() {
   // The descriptor is needed to link. Its close comes when the output is there, and has nothing to
   // report any more: fsync has answered for the bytes.
-  if (must_be_new_) {
+  if (options_.must_be_new) {
     new_file_.put_in_free_place(size_bytes_);
   } else {
     new_file_.put_in_place(target_.replaced.has_value(), size_bytes_);
@@ -181,9 +172,8 @@ void RegularOutput::sync_name() const {
   try {
     folder_.sync_names(new_file_.file());
   } catch (const Error& error) {
-    throw Error::from_errno(error.kind(), error.operation(), error.error_number())
-        .path(error.path())
-        .hint("the new output is in place, but may not survive a power cut; " + error.hint());
+    throw Error(error).hint("the new output is in place, but may not survive a power cut; " +
+                            error.hint());
   }
 }
 
@@ -196,7 +186,7 @@ std::vector<std::string> RegularOutput::notes() const {
   if (refused) {
     notes.push_back(path() + ": O_DIRECT is not supported here, using the page cache");
   }
-  if (!hidden_name_.empty() && !is_shared_) {
+  if (!hidden_name_.empty() && !options_.is_shared) {
     notes.push_back(path() + ": the file system has no unnamed files, written as " + hidden_name_);
   }
   if (const auto mode = rights_.mode_without_list()) {

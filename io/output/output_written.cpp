@@ -34,19 +34,13 @@ std::uint64_t needed_at(const FolderFacts& other, const FolderFacts& place, std:
   return bytes - std::min(bytes, place.allocated_bytes) + (has_both ? bytes : 0);
 }
 
-// Only the owner may read the copy, because the file may be secret.
-OutputOptions of_copy(OutputOptions options) {
-  options.is_private = true;
-  return options;
-}
-
 class WrittenOutput final : public Output::Impl {
  public:
   WrittenOutput(File file, std::string resolved, OutputTarget copy, const OutputOptions& options)
       : file_(std::move(file)),
         resolved_(std::move(resolved)),
         target_(std::move(copy)),
-        options_(of_copy(options)),
+        options_(options),
         copy_(make_regular_output(target_, options_)) {}
 
   [[nodiscard]] bool is_stream() const override { return false; }
@@ -181,6 +175,7 @@ std::unique_ptr<Output::Impl> make_written_output(const OutputTarget& target,
   std::stable_partition(folders.begin(), folders.end(), has_room);
   OutputOptions of_copy = options;
   of_copy.must_be_new = true;
+  of_copy.is_private = true;  // the file may be secret
   for (const std::string& folder : folders) {
     File file(sys::open_at(AT_FDCWD, resolved.c_str(), O_WRONLY | O_NOFOLLOW | O_NONBLOCK),
               target.path, ErrorKind::kOutput);
