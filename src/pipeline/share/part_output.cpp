@@ -155,14 +155,10 @@ class OwnPart final : public PartOutput {
 
 }  // namespace
 
-std::unique_ptr<PartOutput> make_shared_part(const io::OutputPlace& place, const PartRecord& record,
+std::unique_ptr<PartOutput> make_part_output(const io::OutputPlace& place, const PartRecord& record,
                                              const Plan& plan, ConstByteSpan header, Meter& meter) {
+  if (record.has_own_file) return std::make_unique<OwnPart>(place, record, plan, meter);
   return std::make_unique<SharedPart>(place, record, plan, header, meter);
-}
-
-std::unique_ptr<PartOutput> make_own_part(const io::OutputPlace& place, const PartRecord& record,
-                                          const Plan& plan, Meter& meter) {
-  return std::make_unique<OwnPart>(place, record, plan, meter);
 }
 
 }  // namespace gsort

@@ -33,15 +33,11 @@ class PartOutput {
   virtual void finish(PartRecord& record, Outcome& outcome) = 0;
 };
 
-// Writes to the file of the record's job (part_file.hpp), beside the output at `place`.
-[[nodiscard]] std::unique_ptr<PartOutput> make_shared_part(const io::OutputPlace& place,
+// Beside the output at `place`: the file of the record's job (part_file.hpp), which begins with
+// `header`; or, if the record says so, a new file, with a mark of its own.
+[[nodiscard]] std::unique_ptr<PartOutput> make_part_output(const io::OutputPlace& place,
                                                            const PartRecord& record,
                                                            const Plan& plan, ConstByteSpan header,
                                                            Meter& meter);
-
-// Writes to a new file, with a mark of its own.
-[[nodiscard]] std::unique_ptr<PartOutput> make_own_part(const io::OutputPlace& place,
-                                                        const PartRecord& record, const Plan& plan,
-                                                        Meter& meter);
 
 }  // namespace gsort

@@ -22,7 +22,30 @@ constexpr std::string_view kOwn = "own-";
 constexpr std::string_view kMark = "mark-";
 constexpr std::string_view kJoined = "joined";
 
-std::string digits_of(const std::string& key) {
+// Calls visit(FIELD...) for the fields of the line, in its order.
+template <class Record, class Visit>
+void visit_fields(Record& record, const Visit& visit) {
+  visit(record.job, record.part, record.parts, record.elements, record.file_bytes, record.mark,
+        record.verified, record.has_own_file, record.is_distinct);
+  for (auto* sum : {&record.input, &record.output, &record.repeats}) {
+    visit(sum->count, sum->first, sum->second);
+  }
+  visit(record.begin, record.end, record.content.first, record.content.second, record.began_ns,
+        record.ended_ns, record.hints.number, record.hints.written_ns, record.hints.changed_ns,
+        record.replaced, record.first, record.last);
+}
+
+template <class Number>
+std::string text_of(const Number& number) {
+  return fmt::format("{:d}", number);
+}
+
+template <class Number>
+void read(std::istream& words, Number& number) {
+  words >> number;
+}
+
+std::string text_of(const std::string& key) {
   std::string digits = ".";
   for (const char byte : key) digits += fmt::format("{:02x}", static_cast<unsigned char>(byte));
   return digits;
@@ -38,13 +61,22 @@ std::string key_of(std::string_view digits) {
   return key;
 }
 
-std::string text_of(const Fingerprint& fingerprint) {
-  return fmt::format("{} {} {}", fingerprint.count, fingerprint.first, fingerprint.second);
+void read(std::istream& words, std::string& key) {
+  std::string digits;
+  words >> digits;
+  key = key_of(digits);
 }
 
 std::string text_of(const std::optional<io::FileState>& replaced) {
   const io::FileState state = replaced.value_or(io::FileState{});
   return fmt::format("{:d} {} {}", replaced.has_value(), state.bytes, state.changed_ns);
+}
+
+void read(std::istream& words, std::optional<io::FileState>& replaced) {
+  bool replaces = false;
+  io::FileState state;
+  words >> replaces >> state.bytes >> state.changed_ns;
+  if (replaces) replaced = state;
 }
 
 // Whether all numbers are possible for a part; then their sums do not wrap.
@@ -59,45 +91,18 @@ bool can_be(const PartRecord& record) {
 }  // namespace
 
 std::string encode_part(const PartRecord& record) {
-  std::string text = fmt::format(
-      "{} 5 {} {} {} {} {} {} {:d} {:d} {:d} {} {} {} {} {} {} {} {} {} {} {} {} {} {} {} ", kMagic,
-      record.job, record.part, record.parts, record.elements, record.file_bytes, record.mark,
-      record.verified, record.has_own_file, record.is_distinct, text_of(record.input),
-      text_of(record.output), text_of(record.repeats), record.begin, record.end,
-      record.content.first, record.content.second, record.began_ns, record.ended_ns,
-      record.hints.number, record.hints.written_ns, record.hints.changed_ns,
-      text_of(record.replaced), digits_of(record.first), digits_of(record.last));
+  std::string text = fmt::format("{} 5 ", kMagic);
+  visit_fields(record, [&](const auto&... fields) { ((text += text_of(fields) + " "), ...); });
   return text + fmt::format("{}\n", XXH3_64bits(text.data(), text.size()));
 }
 
 std::optional<PartRecord> parse_part(const std::string& text) {
   std::istringstream words(text);
-  PartRecord record;
   std::string magic;
   unsigned version = 0;
-  unsigned verified = 0;
-  unsigned has_own_file = 0;
-  unsigned is_distinct = 0;
-  unsigned replaces = 0;
-  io::FileState replaced;
-  std::string first;
-  std::string last;
-  std::uint64_t sum = 0;
-  words >> magic >> version >> record.job >> record.part >> record.parts >> record.elements >>
-      record.file_bytes >> record.mark >> verified >> has_own_file >> is_distinct;
-  for (Fingerprint* seen : {&record.input, &record.output, &record.repeats}) {
-    words >> seen->count >> seen->first >> seen->second;
-  }
-  words >> record.begin >> record.end >> record.content.first >> record.content.second >>
-      record.began_ns >> record.ended_ns >> record.hints.number >> record.hints.written_ns >>
-      record.hints.changed_ns >> replaces >> replaced.bytes >> replaced.changed_ns >> first >>
-      last >> sum;
-  record.verified = verified == 1;
-  record.has_own_file = has_own_file == 1;
-  record.is_distinct = is_distinct == 1;
-  if (replaces == 1) record.replaced = replaced;
-  record.first = key_of(first);
-  record.last = key_of(last);
+  words >> magic >> version;
+  PartRecord record;
+  visit_fields(record, [&](auto&... fields) { (read(words, fields), ...); });
   // A text that encode_part() would not write is no record.
   return can_be(record) && encode_part(record) == text ? std::optional(record) : std::nullopt;
 }

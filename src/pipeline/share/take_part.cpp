@@ -258,10 +258,8 @@ Outcome attempt_part(const SortContext& context, const io::OutputPlace& place, P
     const std::uint64_t temporary_bytes = merging->cut(record);
     if (temporary_bytes > 0) require_room(context, place, record, temporary_bytes);
   }
-  const std::unique_ptr<PartOutput> part =
-      record.has_own_file
-          ? make_own_part(place, record, plan, meter)
-          : make_shared_part(place, record, plan, header_of_part(record, plan.job, shares), meter);
+  const std::vector<std::byte> header = header_of_part(record, plan.job, shares);
+  const auto part = make_part_output(place, record, plan, header, meter);
   Outcome outcome;
   Proof proof = proof_of(plan, &meter);
   PieceSink& sink = part->begin(record, proof);
