@@ -129,10 +129,11 @@ HWY_ATTR void deal_pairs(const Pairs<Key, Value>& from, const Pairs<Key, Value>&
   }
 }
 
+// The arrays may be the same.
 template <class Key, class Value>
 void move_pairs(const Pairs<Key, Value>& from, const Pairs<Key, Value>& to, std::size_t count) {
-  std::memcpy(to.keys, from.keys, count * sizeof(Key));
-  std::memcpy(to.values, from.values, count * sizeof(Value));
+  if (to.keys != from.keys) std::memcpy(to.keys, from.keys, count * sizeof(Key));
+  if (to.values != from.values) std::memcpy(to.values, from.values, count * sizeof(Value));
 }
 
 // Deals the pairs out, and calls f(begin, count) for each bucket.
@@ -151,24 +152,20 @@ HWY_ATTR void for_each_dealt(const Pairs<Key, Value>& from, const Pairs<Key, Val
 
 template <class Key, class Value, class Fold>
 HWY_ATTR void sort_some(const Pairs<Key, Value>& from, const Pairs<Key, Value>& other,
-                        std::size_t count, bool to_other, const Fold& fold) {
-  const Pairs<Key, Value>& result = to_other ? other : from;
-  if (count <= kMostRanked) return rank_pairs(from, count, result, fold);
+                        const Pairs<Key, Value>& to, std::size_t count, const Fold& fold) {
+  if (count <= kMostRanked) return rank_pairs(from, count, to, fold);
   Key least = 0;
   Key greatest = 0;
   range_of_classes(from.keys, count, fold, least, greatest);
-  if (least == greatest) {
-    if (to_other) move_pairs(from, other, count);
-    return;
-  }
+  if (least == greatest) return move_pairs(from, to, count);
   const PairDigit<Key> digit = digit_for(count, least, greatest);
   const bool is_sorted = digit.shift == 0;  // as each bucket has one key
   const auto sort_bucket = [&](std::size_t at, std::size_t size) HWY_ATTR {
     if (is_sorted) return;
     if (size > kMostRanked) {
-      sort_some(other.from(at), from.from(at), size, !to_other, fold);
+      sort_some(other.from(at), from.from(at), to.from(at), size, fold);
     } else if (size > 0) {
-      rank_pairs(other.from(at), size, result.from(at), fold);
+      rank_pairs(other.from(at), size, to.from(at), fold);
     }
   };
   if (count <= kMostCachedPairs) {
@@ -176,21 +173,21 @@ HWY_ATTR void sort_some(const Pairs<Key, Value>& from, const Pairs<Key, Value>& 
   } else {
     for_each_dealt<std::uint64_t>(from, other, count, fold, digit, sort_bucket);
   }
-  if (is_sorted && !to_other) move_pairs(other, from, count);
+  if (is_sorted) move_pairs(other, to, count);
 }
 
 template <class Key, class Value>
-void sort_all(const Pairs<Key, Value>& from, const Pairs<Key, Value>& other, std::size_t count,
-              bool to_other, const ClassFold<Key>& fold) {
-  if (fold.folds) return sort_some(from, other, count, to_other, fold);
-  sort_some(from, other, count, to_other, NoFold<Key>());
+void sort_all(const Pairs<Key, Value>& from, const Pairs<Key, Value>& other,
+              const Pairs<Key, Value>& to, std::size_t count, const ClassFold<Key>& fold) {
+  if (fold.folds) return sort_some(from, other, to, count, fold);
+  sort_some(from, other, to, count, NoFold<Key>());
 }
 
 // HWY_EXPORT takes no template.
-#define GSORT_SORT_OF(name, Key, Value)                                                       \
-  void name(const Pairs<Key, Value>& from, const Pairs<Key, Value>& other, std::size_t count, \
-            bool to_other, const ClassFold<Key>& fold) {                                      \
-    sort_all(from, other, count, to_other, fold);                                             \
+#define GSORT_SORT_OF(name, Key, Value)                                                   \
+  void name(const Pairs<Key, Value>& from, const Pairs<Key, Value>& other,                \
+            const Pairs<Key, Value>& to, std::size_t count, const ClassFold<Key>& fold) { \
+    sort_all(from, other, to, count, fold);                                               \
   }
 GSORT_SORT_OF(sort_u32_u32, std::uint32_t, std::uint32_t)
 GSORT_SORT_OF(sort_u32_u64, std::uint32_t, std::uint64_t)
@@ -209,11 +206,11 @@ HWY_EXPORT(sort_u32_u64);
 HWY_EXPORT(sort_u64_u32);
 HWY_EXPORT(sort_u64_u64);
 
-#define GSORT_SORT_OF(name, Key, Value)                                                \
-  template <>                                                                          \
-  void sort_cached(Pairs<Key, Value> from, Pairs<Key, Value> other, std::size_t count, \
-                   bool to_other, const ClassFold<Key>& fold) {                        \
-    HWY_DYNAMIC_DISPATCH(name)(from, other, count, to_other, fold);                    \
+#define GSORT_SORT_OF(name, Key, Value)                                                          \
+  template <>                                                                                    \
+  void sort_cached(const Pairs<Key, Value>& from, const Pairs<Key, Value>& other,                \
+                   const Pairs<Key, Value>& to, std::size_t count, const ClassFold<Key>& fold) { \
+    HWY_DYNAMIC_DISPATCH(name)(from, other, to, count, fold);                                    \
   }
 GSORT_SORT_OF(sort_u32_u32, std::uint32_t, std::uint32_t)
 GSORT_SORT_OF(sort_u32_u64, std::uint32_t, std::uint64_t)

@@ -6,7 +6,7 @@
 // few pairs the place of a pair is the number of keys below its own, plus the number of equal keys
 // before it: n*n comparisons, a vector of them in one instruction and none mispredicted. A bucket
 // of many pairs is dealt out again. Each time the pairs change sides, between their own arrays and
-// others of the same length.
+// others of the same length; the last step moves them to their places, which may be elsewhere.
 //
 // Example. Keys 41 3 90 3, values a b c d: 3 is preceded by no key, the second 3 by one, 41 by two,
 // 90 by three: 3b 3d 41a 90c.
@@ -72,11 +72,11 @@ inline constexpr std::size_t kMostCachedPairs = std::size_t{1} << 17;
 // Fewer pairs need no second side.
 inline constexpr std::size_t kLeastDealtPairs = 65;
 
-// Sorts `count` pairs of `from` by the classes of their ordered keys. They end in `other`, or stay
-// in `from` if not `to_other`; what the other side holds is lost. The sides do not overlap.
-// Requires: both sides have so many places.
+// Sorts `count` pairs of `from` into `to`, by the classes of their ordered keys. `to` may be either
+// of the others, or have an array of one of them; what the others hold then is lost.
+// Requires: all have so many places; the arrays of `from` and `other` do not overlap.
 template <class Key, class Value>
-void sort_cached(Pairs<Key, Value> from, Pairs<Key, Value> other, std::size_t count, bool to_other,
-                 const ClassFold<Key>& fold);
+void sort_cached(const Pairs<Key, Value>& from, const Pairs<Key, Value>& other,
+                 const Pairs<Key, Value>& to, std::size_t count, const ClassFold<Key>& fold);
 
 }  // namespace gsort::cpu

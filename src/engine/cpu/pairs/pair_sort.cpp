@@ -61,6 +61,7 @@ class PairSort {
     const std::size_t buckets = kIsNarrow<Key> ? kByteValues : buckets_for(count);
     for (unsigned worker = 0; worker < tasks_.workers(); ++worker) {
       lines_.emplace_back(buckets);
+      rooms_.emplace_back(kIsNarrow<Key> ? 0 : std::min(count, tuning.cached_pairs));
       free_workers_.push_back(worker);
     }
   }
@@ -94,13 +95,11 @@ class PairSort {
       deal_by_byte(source, second, 0);
       deal_by_byte({second.keys, second.values, keys.size()}, {nullptr, indices}, 8);
     } else {
-      for (unsigned worker = 0; worker < tasks_.workers(); ++worker) {
-        rooms_.emplace_back(tuning_.cached_pairs);
-      }
       sort_dealt(source, second, [&](std::size_t begin, std::size_t count, Workers workers) {
-        auto& room = rooms_[number_of(workers)];
-        if (room.size() < count) room.resize(count);
-        return Side{room.data(), indices + begin};
+        Room& room = rooms_[number_of(workers)];
+        if (count <= tuning_.cached_pairs) return Side{room.keys.data(), indices + begin};
+        room.many_keys.resize(std::max(room.many_keys.size(), count));
+        return Side{room.many_keys.data(), indices + begin};
       });
     }
   }
@@ -108,6 +107,14 @@ class PairSort {
  private:
   using Workers = std::span<PairLines<Key, Value>>;
   static constexpr std::size_t kByteValues = 256;
+
+  // For the pairs of a bucket while it is sorted in the cache, where this memory stays.
+  struct Room {
+    explicit Room(std::size_t count) : keys(count), values(count) {}
+    std::vector<Key> keys;
+    std::vector<Value> values;
+    std::vector<Key> many_keys;  // of a bucket that does not fit, if they are not kept
+  };
 
   void deal_by_byte(const Source& from, const Side& to, unsigned shift) {
     std::uint64_t begins[kByteValues + 1];
@@ -207,7 +214,11 @@ class PairSort {
   // Ordered keys. `is_unsampled`: a sample did not help to divide the array that they come from.
   void sort_bucket(const Side& from, const Side& other, std::size_t count, bool to_other,
                    bool is_unsampled, Workers workers) noexcept {
-    if (count <= tuning_.cached_pairs) return sort_cached(from, other, count, to_other, fold_);
+    const Side& to = to_other ? other : from;
+    if (count <= tuning_.cached_pairs) {
+      Room& room = rooms_[number_of(workers)];
+      return sort_cached(from, {room.keys.data(), room.values.data()}, to, count, fold_);
+    }
     const auto range = range_of_all<Key>({from.keys, count}, workers.size(), tasks_);
     const KeyRange<Key> classes{fold_(range.least), fold_(range.greatest)};
     if (classes.least == classes.greatest) return move(from, other, count, to_other, workers);
@@ -220,7 +231,7 @@ class PairSort {
                          : BucketMap<Key>(sample, buckets);
       begins.resize(map->buckets() + 1);
     } catch (const std::exception&) {
-      return sort_cached(from, other, count, to_other, fold_);
+      return sort_cached(from, other, to, count, fold_);
     }
     deal({from.keys, from.values, count}, other, {}, *map, begins, workers);
     sort_buckets(begins, workers, [&](std::size_t bucket, Workers those) {
@@ -284,7 +295,7 @@ class PairSort {
   TaskArena tasks_;
   const std::size_t share_;                   // of the pairs, of one worker
   std::vector<PairLines<Key, Value>> lines_;  // of each worker
-  std::vector<std::vector<Key>> rooms_;       // of each worker: keys of a bucket that are not kept
+  std::vector<Room> rooms_;                   // of each worker
   std::mutex mutex_;
   std::vector<std::size_t> free_workers_;
 };
@@ -297,7 +308,7 @@ void sort_few(std::span<const Key> keys, Value* values, const KeyMap<Key>& class
   Wide ordered[kLeastDealtPairs - 1];
   for (std::size_t i = 0; i < keys.size(); ++i) ordered[i] = map.to_ordered(keys[i]);
   const Pairs<Wide, Value> pairs{ordered, values};
-  sort_cached(pairs, pairs, keys.size(), false, ClassFold<Wide>(ClassFold<Key>(classes)));
+  sort_cached(pairs, pairs, pairs, keys.size(), ClassFold<Wide>(ClassFold<Key>(classes)));
   if (sorted == nullptr) return;
   for (std::size_t i = 0; i < keys.size(); ++i) {
     sorted[i] = map.to_raw(static_cast<Key>(ordered[i]));
@@ -323,8 +334,8 @@ void sort_pairs(std::span<Key> keys, std::span<Value> values, const KeyMap<Key>&
     if (keys.size() <= tuning.cached_pairs) {
       const KeyMap<Key> map = one_to_one(classes);
       if (!map.is_identity()) map_to_ordered<Key>(keys, keys, map);
-      sort_cached({keys.data(), values.data()}, second, keys.size(), false,
-                  ClassFold<Key>(classes));
+      const Pairs<Key, Value> first{keys.data(), values.data()};
+      sort_cached(first, second, first, keys.size(), ClassFold<Key>(classes));
       if (!map.is_identity()) map_to_raw<Key>(keys, keys, map);
       return;
     }
@@ -342,11 +353,11 @@ void argsort_keys(std::span<const Key> keys, std::span<Value> indices, const Key
   const auto second = arrays_in<Key, Value>(scratch, keys.size());
   if constexpr (!kIsNarrow<Key>) {
     if (keys.size() <= tuning.cached_pairs) {
-      const auto first = std::make_unique_for_overwrite<Key[]>(keys.size());
-      map_to_ordered<Key>(keys, {first.get(), keys.size()}, one_to_one(classes));
+      const auto ordered = std::make_unique_for_overwrite<Key[]>(keys.size());
+      map_to_ordered<Key>(keys, {ordered.get(), keys.size()}, one_to_one(classes));
       std::iota(indices.begin(), indices.end(), Value{0});
-      sort_cached({first.get(), indices.data()}, second, keys.size(), false,
-                  ClassFold<Key>(classes));
+      const Pairs<Key, Value> first{ordered.get(), indices.data()};
+      sort_cached(first, second, first, keys.size(), ClassFold<Key>(classes));
       return;
     }
   }

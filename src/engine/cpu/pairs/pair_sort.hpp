@@ -14,7 +14,7 @@
 // all workers deal out a bucket that is more than the share of one. Buckets of equal keys are done.
 //
 // Cost. Two reads and two writes of every pair, and one more read of the keys. The second arrays,
-// and for each worker a line for each bucket: 0.5 MiB.
+// and for each worker a line for each bucket and room for a bucket: 1.5 MiB at most.
 #pragma once
 
 #include <cstddef>
