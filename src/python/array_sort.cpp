@@ -12,6 +12,8 @@
 #include "element/fingerprint.hpp"
 #include "element/key_loops.hpp"
 #include "engine/cpu/in_place/in_place_sort.hpp"
+#include "engine/cpu/pairs/pair_sort.hpp"
+#include "io/system/scratch.hpp"
 #include "pipeline/survey.hpp"
 
 namespace gsort::python {
@@ -42,22 +44,26 @@ Error defect(const char* reason) {
 }
 
 // Long rows are sorted one after the other, each by all threads; of short ones, each thread sorts
-// some.
-template <class Key>
-void sort_rows(std::span<Key> keys, std::size_t row_keys, const KeyMap<Key>& map, unsigned threads,
-               TaskArena& tasks) {
-  const std::size_t rows = keys.size() / row_keys;
-  const auto sort_some = [&](std::size_t begin, std::size_t end, unsigned workers) {
-    for (std::size_t row = begin; row < end; ++row) {
-      cpu::sort_in_place(keys.subspan(row * row_keys, row_keys), map, workers);
-    }
-  };
-  const std::size_t row_bytes = row_keys * sizeof(Key);
+// some: sort_some(begin, end, threads).
+template <class F>
+void for_each_row(std::size_t rows, std::size_t row_bytes, unsigned threads, TaskArena& tasks,
+                  const F& sort_some) {
   if (rows == 1 || row_bytes >= cpu::kLeastSharedBytes) return sort_some(0, rows, threads);
   const std::size_t step = div_up(kStretchBytes, row_bytes);
   tasks.for_each(div_up(rows, step), [&](std::size_t number) {
     sort_some(number * step, std::min(rows, (number + 1) * step), 1);
   });
+}
+
+template <class Key>
+void sort_rows(std::span<Key> keys, std::size_t row_keys, const KeyMap<Key>& map, unsigned threads,
+               TaskArena& tasks) {
+  const auto sort_some = [&](std::size_t begin, std::size_t end, unsigned workers) {
+    for (std::size_t row = begin; row < end; ++row) {
+      cpu::sort_in_place(keys.subspan(row * row_keys, row_keys), map, workers);
+    }
+  };
+  for_each_row(keys.size() / row_keys, row_keys * sizeof(Key), threads, tasks, sort_some);
 }
 
 // Requires: keys from `first` on, up to `last`, and whole rows before and after them.
@@ -98,26 +104,96 @@ void sort_keys_in(ConstByteSpan source, ByteSpan result, std::size_t row_keys,
   if (!(read == written)) throw defect("the result does not have the elements of the source");
 }
 
+// Whether positions [first, last) of a row, and the one before them, are those of a stable sort:
+// keys ascend, and positions of equal keys. So no position occurs twice.
+template <class Key, class Index>
+bool positions_are_in_order(std::span<const Key> keys, const Index* positions, std::size_t first,
+                            std::size_t last, const KeyMap<Key>& classes) {
+  bool in_order = true;
+  const std::size_t begin = first == 0 ? 0 : first - 1;
+  Key key_before = 0;
+  std::size_t before = 0;
+  for (std::size_t i = begin; i < last; ++i) {
+    const std::size_t at = positions[i];
+    if (at >= keys.size()) return false;
+    const Key key = classes.to_ordered(keys[at]);
+    in_order &= i == begin || key_before < key || (key_before == key && before < at);
+    key_before = key;
+    before = at;
+  }
+  return in_order;
+}
+
+template <class Index, class Key>
+void argsort_rows(ConstByteSpan source, ByteSpan result, std::size_t row_keys,
+                  const KeyMap<Key>& classes, unsigned threads) {
+  TaskArena tasks(threads);
+  const std::span<const Key> keys(reinterpret_cast<const Key*>(source.data()),
+                                  source.size() / sizeof(Key));
+  const std::span<Index> positions(reinterpret_cast<Index*>(result.data()), keys.size());
+  const std::size_t rows = keys.size() / row_keys;
+  const auto sort_some = [&](std::size_t begin, std::size_t end, unsigned workers) {
+    const io::Scratch scratch(cpu::pairs_scratch_bytes<Key, Index>(row_keys), "the positions");
+    for (std::size_t row = begin; row < end; ++row) {
+      cpu::argsort_keys(keys.subspan(row * row_keys, row_keys),
+                        positions.subspan(row * row_keys, row_keys), classes, workers,
+                        scratch.bytes());
+    }
+  };
+  for_each_row(rows, row_keys * sizeof(Key), threads, tasks, sort_some);
+  const std::size_t step = std::max<std::size_t>(kStretchBytes / sizeof(Key), 1);
+  const auto check = [&](std::size_t number) {
+    for (std::size_t at = number * step; at < std::min(keys.size(), (number + 1) * step);) {
+      const std::size_t row = at / row_keys * row_keys;
+      const std::size_t end = std::min({keys.size(), (number + 1) * step, row + row_keys});
+      if (!positions_are_in_order(keys.subspan(row, row_keys), positions.data() + row, at - row,
+                                  end - row, classes)) {
+        throw defect("the positions do not sort the source");
+      }
+      at = end;
+    }
+  };
+  if (keys.size() <= step) return check(0);
+  tasks.for_each(div_up(keys.size(), step), check);
+}
+
+// Fewer keys are sorted in less time than it takes to ask the host for its cores.
+unsigned cores_for_bytes(std::size_t bytes, unsigned threads) {
+  if (bytes < cpu::kLeastSharedBytes) return 1;
+  return cores_for(threads == 0 ? std::nullopt : std::optional(threads));
+}
+
 }  // namespace
 
 void sort_array(ConstByteSpan source, ByteSpan result, std::size_t row_keys,
                 const KeyFormat& format, unsigned threads) {
   if (source.empty()) return;
   try {
-    // Fewer keys are sorted in less time than it takes to ask the host for its cores.
-    const bool is_shared = source.size() >= cpu::kLeastSharedBytes;
-    const unsigned cores =
-        is_shared ? cores_for(threads == 0 ? std::nullopt : std::optional(threads)) : 1;
-    switch (bytes_of(format.type)) {
-      case 1:
-        return sort_keys_in(source, result, row_keys, KeyMap<std::uint8_t>::of(format), cores);
-      case 2:
-        return sort_keys_in(source, result, row_keys, KeyMap<std::uint16_t>::of(format), cores);
-      case 4:
-        return sort_keys_in(source, result, row_keys, KeyMap<std::uint32_t>::of(format), cores);
-      default:
-        return sort_keys_in(source, result, row_keys, KeyMap<std::uint64_t>::of(format), cores);
-    }
+    const unsigned cores = cores_for_bytes(source.size(), threads);
+    with_key_of_width(bytes_of(format.type), [&](auto width) {
+      if constexpr (sizeof(width) <= sizeof(std::uint64_t)) {
+        sort_keys_in(source, result, row_keys, KeyMap<decltype(width)>::of(format), cores);
+      }
+    });
+  } catch (...) {
+    throw current_error();
+  }
+}
+
+void argsort_array(ConstByteSpan source, ByteSpan result, std::size_t row_keys,
+                   const KeyFormat& format, std::size_t index_bytes, unsigned threads) {
+  if (source.empty()) return;
+  try {
+    const unsigned cores = cores_for_bytes(source.size(), threads);
+    with_key_of_width(bytes_of(format.type), [&](auto width) {
+      if constexpr (sizeof(width) <= sizeof(std::uint64_t)) {
+        const auto classes = KeyMap<decltype(width)>::classes_of(format);
+        if (index_bytes == sizeof(std::uint32_t)) {
+          return argsort_rows<std::uint32_t>(source, result, row_keys, classes, cores);
+        }
+        argsort_rows<std::uint64_t>(source, result, row_keys, classes, cores);
+      }
+    });
   } catch (...) {
     throw current_error();
   }

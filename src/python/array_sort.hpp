@@ -1,5 +1,5 @@
-// array_sort: sorts an array of numbers that fits in memory, without a plan: small arrays take
-// microseconds. Does not depend on Python.
+// array_sort: sorts an array of numbers that fits in memory, or finds the positions that sort it,
+// without a plan: small arrays take microseconds. Does not depend on Python.
 #pragma once
 
 #include "base/bytes.hpp"
@@ -13,5 +13,11 @@ namespace gsort::python {
 // undefined unless it is the source; Error(kCorrupt).
 void sort_array(ConstByteSpan source, ByteSpan result, std::size_t row_keys,
                 const KeyFormat& format, unsigned threads);
+
+// Writes the positions that sort each row of `source` stably, numbers of 4 or 8 bytes. Verifies
+// that they sort the source. Requires: as sort_array; disjoint memory; such numbers can count the
+// keys of a row. Throws: Error(kResource) and Error(kCorrupt), with the result undefined.
+void argsort_array(ConstByteSpan source, ByteSpan result, std::size_t row_keys,
+                   const KeyFormat& format, std::size_t index_bytes, unsigned threads);
 
 }  // namespace gsort::python

@@ -182,21 +182,40 @@ FloatOrder float_order(bool total) {
   return total ? FloatOrder::kTotal : FloatOrder::kNumeric;
 }
 
-// Sorts rows of numbers in the machine's byte order, from one array to another or in place.
-void sort_numbers(const nb::handle& source, const nb::handle& result, std::size_t row_keys,
-                  const char* type, bool descending, bool total, unsigned threads) {
-  constexpr std::size_t kWorthReleasing = 16 * kKiB;
+KeyFormat format_of(const char* type, bool descending, bool total) {
   KeyFormat format;
   format.type = key_type_named(type).value();
   format.descending = descending;
   format.float_order = float_order(total);
+  return format;
+}
+
+// Calls f with the bytes of two arrays, without the interpreter's lock if that is worth it.
+template <class F>
+void with_arrays(const nb::handle& source, const nb::handle& result, const F& f) {
+  constexpr std::size_t kWorthReleasing = 16 * kKiB;
   const Held from(source, PyBUF_C_CONTIGUOUS);
   const Held to(result, PyBUF_C_CONTIGUOUS | PyBUF_WRITABLE);
-  if (from.bytes().size() < kWorthReleasing) {
-    return sort_array(from.bytes(), to.bytes(), row_keys, format, threads);
-  }
+  if (from.bytes().size() < kWorthReleasing) return f(from.bytes(), to.bytes());
   const nb::gil_scoped_release released;
-  sort_array(from.bytes(), to.bytes(), row_keys, format, threads);
+  f(from.bytes(), to.bytes());
+}
+
+// Sorts rows of numbers in the machine's byte order, from one array to another or in place.
+void sort_numbers(const nb::handle& source, const nb::handle& result, std::size_t row_keys,
+                  const char* type, bool descending, bool total, unsigned threads) {
+  with_arrays(source, result, [&](ConstByteSpan from, ByteSpan to) {
+    sort_array(from, to, row_keys, format_of(type, descending, total), threads);
+  });
+}
+
+// Writes the positions that sort rows of numbers.
+void argsort_numbers(const nb::handle& source, const nb::handle& result, std::size_t row_keys,
+                     const char* type, bool descending, bool total, std::size_t index_bytes,
+                     unsigned threads) {
+  with_arrays(source, result, [&](ConstByteSpan from, ByteSpan to) {
+    argsort_array(from, to, row_keys, format_of(type, descending, total), index_bytes, threads);
+  });
 }
 
 CheckOutcome check(Call& call, const nb::object& watch) {
@@ -344,6 +363,8 @@ NB_MODULE(_native, module) {
       .def("check", check, "watch"_a.none());
   module.def("sort_numbers", sort_numbers, "source"_a, "result"_a, "row_keys"_a, "type"_a,
              "descending"_a, "total"_a, "threads"_a);
+  module.def("argsort_numbers", argsort_numbers, "source"_a, "result"_a, "row_keys"_a, "type"_a,
+             "descending"_a, "total"_a, "index_bytes"_a, "threads"_a);
   module.def("sort_on_device", sort_device_array, "address"_a, "rows"_a, "row_keys"_a, "type"_a,
              "big_endian"_a, "descending"_a, "total"_a, "offsets"_a, "output"_a, "stream"_a);
   module.def("argsort_on_device", argsort_device_array, "address"_a, "rows"_a, "row_keys"_a,

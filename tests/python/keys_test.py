@@ -25,6 +25,20 @@ def test_argsort_equals_numpy(dtype, data):
     assert (indices == numpy.argsort(array, kind="stable")).all()
 
 
+@pytest.mark.parametrize("dtype", NUMBERS, ids=str)
+def test_argsort_on_several_threads_equals_numpy(dtype):
+    array = random_array(dtype, 300_000)
+    for source in array, array.reshape(3, -1), array.reshape(-1, 3), numpy.resize(array[:5], array.shape):
+        expected = numpy.argsort(source, kind="stable")
+        for threads in None, 1, 3:
+            assert_same(gsort.argsort(source, threads=threads), expected.astype("u4"))
+        room = numpy.empty(source.shape, "u4")
+        assert gsort.argsort(source, room, axis=source.ndim - 1) is room and (room == expected).all()
+        last = source.shape[-1] - 1
+        expected = last - numpy.argsort(source[..., ::-1], kind="stable")[..., ::-1]
+        assert (gsort.argsort(source, descending=True) == expected).all()
+
+
 @pytest.mark.parametrize("dtype", ["u1", "<f4", "<f8", ">i8"])
 def test_argsort_beyond_memory(tmp_path, dtype):
     random_array(dtype, 1 << 20).tofile(tmp_path / "keys")

@@ -33,7 +33,7 @@ from ._device import segmented_argsort, segmented_sort, sort_pairs
 from ._distinct import counted_texts, indexed
 from ._errors import (CorruptError, DataError, DeniedFileError, DeviceError, Error, FileError, MissingFileError,
                       ResourceError, UsageError, usage)
-from ._in_memory import sorted_in_memory
+from ._in_memory import argsorted_in_memory, sorted_in_memory
 from ._progress import Progress, Watch, Watching
 from ._results import Summary, copied, place_of, positions, run
 from ._sets import compared
@@ -247,6 +247,11 @@ def argsort(source: Any, output: Output = None, *, axis: Optional[int] = -1, kin
     Raises: as sort.
     """
     require_kind(kind)
+    is_plain = type(source) is numpy.ndarray and dtype is order is top is memory is gpu_memory is temporary is stream is None
+    if is_plain and (axis == -1 or (axis == source.ndim - 1 and type(axis) is int)):
+        result = argsorted_in_memory(source, output, descending, float_order, threads, engine, progress)
+        if result is not None:
+            return result
     if _device.is_on_device(source):
         if (dtype, order, top, axis) != (None, None, None, -1):
             raise usage("argsort", "in device memory there is no dtype, order, top and axis", "leave them out")
