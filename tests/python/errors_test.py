@@ -207,7 +207,10 @@ BAD_CALLS = [
     ("output", lambda: gsort.setdiff1d(NUMBERS, NUMBERS, 5)), ("output", lambda: gsort.merge([NUMBERS], {})),
     ("engine", lambda: gsort.sort(numpy.zeros((2, 2), RECORDS.dtype), engine="cuda")),
     ("descending", lambda: gsort.sort(NUMBERS, descending=2)), ("progress", lambda: gsort.sort(NUMBERS, progress="x")),
-    ("stream", lambda: gsort.sort(NUMBERS, stream=3)), ("sort_pairs", lambda: gsort.sort_pairs(NUMBERS, NUMBERS)),
+    ("stream", lambda: gsort.sort(NUMBERS, stream=3)), ("sort_pairs", lambda: gsort.sort_pairs([3, 1], NUMBERS)),
+    ("sort_pairs", lambda: gsort.sort_pairs(NUMBERS, NUMBERS, stream=1)),
+    ("values", lambda: gsort.sort_pairs(NUMBERS, NUMBERS[:2])), ("values", lambda: gsort.sort_pairs(NUMBERS, [1, 2, 3])),
+    ("output", lambda: gsort.sort_pairs(NUMBERS, NUMBERS, (NUMBERS.copy(), FLOATS))),
     ("segmented_sort", lambda: gsort.segmented_sort(NUMBERS, NUMBERS))]
 OF_FILES = re.compile(r"\.npy|\bheader|\bfiles?\b|\bFILEs?\b")
 

@@ -39,6 +39,22 @@ def test_argsort_on_several_threads_equals_numpy(dtype):
         assert (gsort.argsort(source, descending=True) == expected).all()
 
 
+@pytest.mark.parametrize("dtype", NUMBERS, ids=str)
+def test_sort_pairs_equals_argsort_of_numpy(dtype):
+    array = random_array(dtype, 30_000)
+    for keys in array, array.reshape(-1, 300), numpy.resize(array[:5], array.shape):
+        values = numpy.arange(keys.size).astype("S9").reshape(keys.shape)
+        order = numpy.argsort(keys, kind="stable")
+        expected = [numpy.take_along_axis(each, order, -1) for each in (keys, values)]
+        for found, wanted in zip(gsort.sort_pairs(keys, values), expected):
+            assert_same(found, wanted)
+        places = keys.copy(), values
+        assert gsort.sort_pairs(places[0], values, places) is places
+        for found, wanted in zip(places, expected):
+            assert_same(found, wanted)
+    assert gsort.sort_pairs(numpy.array([1, 2, 1]), numpy.array([5, 6, 7]), descending=True)[1].tolist() == [6, 5, 7]
+
+
 @pytest.mark.parametrize("dtype", ["u1", "<f4", "<f8", ">i8"])
 def test_argsort_beyond_memory(tmp_path, dtype):
     random_array(dtype, 1 << 20).tofile(tmp_path / "keys")

@@ -29,7 +29,7 @@ import numpy
 from . import _device
 from ._arrays import Path, as_output, each_of, flattened, in_writable_memory, is_path, sole
 from ._axes import arranged, index_dtype, is_table, positions_of_rows, require_kind, require_place
-from ._device import segmented_argsort, segmented_sort, sort_pairs
+from ._device import segmented_argsort, segmented_sort
 from ._distinct import counted_texts, indexed
 from ._errors import (CorruptError, DataError, DeniedFileError, DeviceError, Error, FileError, MissingFileError,
                       ResourceError, UsageError, usage)
@@ -278,6 +278,41 @@ def argsort(source: Any, output: Output = None, *, axis: Optional[int] = -1, kin
     in_numpy_order = isinstance(source, numpy.ndarray) and not is_path(output) and order is None \
         and float_order == "numeric" and key_type(source.dtype) is not None
     return positions(Inputs(source, dtype, in_numpy_order), words, output, progress, temporary)
+
+
+def sort_pairs(array: Any, values: Any, output: Optional[Tuple[Any, Any]] = None, *, offsets: Any = None,
+               descending: bool = False, float_order: str = "numeric", stream: Any = None) -> Tuple[Any, Any]:
+    """Sorts keys, and their values with them, stably: two NumPy arrays, or two arrays in device memory.
+
+    Args:
+        array: keys of 8 to 64 bits. With several dimensions, each row of the last one is sorted by itself.
+        values: as many elements; in device memory of 4 or 8 bytes.
+        output: two arrays, for keys and values, which may be `array` and `values`; in device memory only with one row
+            and no offsets. None for new ones.
+        float_order: as for sort. In device memory, equal floats are ordered by their bits.
+        offsets, stream: as segmented_sort, for arrays in device memory.
+
+    Returns: keys and values.
+
+    Raises: as sort.
+    """
+    if not isinstance(array, numpy.ndarray):
+        return _device.sort_pairs(array, values, output, offsets=offsets, descending=descending, float_order=float_order,
+                                  stream=stream)
+    if offsets is not None or stream is not None:
+        raise usage("sort_pairs", "offsets and stream are for arrays in device memory", "leave them out")
+    if not isinstance(values, numpy.ndarray) or values.shape != array.shape or array.ndim == 0:
+        raise usage("values", f"is no NumPy array of shape {array.shape}", "give as many values as keys")
+    places = [] if output is None else list(zip(output, (array, values)))
+    for place, source in places:
+        require_place(place, source, source.dtype, source.shape)
+    order = argsort(array, descending=descending, float_order=float_order)
+    keys, data = (numpy.take_along_axis(each, order, -1) for each in (array, values))
+    if output is None:
+        return keys, data
+    for (place, _), result in zip(places, (keys, data)):
+        place[...] = result
+    return output
 
 
 @_with_aliases

@@ -325,20 +325,7 @@ def segmented_argsort(array: Any, offsets: Any, output: Any = None, *, descendin
 
 def sort_pairs(array: Any, values: Any, output: Optional[Tuple[Any, Any]] = None, *, offsets: Any = None,
                descending: bool = False, float_order: str = "numeric", stream: Any = None) -> Tuple[Any, Any]:
-    """Sorts keys in device memory, and their values with them, stably. Equal floats are ordered by
-    their bits.
-
-    Args:
-        array: keys of 8 to 64 bits. With several dimensions, each row of the last one is sorted by itself.
-        values: as many elements of 4 or 8 bytes.
-        output: two arrays, for keys and values; with one row and no offsets they may be `array` and `values`. None for
-            new ones.
-        offsets, stream: as segmented_sort.
-
-    Returns: keys and values.
-
-    Raises: as sort.
-    """
+    """As the package's sort_pairs."""
     keys = _keys_of(array, "sort_pairs", stream)
     words = keys.words("sort_pairs", descending, float_order, _offsets_of(offsets, "sort_pairs", keys))
     require_on_device(values, "values")
