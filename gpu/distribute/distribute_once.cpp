@@ -52,6 +52,9 @@ DistributionShape shape_once(std::uint64_t count, const DistributionChoice& choi
   return DistributionShape::of_once(count, bucket_tile_keys<Word>(count), choice);
 }
 
+// Of the distribution, at once.
+constexpr unsigned kBlocksOfMultiprocessor = 2;
+
 template <class Key, class Value>
 struct OnceScratch {
   using Word = typename Elements<Key, Value>::Word;
@@ -160,7 +163,7 @@ void sort_once(const PairSort<Key, Value>& sort, const DistributionChoice& choic
   pass.buckets = places.whole;
   pass.bucket_count = 1;
   pass.tile_count = div_up(sort.count, kTileKeys);
-  pass.even_blocks = multiprocessors();
+  pass.even_blocks = kBlocksOfMultiprocessor * multiprocessors();
   pass.taken = &places.counts->taken_jobs[0];
   pass.rooms = places.rooms;
   pass.counts = places.counts;
