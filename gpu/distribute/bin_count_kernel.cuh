@@ -32,16 +32,28 @@ __device__ void thread_count_bins(unsigned* counts, const unsigned (&bins)[kKeys
   }
 }
 
-// Counts consecutive keys in the bins of a bucket.
-template <unsigned kThreads, unsigned kKeys, class Word, class Key, class Table>
+// Keeps bins for the distribution (KeptBins): of some keys of a tile, from `begin` on.
+template <class Pass>
+__device__ void thread_keep_bins(const Pass& pass, std::uint64_t begin,
+                                 const unsigned (&bins)[BinVector::kKeys]) {
+  BinVector kept;
+#pragma unroll
+  for (unsigned i = 0; i < BinVector::kKeys; ++i)
+    kept.keys[i] = static_cast<std::uint16_t>(bins[i]);
+  reinterpret_cast<BinVector*>(pass.bins + begin)[threadIdx.x] = kept;
+}
+
+// Counts consecutive keys in the bins of a bucket; keep(bins) is told their bins.
+template <unsigned kThreads, unsigned kKeys, class Word, class Key, class Table, class Keep>
 __device__ void thread_count_keys(const DistributionPass<Word, Key>& pass, std::uint64_t begin,
                                   unsigned count, const BinHead<Word>& head, const Table& table,
-                                  unsigned* counts) {
+                                  unsigned* counts, const Keep& keep) {
   Word keys[kKeys];
   unsigned bins[kKeys];
   thread_load_keys<kThreads>(pass, begin, count, keys);
   thread_find_bins<kThreads>(head, table, keys, count, bins);
   thread_count_bins(counts, bins);
+  keep(bins);
 }
 
 // Adds the block's counts to those of the bucket's bins, and clears them.
@@ -58,12 +70,13 @@ __device__ void block_add_counts(const Pass& pass, unsigned bucket, unsigned* co
   __syncthreads();  // the counts are clear
 }
 
-template <class Word, class Key, DistributionStep kStep>
+// kKeeps: the bins of all keys are kept for the distribution.
+template <class Word, class Key, DistributionStep kStep, bool kKeeps>
 __global__ void __launch_bounds__(kDistribution<Word, kStep>.threads)
     bin_count_kernel(const __grid_constant__ DistributionPass<Word, Key> pass) {
   constexpr unsigned kThreads = kDistribution<Word, kStep>.threads;
   constexpr unsigned kTileKeys = kDistribution<Word, kStep>.tile_keys();
-  constexpr unsigned kKeys = 8;
+  constexpr unsigned kKeys = BinVector::kKeys;
   static_assert(kTileKeys % (kThreads * kKeys) == 0);
   __shared__ SharedBins<Word> shared_bins;
   __shared__ unsigned counts[spread_place(kMostBins) + 1];
@@ -89,7 +102,11 @@ __global__ void __launch_bounds__(kDistribution<Word, kStep>.threads)
 #pragma unroll 1
             for (unsigned first = 0; first < count; first += kThreads * kKeys) {
               thread_count_keys<kThreads, kKeys>(pass, begin + first, count - first, head, table,
-                                                 counts);
+                                                 counts, [&](const unsigned(&bins)[kKeys]) {
+                                                   if constexpr (kKeeps) {
+                                                     thread_keep_bins(pass, begin + first, bins);
+                                                   }
+                                                 });
             }
           }
         }

@@ -16,8 +16,9 @@
 // outliers in one. A cell with more splitters has a node: equal cells again, of the range from its
 // first to its last splitter. A key takes one more look-up, and two comparisons. A cell
 // of a node can have a node, too, so keys of varying width take a look-up for every few widths. If
-// there is no room for a node, its splitters are bisected. A single distribution has a tree of all
-// splitters instead of nodes (tree_node_of).
+// there is no room for a node, its splitters are bisected. A single distribution has no nodes: its
+// keys are bisected in as many steps as the cell with most splitters takes, or, if these are many,
+// descend a tree of all splitters (tree_node_of).
 //
 // Example: cells of 8 keys with slots of 2, from 0; splitters 0 5 20 22. Splitter 5 is alone in
 // cell 0 and becomes 4, where slot 2 begins; the entry has bin 0 and slot 1. Key 3 is in slot 1:
@@ -130,11 +131,11 @@ template <class Key>
 struct BinHead {
   Key least;
   Key most;
-  Key origin;      // less than splitter 1; where the cells begin
-  Key last;        // splitter, before it is rounded; keys above it have its position
-  unsigned shift;  // gives the range from origin to last all bits of a key
-  unsigned bins;   // the number of splitters that are kept
-  std::uint16_t nodes;
+  Key origin;           // less than splitter 1; where the cells begin
+  Key last;             // splitter, before it is rounded; keys above it have its position
+  unsigned shift;       // gives the range from origin to last all bits of a key
+  unsigned bins;        // the number of splitters that are kept
+  std::uint16_t nodes;  // without nodes: the steps of a bisection in any cell
   std::uint16_t node_cells;
 
   // The keys are all the same.

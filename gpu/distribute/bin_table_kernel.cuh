@@ -76,14 +76,20 @@ struct KeptNodes {
   CellNode<Key> nodes[kMostNodes];
   BinRange ranges[kMostNodes];
   std::uint32_t sum;  // total that take_node adds up
+  unsigned steps;     // the most of a bisection
 };
+
+// The steps of a bisection in a cell of a table without nodes; 0: its keys are not searched for.
+[[nodiscard]] __device__ inline unsigned steps_of_entry(std::uint32_t entry) {
+  return (entry & kSearched) == 0 ? 0 : max(entry >> kEntrySlotShift, 2U);
+}
 
 // Writes the cells and the nodes of bucket `bucket`, and completes its head. All threads of the
 // block call this.
 template <class Key>
 __device__ void block_write_cells(const BinTables<Key>& tables, unsigned bucket,
                                   const Key* splitters, KeptNodes<Key>& kept, BinHead<Key>& head) {
-  if (threadIdx.x == 0) kept.sum = 0;
+  if (threadIdx.x == 0) kept.sum = kept.steps = 0;
   __syncthreads();  // no nodes are taken
   const NodeMaker<Key> maker{splitters, tables.node_count(), tables.node_cell_count(), kept.nodes,
                              kept.ranges};
@@ -91,8 +97,20 @@ __device__ void block_write_cells(const BinTables<Key>& tables, unsigned bucket,
   const BinTable<Key> table{splitters, nullptr, tables.cell_bits()};
   const unsigned cells = tables.cell_count();
   std::uint32_t* const entries = tables.cells + std::uint64_t{bucket} * cells;
+  unsigned steps = 0;
   for (unsigned cell = threadIdx.x; cell < cells; cell += blockDim.x) {
-    entries[cell] = cell_entry(table, head, cell, maker, add);
+    const std::uint32_t entry = cell_entry(table, head, cell, maker, add);
+    steps = max(steps, steps_of_entry(entry));
+    // Without nodes, a searched key's look-up ends with the bin of its cell's beginning.
+    const bool has_last_slot = !tables.has_nodes && (entry & kSearched) != 0;
+    entries[cell] = has_last_slot ? entry | kLastSlot << kEntrySlotShift : entry;
+  }
+  if (!tables.has_nodes) {
+    if (steps > 0) atomicMax(&kept.steps, steps);
+    __syncthreads();  // all entries are known
+    head.nodes = static_cast<std::uint16_t>(kept.steps);
+    head.node_cells = 0;
+    return;
   }
   std::uint16_t* const node_cells =
       tables.node_cells + std::uint64_t{bucket} * tables.node_cell_count();

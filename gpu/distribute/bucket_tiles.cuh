@@ -3,10 +3,12 @@
 #pragma once
 
 #include <cstdint>
+#include <type_traits>
 
 #include "gpu/cuda/taken_jobs.cuh"
 #include "gpu/distribute/launch.hpp"
 #include "gpu/distribute/tile_jobs.hpp"
+#include "gpu/merge/block_store.cuh"
 #include "gpu/merge/merge_pass.hpp"
 
 namespace gsort::gpu {
@@ -15,7 +17,7 @@ namespace gsort::gpu {
 template <class Key>
 struct SharedBins {
   CellNode<Key> nodes[kMostNodes];
-  Key splitters[kMostBins];
+  Key splitters[spread_place(kMostBins)];
   std::uint32_t cells[spread_place(kMostCells)];
   std::uint16_t node_cells[kMostNodeCells];
 };
@@ -94,24 +96,53 @@ __device__ BinTable<Key> block_load_bins(const BinTables<Key>& tables, unsigned 
   return {shared.splitters, shared.cells, tables.cell_bits(), shared.nodes, shared.node_cells};
 }
 
-// A table whose splitters are a tree (tree_node_of), for keys whose cell has several of them.
+// With more steps than this, a descent through a tree is faster than a bisection that begins in a
+// cell: a tree's upper nodes are few, so lanes read the same ones.
 template <class Key>
-struct SplitterTree {
-  BinTable<Key> table;  // without splitters and nodes
-  const Key* nodes;     // from 1 on
+inline constexpr unsigned kMostSteps = sizeof(Key) == 4 ? 5 : 3;
+
+// The table of one distribution. If some key's cell has several splitters, all of a thread's keys
+// are searched for in the same number of steps, so that their steps overlap.
+template <class Key>
+struct SteppedTable {
+  BinTable<Key> table;   // without splitters and nodes
+  const Key* splitters;  // at their place_of
   unsigned bin_bits;
 
-  // Finds the bins of all keys.
+  [[nodiscard]] static __device__ bool is_tree(const BinHead<Key>& head) {
+    return head.nodes > kMostSteps<Key>;
+  }
+  [[nodiscard]] static __device__ unsigned place_of(const BinHead<Key>& head, unsigned bin,
+                                                    unsigned bin_bits) {
+    return is_tree(head) ? tree_node_of(bin, bin_bits) : spread_place(bin);
+  }
+
+  // Finds the bins of all keys; each has the bin at the beginning of its cell, or its own.
   template <unsigned kKeys>
-  __device__ void find(const BinHead<Key>& head, const Key (&keys)[kKeys],
-                       unsigned (&bins)[kKeys]) const {
+  __device__ void search(const BinHead<Key>& head, const Key (&keys)[kKeys],
+                         unsigned (&bins)[kKeys]) const {
+    if (is_tree(head)) return descend(head, keys, bins);
+#pragma unroll
+    for (unsigned& bin : bins) bin &= kEntryBin;
+#pragma unroll 1
+    for (unsigned step = 1U << head.nodes >> 1; step > 0; step >>= 1) {
+#pragma unroll
+      for (unsigned i = 0; i < kKeys; ++i) {
+        const unsigned other = bins[i] + step;
+        if (other < head.bins && splitters[spread_place(other)] <= keys[i]) bins[i] = other;
+      }
+    }
+  }
+  template <unsigned kKeys>
+  __device__ void descend(const BinHead<Key>& head, const Key (&keys)[kKeys],
+                          unsigned (&bins)[kKeys]) const {
 #pragma unroll
     for (unsigned& bin : bins) bin = 1;
 #pragma unroll 1
     for (unsigned level = 0; level < bin_bits; ++level) {
 #pragma unroll
       for (unsigned i = 0; i < kKeys; ++i) {
-        bins[i] = 2 * bins[i] + (nodes[bins[i]] <= keys[i] ? 1U : 0U);
+        bins[i] = 2 * bins[i] + (splitters[bins[i]] <= keys[i] ? 1U : 0U);
       }
     }
     // Behind the last splitter, nodes have the greatest key.
@@ -122,11 +153,11 @@ struct SplitterTree {
 
 // Loads the table of one distribution, as block_load_bins.
 template <class Key>
-__device__ SplitterTree<Key> block_load_tree(const BinTables<Key>& tables, const BinHead<Key>& head,
-                                             SharedBins<Key>& shared) {
+__device__ SteppedTable<Key> block_load_steps(const BinTables<Key>& tables,
+                                              const BinHead<Key>& head, SharedBins<Key>& shared) {
   for (unsigned bin = threadIdx.x; bin < tables.bins(); bin += blockDim.x) {
     if (bin == 0) continue;
-    shared.splitters[tree_node_of(bin, tables.bin_bits)] =
+    shared.splitters[SteppedTable<Key>::place_of(head, bin, tables.bin_bits)] =
         bin < head.bins ? tables.splitters[bin] : static_cast<Key>(~Key{0});
   }
   for (unsigned i = threadIdx.x; i < tables.cell_count(); i += blockDim.x) {
@@ -135,12 +166,36 @@ __device__ SplitterTree<Key> block_load_tree(const BinTables<Key>& tables, const
   return {{nullptr, shared.cells, tables.cell_bits()}, shared.splitters, tables.bin_bits};
 }
 
+// The bins of a thread's keys of a tile, as the count before one distribution has kept them: a
+// vector has those of eight keys, kThreads apart.
+using BinVector = KeyVector<std::uint16_t>;
+template <unsigned kThreads, unsigned kKeys>
+struct KeptBins {
+  static constexpr unsigned kRounds = kKeys / BinVector::kKeys;
+
+  BinVector vectors[kRounds];
+
+  // For a tile of `count` keys that begins at `begin`.
+  template <class Pass>
+  __device__ void load(const Pass& pass, std::uint64_t begin, unsigned count) {
+    const auto* const from = reinterpret_cast<const BinVector*>(pass.bins + begin) + threadIdx.x;
+#pragma unroll
+    for (unsigned i = 0; i < kRounds; ++i) {
+      if (i * kThreads * BinVector::kKeys < count) vectors[i] = from[i * kThreads];
+    }
+  }
+};
+
+template <class Key, DistributionStep kStep>
+using TableOf =
+    std::conditional_t<kStep == DistributionStep::kOnce, SteppedTable<Key>, BinTable<Key>>;
+
 // Loads the table of a bucket of this distribution.
 template <DistributionStep kStep, class Key>
-__device__ auto block_load_table(const BinTables<Key>& tables, unsigned bucket,
-                                 const BinHead<Key>& head, SharedBins<Key>& shared) {
+__device__ TableOf<Key, kStep> block_load_table(const BinTables<Key>& tables, unsigned bucket,
+                                                const BinHead<Key>& head, SharedBins<Key>& shared) {
   if constexpr (kStep == DistributionStep::kOnce) {
-    return block_load_tree(tables, head, shared);
+    return block_load_steps(tables, head, shared);
   } else {
     return block_load_bins(tables, bucket, head, shared);
   }
@@ -168,13 +223,21 @@ __device__ void thread_find_all(const BinHead<Key>& head, const BinTable<Key>& t
   }
 }
 template <class Key, unsigned kKeys>
-__device__ void thread_find_all(const BinHead<Key>& head, const SplitterTree<Key>& tree,
+__device__ void thread_find_all(const BinHead<Key>& head, const SteppedTable<Key>& steps,
                                 const Key (&keys)[kKeys], unsigned (&bins)[kKeys]) {
-  if (thread_look_up(head, tree.table, keys, bins)) tree.find(head, keys, bins);
+  if (thread_look_up(head, steps.table, keys, bins)) steps.search(head, keys, bins);
+}
+template <class Key, unsigned kThreads, unsigned kKeys>
+__device__ void thread_find_all(const BinHead<Key>& /*head*/, const KeptBins<kThreads, kKeys>& kept,
+                                const Key (&/*keys*/)[kKeys], unsigned (&bins)[kKeys]) {
+#pragma unroll
+  for (unsigned i = 0; i < kKeys; ++i) {
+    bins[i] = kept.vectors[i / BinVector::kKeys].keys[i % BinVector::kKeys];
+  }
 }
 
 // Sets bins[i] to the bin of keys[i], which is key i * kThreads + threadIdx.x of `count`. Keys past
-// the count get kMostBins. Table: BinTable or SplitterTree.
+// the count get kMostBins. Table: BinTable, SteppedTable or KeptBins.
 template <unsigned kThreads, class Key, class Table, unsigned kKeys>
 __device__ void thread_find_bins(const BinHead<Key>& head, const Table& table,
                                  const Key (&keys)[kKeys], unsigned count,

@@ -1,7 +1,7 @@
 // See distribute_once.hpp. The steps are those of device_distribute.cpp, with one distribution:
 //   sample        words at random places, sorted by sort_keys: the splitters of all bins
 //   bin table     (bin_table.hpp)
-//   count         of each bin
+//   count         of each bin; also keeps the bins of u32 keys for the distribution
 //   distribute    input -> buffer, as words (elements.hpp)
 //   bucket sort   buffer -> output, each bin as a tile of twice the mean (bucket_sort_kernel.cuh)
 //   merge         only of buckets longer than a tile
@@ -52,8 +52,14 @@ DistributionShape shape_once(std::uint64_t count, const DistributionChoice& choi
   return DistributionShape::of_once(count, bucket_tile_keys<Word>(count), choice);
 }
 
+template <class Word>
+inline constexpr unsigned kOnceTileKeys = kDistribution<Word, DistributionStep::kOnce>.tile_keys();
+
 // Of the distribution, at once.
 constexpr unsigned kBlocksOfMultiprocessor = 2;
+// On an H200, up to 20% of the time is saved for unevenly distributed keys. 9 * 2^20 random keys
+// would take 4% longer.
+constexpr std::uint64_t kMostKeptBins = std::uint64_t{1} << 23;
 
 template <class Key, class Value>
 struct OnceScratch {
@@ -107,6 +113,22 @@ const Value* keep_values(const PairSort<Key, Value>& sort, Value* copy) {
   return copy;
 }
 
+// Where the count keeps the bins of all keys: in the output, unless it is the input; else nullptr.
+// The bins must fit in the L2 cache beside keys and words, so only those of keys of 4 bytes are
+// kept.
+template <class Key, class Value>
+std::uint16_t* room_for_bins(const PairSort<Key, Value>& sort) {
+  constexpr std::uintptr_t kAlignment = 16;  // of a BinVector
+  const auto begin = reinterpret_cast<std::uintptr_t>(sort.output.keys);
+  const std::uint64_t bins = round_up(sort.count, kOnceTileKeys<Key>);
+  const std::uint64_t needed = round_up(begin, kAlignment) - begin + bins * sizeof(std::uint16_t);
+  if (sort.count > kMostKeptBins || sort.input.keys == sort.output.keys ||
+      needed > sort.count * sizeof(Key)) {
+    return nullptr;
+  }
+  return reinterpret_cast<std::uint16_t*>(round_up(begin, kAlignment));
+}
+
 }  // namespace
 
 template <class Key, class Value>
@@ -141,7 +163,7 @@ void sort_once(const PairSort<Key, Value>& sort, const DistributionChoice& choic
   const DistributionShape shape = shape_once<Word>(sort.count, choice);
   const OnceScratch<Key, Value> places(sort.scratch.memory, sort.count, shape);
   const unsigned place_shift = place_shift_of<Value>(sort.count);
-  constexpr unsigned kTileKeys = kDistribution<Word, DistributionStep::kOnce>.tile_keys();
+  constexpr unsigned kTileKeys = kOnceTileKeys<Word>;
   const Value* const values = keep_values(sort, places.values);
   // The words' array is not used yet, so it is the scratch memory of the sample's sort.
   queue_tables<Key, Word>({.input = sort.input.keys,
@@ -166,6 +188,7 @@ void sort_once(const PairSort<Key, Value>& sort, const DistributionChoice& choic
   pass.even_blocks = kBlocksOfMultiprocessor * multiprocessors();
   pass.taken = &places.counts->taken_jobs[0];
   pass.rooms = places.rooms;
+  if constexpr (sizeof(Word) == 4) pass.bins = room_for_bins(sort);
   pass.counts = places.counts;
   launch_once_counts(pass, architecture, sort.stream);
   const unsigned bucket_tile = bucket_tile_keys<Word>(sort.count);

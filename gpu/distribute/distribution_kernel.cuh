@@ -242,8 +242,8 @@ __device__ void block_distribute_tile(const Pass& pass, unsigned bucket, unsigne
 }
 
 // A block distributes the tiles of its jobs. The keys of the next tile are loaded to registers
-// while those of this tile leave shared memory.
-template <class Word, class Key, DistributionStep kStep>
+// while those of this tile leave shared memory. kHasKept: the count has kept the bins of all keys.
+template <class Word, class Key, DistributionStep kStep, bool kHasKept>
 __global__ void __launch_bounds__(kDistribution<Word, kStep>.threads,
                                   1024 / kDistribution<Word, kStep>.threads)
     distribution_kernel(const __grid_constant__ DistributionPass<Word, Key> pass) {
@@ -260,7 +260,7 @@ __global__ void __launch_bounds__(kDistribution<Word, kStep>.threads,
   static_assert(kThreads >= kTileKeys / 32);
   Word* const tile_keys = reinterpret_cast<Word*>(shared_bytes);
   grid_begin();
-  std::conditional_t<kStep == DistributionStep::kOnce, SplitterTree<Word>, BinTable<Word>> table{};
+  std::conditional_t<kHasKept, KeptBins<kThreads, kKeys>, TableOf<Word, kStep>> table{};
   unsigned loaded = pass.bucket_count;  // whose table is in shared memory
   block_for_pieces<kTileKeys>(
       pass, found,
@@ -283,12 +283,15 @@ __global__ void __launch_bounds__(kDistribution<Word, kStep>.threads,
         Word keys[kKeys];
         unsigned count = place.count<kTileKeys>();
         thread_load_keys<kThreads>(pass, keys_at(), count, keys);
-        if (loaded != place.bucket) {
-          table = block_load_table<kStep>(pass.tables, place.bucket, head, shared_bins);
-          loaded = place.bucket;
+        if constexpr (!kHasKept) {
+          if (loaded != place.bucket) {
+            table = block_load_table<kStep>(pass.tables, place.bucket, head, shared_bins);
+            loaded = place.bucket;
+          }
         }
 #pragma unroll 1
         for (; tiles > 0; --tiles) {
+          if constexpr (kHasKept) table.load(pass, place.position, count);
           if (threadIdx.x < kMostBins) shared_tile.begins[spread_place(threadIdx.x)] = 0;
           if (threadIdx.x < kTileKeys / 32) shared_tile.groups.marks[threadIdx.x] = 0;
           __syncthreads();  // the table is loaded, the counts and the marks are clear

@@ -132,7 +132,7 @@ struct BinTables {
   [[nodiscard]] GSORT_HOST_DEVICE constexpr unsigned cell_count() const {
     return 1U << cell_bits();
   }
-  // The largest number of nodes. One distribution has none (SplitterTree).
+  // The largest number of nodes. One distribution has none (SteppedTable).
   [[nodiscard]] GSORT_HOST_DEVICE constexpr unsigned node_count() const {
     return !has_nodes ? 0 : (bins() * kNodesOfEightBins + 7) / 8;
   }
@@ -204,6 +204,8 @@ struct DistributionPass {
   // For each bucket's bins. First distribution: how many keys they have got. Second: how many they
   // have, then where the next key goes, and kFinalRoom.
   std::uint64_t* rooms = nullptr;
+  // One distribution: the bins of all keys, which the count keeps; nullptr: they are found twice.
+  std::uint16_t* bins = nullptr;
   BinChunks chunks;  // the first distribution writes them, the second one reads them
   DistributionCounts* counts = nullptr;
 };

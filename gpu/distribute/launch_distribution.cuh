@@ -29,11 +29,11 @@ void launch_bin_tables(const TablePass<Key>& pass, unsigned architecture, cudaSt
                 "launching bin_table_kernel", pass);
 }
 
-template <DistributionStep kStep, class Word, class Key>
+template <DistributionStep kStep, bool kKeeps = false, class Word, class Key>
 void launch_counts(const DistributionPass<Word, Key>& pass, unsigned architecture,
                    cudaStream_t stream) {
   constexpr unsigned kThreads = kDistribution<Word, kStep>.threads;
-  launch_kernel(bin_count_kernel<Word, Key, kStep>,
+  launch_kernel(bin_count_kernel<Word, Key, kStep, kKeeps>,
                 {taking_blocks(pass.tile_count, kThreads), kThreads, 0, architecture, stream},
                 "launching bin_count_kernel", pass);
 }
@@ -47,6 +47,11 @@ void launch_bin_counts(const DistributionPass<Key>& pass, unsigned architecture,
 template <class Word, class Key>
 void launch_once_counts(const DistributionPass<Word, Key>& pass, unsigned architecture,
                         cudaStream_t stream) {
+  if constexpr (sizeof(Word) == 4) {
+    if (pass.bins != nullptr) {
+      return launch_counts<DistributionStep::kOnce, true>(pass, architecture, stream);
+    }
+  }
   launch_counts<DistributionStep::kOnce>(pass, architecture, stream);
 }
 
@@ -56,7 +61,7 @@ void launch_bucket_places(const BucketPass& pass, unsigned architecture, cudaStr
                 "launching bucket_place_kernel", pass);
 }
 
-template <DistributionStep kStep, class Word, class Key>
+template <DistributionStep kStep, bool kHasKept = false, class Word, class Key>
 void launch_distribution(const DistributionPass<Word, Key>& pass, unsigned architecture,
                          cudaStream_t stream) {
   constexpr DistributionTuning kTuning = kDistribution<Word, kStep>;
@@ -64,7 +69,7 @@ void launch_distribution(const DistributionPass<Word, Key>& pass, unsigned archi
   constexpr unsigned kBytes =
       std::max(kTuning.tile_keys() * unsigned{sizeof(Word)}, kUnaskedSharedBytes + 16);
   const unsigned blocks = taking_blocks(pass.tile_count, kTuning.threads);
-  launch_kernel(distribution_kernel<Word, Key, kStep>,
+  launch_kernel(distribution_kernel<Word, Key, kStep, kHasKept>,
                 {blocks, kTuning.threads, kBytes, architecture, stream},
                 "launching distribution_kernel", pass);
 }
@@ -84,6 +89,11 @@ void launch_second_distribution(const DistributionPass<Key>& pass, unsigned arch
 template <class Word, class Key>
 void launch_once_distribution(const DistributionPass<Word, Key>& pass, unsigned architecture,
                               cudaStream_t stream) {
+  if constexpr (sizeof(Word) == 4) {
+    if (pass.bins != nullptr) {
+      return launch_distribution<DistributionStep::kOnce, true>(pass, architecture, stream);
+    }
+  }
   launch_distribution<DistributionStep::kOnce>(pass, architecture, stream);
 }
 

@@ -50,7 +50,7 @@ __global__ void __launch_bounds__(kPairDistribution<Key, Value>.threads)
           for (std::uint64_t first = 0; first < keys_of_piece; first += kThreads * kKeys) {
             const std::uint64_t rest = min(keys_of_piece - first, std::uint64_t{kThreads * kKeys});
             thread_count_keys<kThreads, kKeys>(pass, begin + first, static_cast<unsigned>(rest),
-                                               head, table, counts);
+                                               head, table, counts, [](const auto&) {});
           }
           __syncthreads();  // all keys are counted
           std::uint64_t* const to = pairs.pieces + piece * pass.tables.bins();

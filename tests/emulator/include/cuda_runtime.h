@@ -302,6 +302,12 @@ T atomicMin(T* number, Bound bound) {
   return old;
 }
 template <class T>
+T atomicMax(T* number, T bound) {
+  const T old = *number;
+  *number = std::max(old, bound);
+  return old;
+}
+template <class T>
 T atomicOr(T* number, T bits) {
   const T old = *number;
   *number |= bits;
