@@ -129,6 +129,19 @@ __global__ void __launch_bounds__(
   });
 }
 
+inline constexpr unsigned kSampleSortThreads = 512;
+inline constexpr unsigned kSampleRowKeys = kBlockSampleKeys / kSampleSortThreads;
+
+// Sorts a sample where it lies.
+template <class Key>
+__global__ void __launch_bounds__(kSampleSortThreads) sample_sort_kernel(Key* sample) {
+  __shared__ unsigned co_ranks[kSampleSortThreads + 1];
+  grid_begin();
+  const EndMaps<Key> as_they_are;
+  block_sort_list<kSampleSortThreads, kSampleRowKeys>(sample, KeyTarget<Key>{sample, as_they_are},
+                                                      kBlockSampleKeys, co_ranks);
+}
+
 // Counts the words of a sorted tile that are less than `word`, or not greater.
 template <class Word>
 __device__ unsigned thread_count_less(const Word* tile, unsigned count, Word word,

@@ -57,6 +57,16 @@ struct SampledInput {
   unsigned tile_keys = 0;  // of the first distribution
 };
 
+template <class Word>
+void queue_sample_sort(Word* sample, std::uint64_t count, const ScratchMemory& scratch,
+                       unsigned architecture, cudaStream_t stream) {
+  if constexpr (sizeof(Word) == 4) {
+    if (count == kBlockSampleKeys) return launch_sample_sort(sample, architecture, stream);
+  }
+  sort_keys<Word>(
+      {.input = sample, .output = sample, .count = count, .scratch = scratch, .stream = stream});
+}
+
 // Queues the sample, its sort, and the tables.
 template <class Key, class Word>
 void queue_tables(const SampledInput<Key>& input, const DistributionShape& shape,
@@ -73,11 +83,7 @@ void queue_tables(const SampledInput<Key>& input, const DistributionShape& shape
   sample.sample_bits = shape.sample_bits;
   sample.seed = choice.seed ? *choice.seed : next_seed();
   launch_sample_keys(sample, architecture, stream);
-  sort_keys<Word>({.input = to.sample,
-                   .output = to.sample,
-                   .count = shape.sample_keys(),
-                   .scratch = input.scratch,
-                   .stream = stream});
+  queue_sample_sort(to.sample, shape.sample_keys(), input.scratch, architecture, stream);
   TablePass<Word> tables;
   tables.sample = to.sample;
   tables.sample_bits = shape.sample_bits;

@@ -277,6 +277,9 @@ struct BucketSortPass {
 template <class Word, class Key>
 void launch_sample_keys(const SamplePass<Word, Key>& pass, unsigned architecture,
                         cudaStream_t stream);
+// One block sorts a sample of this many u32 keys, which takes sort_keys two launches.
+inline constexpr unsigned kBlockSampleKeys = 1U << 12;
+void launch_sample_sort(std::uint32_t* sample, unsigned architecture, cudaStream_t stream);
 template <class Key>
 void launch_bin_tables(const TablePass<Key>& pass, unsigned architecture, cudaStream_t stream);
 template <class Key>
