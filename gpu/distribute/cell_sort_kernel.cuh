@@ -12,10 +12,11 @@
 // in registers, and then windows that lie across the borders of these (sort_windows.cuh).
 //
 // A cell of a narrow range has one key value, so that it is sorted, however long it is. If another
-// cell is too long for the windows, the tile's keys are ranked among those of their cells instead.
-// If the range has gaps, or a few keys are frequent, a cell can have too many keys to rank. Then
-// the tile is read again and divided into cells by a sample of its own (sampled_cells.hpp). If one
-// of these has too many keys, too, the tile is sorted by merging.
+// cell is too long for the windows, a warp sorts it before (u32). If there are many long cells, or
+// one is very long, the tile's keys are ranked among those of their cells instead. If the range has
+// gaps, or a few keys are frequent, a cell can have too many keys to rank. Then the tile is read
+// again and divided into cells by a sample of its own (sampled_cells.hpp). If one of these has too
+// many keys, too, the tile is sorted by merging.
 //
 // Example. Keys 13 10 15 12 11, cells 2 0 3 1 0: 10 11 | 12 | 13 | 15 or 11 10 | 12 | 13 | 15.
 //
@@ -37,6 +38,7 @@
 #include "gpu/distribute/sort_windows.cuh"
 #include "gpu/merge/block_store.cuh"
 #include "gpu/merge/block_sum.cuh"
+#include "gpu/merge/warp_sort.cuh"
 #include "gpu/records/pair_code.hpp"
 #include "gpu/records/warp_extremes.cuh"
 
@@ -52,6 +54,7 @@ struct CellScratch {
 template <class Key, unsigned kThreads, unsigned kCells>
 struct KeyCellScratch : CellScratch<Key, kThreads> {
   SampledCells<Key, kCells> cells;  // of a crowded tile
+  LongCells long_cells;
 };
 
 // The vectors of 16 bytes within an array, and the elements before the first and behind the last
@@ -231,10 +234,11 @@ struct GreatestCells {
   unsigned reach = 0;  // reach_of_cell
 };
 
-// Replaces the counts of the cells by the places where they begin. Requires: all keys are counted.
-// Does not end with a barrier.
-template <unsigned kThreads, unsigned kCells>
-__device__ GreatestCells block_place_cells(unsigned* cells, unsigned* warp_sums) {
+// Replaces the counts of the cells by the places where they begin; calls visit(begin, count) for
+// each cell of the thread. Requires: all keys are counted. Does not end with a barrier.
+template <unsigned kThreads, unsigned kCells, class Visit>
+__device__ GreatestCells block_place_cells(unsigned* cells, unsigned* warp_sums,
+                                           const Visit& visit) {
   using Vector = KeyVector<unsigned>;
   constexpr unsigned kVectors = kCells / kThreads / Vector::kKeys;
   Vector own[kVectors];
@@ -257,6 +261,7 @@ __device__ GreatestCells block_place_cells(unsigned* cells, unsigned* warp_sums)
 #pragma unroll
     for (unsigned& count : own[i].keys) {
       greatest.reach = max(greatest.reach, reach_of_cell(begin, count));
+      visit(begin, count);
       const unsigned next = begin + count;
       count = begin;
       begin = next;
@@ -264,20 +269,6 @@ __device__ GreatestCells block_place_cells(unsigned* cells, unsigned* warp_sums)
     vectors[i] = own[i];
   }
   return greatest;
-}
-
-// The sorted place of the key at `place` of the tile, whose cell is [begin, end): behind the keys
-// of the cell that are less, and behind equal ones in front of it.
-template <class Key>
-__device__ unsigned thread_rank_in_cell(const Key* tile, Key key, unsigned place, unsigned begin,
-                                        unsigned end) {
-  unsigned rank = begin;
-#pragma unroll 1
-  for (unsigned i = begin; i < end; ++i) {
-    const Key other = tile[i];
-    if (other < key || (other == key && i < place)) ++rank;
-  }
-  return rank;
 }
 
 // Maps keys if the pass does, and stores key i of them at to[i * kThreads], if this is one of the
@@ -336,26 +327,26 @@ template <unsigned kThreads, class Key, unsigned kCells>
 __device__ void block_sample_cells(const Key* from, unsigned count, const KeyRange<Key>& range,
                                    SampledCells<Key, kCells>& cells) {
   constexpr unsigned kSegments = SampledCells<Key, kCells>::kSegments;
+  constexpr unsigned kRuns = kSegments / 32;
   constexpr unsigned kRankers = kThreads / kSegments;  // threads for each key of the sample
-  static_assert(32 % kRankers == 0);
-  const unsigned i = threadIdx.x / kRankers;
-  const bool is_first = threadIdx.x % kRankers == 0;
-  // A place in each stretch of the tile; not the same one, as keys may come in periods.
-  const unsigned place = (i << 8) + (i * 0x9e3779b9U >> 24);
-  const Key own = from[place * count / (kSegments << 8)];
-  if (is_first) cells.nodes[i] = own;
-  __syncthreads();  // the sample is known
+  static_assert(kThreads % kSegments == 0 && kRuns % kRankers == 0);
+  const unsigned i = threadIdx.x % kSegments;
+  if (threadIdx.x < kSegments) {
+    // A place in each stretch of the tile; not the same one, as keys may come in periods.
+    const unsigned place = (i << 8) + (i * 0x9e3779b9U >> 24);
+    cells.nodes[i] = warp_sort_keys(from[place * count / (kSegments << 8)]);
+    cells.ranks[i] = i % 32;
+  }
+  __syncthreads();  // the sample lies in sorted runs
+  const Key own = cells.nodes[i];
   unsigned rank = 0;
-#pragma unroll
-  for (unsigned j = threadIdx.x % kRankers; j < kSegments; j += kRankers) {
-    const Key other = cells.nodes[j];
-    if (other < own || (other == own && j < i)) ++rank;
+#pragma unroll 4
+  for (unsigned run = threadIdx.x / kSegments; run < kRuns; run += kRankers) {
+    if (run != i / 32) rank += thread_rank_in_run(cells.nodes + 32 * run, own, run < i / 32);
   }
-#pragma unroll
-  for (unsigned distance = kRankers / 2; distance > 0; distance /= 2) {
-    rank += __shfl_xor_sync(kWholeWarp, rank, distance);
-  }
-  if (is_first) cells.sample[rank] = own;
+  atomicAdd(&cells.ranks[i], rank);
+  __syncthreads();  // the ranks are known
+  if (threadIdx.x < kSegments) cells.sample[cells.ranks[i]] = own;
   __syncthreads();  // the sample is sorted
   if (threadIdx.x < kSegments) cells.make_segment(threadIdx.x, range.least, range.greatest);
 }
@@ -367,15 +358,27 @@ enum class CellOrder : std::uint8_t {
   kCrowded,  // not at all: a cell has too many keys
 };
 
-// Replaces the counts of the cells by the places where they begin. Ends with a barrier.
-template <unsigned kThreads, unsigned kCells, class Cells>
+// Replaces the counts of the cells by the places where they begin. Ends with a barrier. Requires:
+// no long cells are listed.
+template <unsigned kCells, class Cells, class Key, unsigned kThreads>
 __device__ CellOrder block_order_cells(const Cells& cells, unsigned most_of_cell, unsigned* counts,
-                                       unsigned* warp_sums) {
+                                       KeyCellScratch<Key, kThreads, kCells>& scratch) {
   __syncthreads();  // all keys are counted
-  const auto greatest = block_place_cells<kThreads, kCells>(counts, warp_sums);
   // A thread's cells are of one segment.
   const bool has_order = cells.is_single(threadIdx.x * (kCells / kThreads));
-  const bool is_long = greatest.reach > kWindowWords && (!has_order || cells.are_single());
+  bool is_long = false;
+  const auto greatest = block_place_cells<kThreads, kCells>(
+      counts, scratch.warp_sums, [&](unsigned begin, unsigned count) {
+        if constexpr (LongCells::suit<Key>()) {
+          if (reach_of_cell(begin, count) <= kWindowWords) return;
+          if (has_order ? cells.are_single() : !scratch.long_cells.add(begin, count)) {
+            is_long = true;
+          }
+        }
+      });
+  if constexpr (!LongCells::suit<Key>()) {
+    is_long = greatest.reach > kWindowWords && (!has_order || cells.are_single());
+  }
   // The barrier: all cells have their beginnings.
   if (__syncthreads_or(is_long ? 1 : 0) == 0) return CellOrder::kByWindows;
   const bool is_crowded = !has_order && greatest.keys > most_of_cell;
@@ -387,7 +390,8 @@ __device__ CellOrder block_order_cells(const Cells& cells, unsigned most_of_cell
 template <unsigned kThreads, unsigned kKeys, class Key, class KeyCell, class Cells, class Target>
 __device__ void block_store_cells(const ThreadKeys<Key, kThreads, kKeys>& keys, unsigned count,
                                   const KeyCell& known, const Cells& cells, CellOrder order,
-                                  Key* tile, unsigned* counts, const Target& to) {
+                                  Key* tile, unsigned* counts, const LongCells& long_cells,
+                                  const Target& to) {
   thread_fill_cells(keys, known, counts,
                     [&](unsigned place, Key key, unsigned /*source*/) { tile[place] = key; });
   thread_fill_window<kThreads>(tile, count);
@@ -397,6 +401,7 @@ __device__ void block_store_cells(const ThreadKeys<Key, kThreads, kKeys>& keys, 
                                   [&](unsigned place, Key key) { to.put(place, key); });
     return;
   }
+  if constexpr (LongCells::suit<Key>()) block_sort_long_cells<kThreads>(long_cells, tile);
   block_sort_windows<kThreads>(tile, count);
   thread_store_sorted<kThreads, kKeys>(tile, [&](unsigned first, auto& words) {
     to.template put_row<kThreads>(words, first + threadIdx.x, count);
@@ -412,6 +417,7 @@ __device__ __noinline__ bool block_sort_crowded_tile(
     Key* tile, KeyCellScratch<Key, kThreads, kCells>& scratch) {
   auto* const counts = reinterpret_cast<unsigned*>(tile + kThreads * kKeys);
   thread_clear_cells<kThreads, kCells>(counts);
+  if (threadIdx.x == 0) scratch.long_cells.count = 0;
   block_sample_cells<kThreads>(from, count, range, scratch.cells);
   ThreadKeys<Key, kThreads, kKeys> keys;
   keys.load(from, count);
@@ -419,10 +425,10 @@ __device__ __noinline__ bool block_sort_crowded_tile(
   KnownCells<kKeys> known;
   known.find(keys, scratch.cells);
   thread_count_cells(keys, known, counts);
-  const CellOrder order =
-      block_order_cells<kThreads, kCells>(scratch.cells, most_of_cell, counts, scratch.warp_sums);
+  const CellOrder order = block_order_cells(scratch.cells, most_of_cell, counts, scratch);
   if (order == CellOrder::kCrowded) return false;
-  block_store_cells<kThreads, kKeys>(keys, count, known, scratch.cells, order, tile, counts, to);
+  block_store_cells<kThreads, kKeys>(keys, count, known, scratch.cells, order, tile, counts,
+                                     scratch.long_cells, to);
   return true;
 }
 
@@ -438,6 +444,7 @@ __device__ bool block_sort_by_cells(const Key* from, const Target& to, unsigned 
   ThreadKeys<Key, kThreads, kKeys> keys;
   keys.load(from, count);
   thread_clear_cells<kThreads, kCells>(counts);
+  if (threadIdx.x == 0) scratch.long_cells.count = 0;
   const KeyRange<Key> range = block_find_cell_range(keys, scratch);
   if (range.least == range.greatest) {
     if (to.holds(from)) return true;
@@ -446,13 +453,13 @@ __device__ bool block_sort_by_cells(const Key* from, const Target& to, unsigned 
   }
   const auto cells = KeyCells<Key, kCells>::of(range.least, range.greatest);
   thread_count_cells(keys, cells, counts);
-  const CellOrder order =
-      block_order_cells<kThreads, kCells>(cells, kMostRanked, counts, scratch.warp_sums);
+  const CellOrder order = block_order_cells(cells, kMostRanked, counts, scratch);
   if (order == CellOrder::kCrowded) {
     return block_sort_crowded_tile<kThreads, kKeys>(from, to, count, range, most_of_cell, tile,
                                                     scratch);
   }
-  block_store_cells<kThreads, kKeys>(keys, count, cells, cells, order, tile, counts, to);
+  block_store_cells<kThreads, kKeys>(keys, count, cells, cells, order, tile, counts,
+                                     scratch.long_cells, to);
   return true;
 }
 

@@ -22,6 +22,7 @@
 
 #include "gpu/merge/block_store.cuh"
 #include "gpu/merge/thread_sort.hpp"
+#include "gpu/merge/warp_sort.cuh"
 
 namespace gsort::gpu {
 
@@ -42,6 +43,55 @@ template <class Word>
   constexpr unsigned kVectors = kWindowVectors<Word>;
   constexpr unsigned kBankedVectors = 8;  // have all banks
   return window * kVectors + (vector ^ window / (kBankedVectors / kVectors) % kVectors);
+}
+
+// Cells that are too long for the windows. A warp sorts each of them before.
+struct LongCells {
+  static constexpr unsigned kMost = 64;       // cells of a tile
+  static constexpr unsigned kMostWords = 64;  // of each
+
+  unsigned count;
+  unsigned cells[kMost];  // begin << 16 | words
+
+  // Words of 8 bytes are sorted faster by ranks in all cells.
+  template <class Word>
+  [[nodiscard]] static constexpr bool suit() {
+    return sizeof(Word) == 4;
+  }
+  // Returns whether there is room for the cell.
+  __device__ bool add(unsigned begin, unsigned words) {
+    if (words > kMostWords) return false;
+    const unsigned place = atomicAdd(&count, 1U);
+    if (place < kMost) cells[place] = begin << 16 | words;
+    return place < kMost;
+  }
+};
+
+// Sorts the long cells. Requires: the tile lies cell by cell, and there was room for all. Ends with
+// a barrier if there are any.
+template <unsigned kThreads, class Word>
+__device__ void block_sort_long_cells(const LongCells& long_cells, Word* tile) {
+  if (long_cells.count == 0) return;
+#pragma unroll 1
+  for (unsigned i = threadIdx.x / 32; i < long_cells.count; i += kThreads / 32) {
+    const unsigned cell = long_cells.cells[i];
+    warp_sort_list<LongCells::kMostWords>(tile + (cell >> 16), cell & 0xffffU);
+  }
+  __syncthreads();  // the long cells are sorted
+}
+
+// The sorted place of the key at `place` of the tile, whose cell is [begin, end): behind the keys
+// of the cell that are less, and behind equal ones in front of it.
+template <class Key>
+__device__ unsigned thread_rank_in_cell(const Key* tile, Key key, unsigned place, unsigned begin,
+                                        unsigned end) {
+  unsigned rank = begin;
+#pragma unroll 1
+  for (unsigned i = begin; i < end; ++i) {
+    const Key other = tile[i];
+    if (other < key || (other == key && i < place)) ++rank;
+  }
+  return rank;
 }
 
 // Writes the greatest possible words behind the tile's last one, up to the end of its window.
