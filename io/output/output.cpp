@@ -160,6 +160,9 @@ bool Output::is_stream() const {
 bool Output::is_null() const {
   return impl_->is_null();
 }
+bool Output::keeps_bytes() const {
+  return impl_->keeps_bytes();
+}
 const std::string& Output::path() const {
   return impl_->path();
 }

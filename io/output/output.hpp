@@ -80,6 +80,10 @@ class Output {
   // Whether it is the null device, a stream that takes bytes in any order.
   [[nodiscard]] bool is_null() const;
 
+  // Whether its bytes stay where they are: not a pipe, a terminal or the null device. Then commit()
+  // may take time, to sync them.
+  [[nodiscard]] bool keeps_bytes() const;
+
   // What messages call it: the path as given, or "standard output".
   [[nodiscard]] const std::string& path() const;
 

@@ -22,6 +22,7 @@ class Output::Impl {
   virtual ~Impl() = default;
   [[nodiscard]] virtual bool is_stream() const = 0;
   [[nodiscard]] virtual bool is_null() const { return false; }
+  [[nodiscard]] virtual bool keeps_bytes() const { return !is_stream(); }
   [[nodiscard]] virtual const std::string& path() const = 0;
   [[nodiscard]] virtual const std::string& folder() const = 0;
   [[nodiscard]] virtual std::string written_into() const { return {}; }

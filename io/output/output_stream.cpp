@@ -32,6 +32,7 @@ class StreamOutput : public Output::Impl {
   }
 
   [[nodiscard]] bool is_stream() const override { return true; }
+  [[nodiscard]] bool keeps_bytes() const override { return keeps_bytes_; }
   [[nodiscard]] const std::string& path() const override { return file_.path(); }
   [[nodiscard]] const std::string& folder() const override { return no_folder_; }
   [[nodiscard]] std::string written_into() const override {
@@ -66,6 +67,10 @@ class StreamOutput : public Output::Impl {
   static std::string link_of(const File& file) {
     return "/proc/self/fd/" + std::to_string(file.fd());
   }
+  static bool is_file_or_disk(const File& file) {
+    const mode_t mode = file.facts().st_mode;
+    return S_ISREG(mode) || S_ISBLK(mode);
+  }
   static bool is_in_memory(const File& file) {
     if (!S_ISREG(file.facts().st_mode)) return false;
     const auto facts = file_facts(link_of(file));
@@ -73,6 +78,7 @@ class StreamOutput : public Output::Impl {
   }
 
   File file_;
+  const bool keeps_bytes_ = is_file_or_disk(file_);
   const bool is_memory_ = is_in_memory(file_);  // a file in a tmpfs
   mutable std::atomic<std::uint64_t> unlooked_bytes_{0};
   const std::exception_ptr cancelled_;  // made in advance: cancel() may come for lack of memory
@@ -181,9 +187,7 @@ void StreamOutput::finish(std::uint64_t size_bytes) {
   if (stopped_) std::rethrow_exception(stopped_);
   if (written_ < size_bytes) throw misplaced(kMissing, path(), kOfNoUse).at(written_);
   if (written_ > size_bytes) throw misplaced(kPastEnd, path(), kOfNoUse).at(size_bytes);
-  const struct stat facts = file_.facts();
-  // `gsort > file`: what exit 0 promises holds here, too.
-  if (S_ISREG(facts.st_mode) || S_ISBLK(facts.st_mode)) file_.sync();
+  if (keeps_bytes_) file_.sync();  // `gsort > file`: what exit 0 promises holds here, too
   file_.close();
 }
 

@@ -119,9 +119,8 @@ class Sort {
     const Span span(&meter_, Stage::kSync);
     output_.commit([this] {
       if (before_name_) before_name_();
-      // Syncing a large output takes time, during which an input that it replaces may be
-      // appended to.
-      if (!outputs_.front().is_stream()) reader_.check_unchanged();
+      // Syncing a large output takes time, during which an input may be appended to.
+      if (outputs_.front().keeps_bytes()) reader_.check_unchanged();
     });
   }
 

@@ -63,6 +63,19 @@ def bytes_that_are_appended_while_the_output_is_synced_stay(place):
 
 
 @case
+def an_input_that_changes_while_a_redirected_output_is_synced_is_an_error(place):
+    for command in ("gsort a.u32 > out", "gsort -t u32 < a.u32 > out", "gsort -m a.u32 b.u32 >> out", "gsort --top=5 b.u32 a.u32 -o - > out",
+                    "gsort -m --intersect b.u32 a.u32 -o /dev/stdout 1<> out", "gsort -t u8 -u --count a.u32 -o /dev/fd/3 3> out"):
+        for change in ("printf tail >> a.u32", "printf HEAD | dd of=a.u32 conv=notrunc status=none"):
+            place.run("rm -f out; gsort-gen -d sorted -t u32 -n 1000 -o a.u32; cp a.u32 b.u32")
+            done = place.run(f"exec {command}", GSORT_FAULT="fsync:1:run", GSORT_FAULT_RUN=change)
+            place.expect(done.returncode == 2 and "while it was read" in done.stderr, f"{command}, {change}: no error", done)
+    place.run("gsort-gen -t u32 -n 1000 -o a.u32; gsort a.u32 > want")
+    done = place.run("exec gsort a.u32 > out", GSORT_FAULT="fsync:1:run", GSORT_FAULT_RUN="true")
+    place.expect(done.returncode == 0 and place.run("cmp out want").returncode == 0, "a sort without changes failed", done)
+
+
+@case
 def bytes_that_are_appended_while_the_output_is_written_into_stay(place):
     # In the order of the calls: the copy is synced and gets its name, its folder is synced; then the file is written and synced.
     for option, fault, is_old in (("", "fsync:2", True), ("", "pwrite:2", False), ("-u", "fsync:2", True),

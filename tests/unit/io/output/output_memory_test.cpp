@@ -70,6 +70,7 @@ TEST_F(MemoryOutput, NoticesGapsAndOverlaps) {
 TEST(NullOutput, TakesBytesInAnyOrder) {
   Output output("/dev/null");
   ASSERT_TRUE(output.is_null());
+  EXPECT_FALSE(output.keeps_bytes());
   EXPECT_EQ(output.folder(), "");
   output.write_at(5, bytes_of("later"));
   output.write_at(0, bytes_of("first"));

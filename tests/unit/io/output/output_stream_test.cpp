@@ -65,6 +65,7 @@ TEST(OutputStream, PutsPiecesOfManyThreadsInOrder) {
   std::thread reader([&] { got_bytes = open_input(path).read_full(got); });
   Output output(path);
   EXPECT_TRUE(output.is_stream());
+  EXPECT_FALSE(output.keeps_bytes());
   EXPECT_TRUE(output.folder().empty());
   constexpr std::size_t kPiece = 10'001;
   std::atomic<std::size_t> next{0};
@@ -218,6 +219,7 @@ TEST(OutputStream, WritesThroughRedirectedFiles) {
     const StandardOutput replaced(fd);
     Output output(name);
     EXPECT_TRUE(output.is_stream());
+    EXPECT_TRUE(output.keeps_bytes());
     output.write_next(bytes_of("one "));
     output.write_next(bytes_of("two"));
     output.commit(7);
