@@ -18,14 +18,18 @@ std::string_view text_of(ConstByteSpan bytes) {
   return {reinterpret_cast<const char*>(bytes.data()), bytes.size()};
 }
 
+// The end of a hint.
+std::string as_it_is(const ElementForm& form) {
+  return fmt::format("; -t {} sorts its bytes as they are", name_of(form.key.type));
+}
+
 void refuse(const std::string& path, const ElementForm& form, std::string_view looks,
             const std::optional<ForeignForm>& found) {
   if (!found || (!found->command.empty() && form.keeps_compression)) return;
-  throw Error(ErrorKind::kInput, "reading",
-              fmt::format("{} {}, and no type was given", looks, found->name))
+  const char* const lacks_type = form.type_is_assumed ? ", and no type was given" : "";
+  throw Error(ErrorKind::kInput, "reading", fmt::format("{} {}{}", looks, found->name, lacks_type))
       .path(path)
-      .hint(fmt::format("{}; -t {} sorts its bytes as they are", way_out_of(*found, path),
-                        name_of(form.key.type)));
+      .hint(way_out_of(*found, path) + (found->needs_layout ? "" : as_it_is(form)));
 }
 
 }  // namespace
@@ -56,8 +60,10 @@ void refuse_foreign_name(const std::string& path, const ElementForm& form, bool 
 
 void refuse_foreign_bytes(const std::string& path, const ElementForm& form,
                           ConstByteSpan first_bytes) {
-  if (!form.type_is_assumed) return;
-  refuse(path, form, "it looks like", foreign_form_of_bytes(first_bytes));
+  const auto found = foreign_form_of_bytes(first_bytes);
+  if (form.type_is_assumed || (found && found->needs_layout)) {
+    refuse(path, form, "it looks like", found);
+  }
 }
 
 void refuse_known_layout(Input& input, const ElementForm& form) {
@@ -67,16 +73,13 @@ void refuse_known_layout(Input& input, const ElementForm& form) {
     return found;
   };
   constexpr std::size_t kFewBytes = 16;
-  if (!form.type_is_assumed && !is_fits(read(0, kFewBytes))) return;
+  const bool needs_layout = is_fits(read(0, kFewBytes));
+  if (!form.type_is_assumed && !needs_layout) return;
   const auto layout = layout_of(input.path(), input.size(), read);
   if (!layout) return;
-  const std::string as_it_is =
-      form.type_is_assumed
-          ? fmt::format("; -t {} sorts its bytes as they are", name_of(form.key.type))
-          : "";
   throw Error(ErrorKind::kInput, "reading", fmt::format("it is laid out as {}", layout->name))
       .path(input.path())
-      .hint(fmt::format("use: {}{}", layout->options, as_it_is));
+      .hint(fmt::format("use: {}{}", layout->options, needs_layout ? "" : as_it_is(form)));
 }
 
 void refuse_npy_header(const std::string& path, ConstByteSpan first_bytes) {

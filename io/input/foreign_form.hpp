@@ -1,6 +1,6 @@
 // Detects inputs that plainly are not raw keys (form/foreign_form.hpp). If the user gave the key
-// type, only data of other codecs and headers of NumPy arrays are errors: the default type is a
-// guess, and such files are hardly ever meant to be sorted by it.
+// type, only data of other codecs, headers of NumPy arrays and FITS files are errors: the default
+// type is a guess, and such files are hardly ever meant to be sorted by it.
 #pragma once
 
 #include <optional>

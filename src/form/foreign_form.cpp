@@ -43,7 +43,7 @@ constexpr ForeignForm kSqlite = {"an SQLite database", kSaveColumn, {}};
 constexpr ForeignForm kXlsx = {"a spreadsheet", kSaveColumn, {}};
 constexpr ForeignForm kHdf5 = {"an HDF5 file", kSaveNumbers, {}};
 constexpr ForeignForm kHdf4 = {"an HDF4 file", kSaveNumbers, {}};
-constexpr ForeignForm kFits = {"a FITS file", kSaveNumbers, {}};
+constexpr ForeignForm kFits = {"a FITS file", kSaveNumbers, {}, true};
 constexpr ForeignForm kVectors = {"a file of vectors", kSaveNumbers, {}};
 constexpr ForeignForm kMat = {"a MAT-file", kSaveNumbers, {}};
 constexpr ForeignForm kNetCdf = {"a NetCDF file", kSaveNumbers, {}};
@@ -352,11 +352,11 @@ ForeignForm form_of_codec(Codec codec) {
 
 std::optional<ForeignForm> foreign_form_of_bytes(std::string_view first_bytes) {
   const FirstBytes first(first_bytes);
-  if (is_text(first_bytes)) return kText;
-  if (npy_header_bytes(first_bytes)) return kNpy;
   for (const FormOfBytes& known : kFormsOfBytes) {
     if (first.has(known.first) && first.has(known.second)) return known.form;
   }
+  if (is_text(first_bytes)) return kText;
+  if (npy_header_bytes(first_bytes)) return kNpy;
   for (const FormByRule& known : kFormsByRule) {
     if (known.has_it(first)) return known.form;
   }

@@ -22,6 +22,7 @@ struct ForeignForm {
   std::string_view name;     // such as "a CSV table"
   std::string_view way_out;  // half a sentence: how its content can be sorted; or
   std::string_view command;  // for a codec: "lz4 -dc" decompresses the file whose name follows
+  bool needs_layout = false;  // a key type alone does not make raw keys of it
 };
 
 // How much of an input's beginning is looked at.
