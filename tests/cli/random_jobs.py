@@ -54,6 +54,7 @@ class Job:
     keys: list[Key]
     inputs: list[list[bytes]]
     options: list[str] = field(default_factory=list)
+    columns: int = 0  # of arrays whose rows are the elements
     unique: bool = False
     top: int | None = None
     merge: bool = False
@@ -63,13 +64,23 @@ class Job:
     around: tuple[bytes, bytes] = (b"", b"")  # the bytes before and behind the elements of each input
     places: list[str] = field(default_factory=list)  # the options for them
 
+    def is_of_records(self) -> bool:
+        return self.columns > 0 or any("--record" in option for option in self.options)
+
+    def options_of_raw(self) -> list[str]:
+        """The same for files of raw elements."""
+        if not self.columns:
+            return self.options
+        key = self.keys[0]
+        words = [f"{key.offset}:{key.type}{'r' if key.reverse else ''}" for key in self.keys]
+        return ["--endian=big"] * key.big + [f"--record={self.size}", "--key=" + ",".join(words)]
+
     def key(self, element: bytes) -> bytes:
         return b"".join(key.ordered(element) for key in self.keys)
 
     def place(self, element: bytes) -> bytes:
         """The key; for a key alone, also what orders equal ones."""
-        is_alone = not any("--record" in option for option in self.options)
-        return self.keys[0].ordered(element, by_bits=True) if is_alone else self.key(element)
+        return self.key(element) if self.is_of_records() else self.keys[0].ordered(element, by_bits=True)
 
     def all(self) -> list[bytes]:
         return [element for elements in self.inputs for element in elements]
@@ -89,7 +100,7 @@ class Job:
 
     def alike(self, raw: bytes) -> bytes | list[bytes]:
         """The values of keys alone; else the bytes."""
-        if any("--record" in option for option in self.options) or len(raw) % self.size:
+        if self.is_of_records() or len(raw) % self.size:
             return raw
         return [self.key(raw[at:at + self.size]) for at in range(0, len(raw), self.size)]
 
@@ -129,6 +140,17 @@ def random_keys(rng: random.Random) -> tuple[int, list[Key], list[str]]:
     return size, keys, options + [f"--record={size}", "--key=" + ",".join(words)]
 
 
+def random_columns(rng: random.Random) -> tuple[int, int, list[Key], list[str]]:
+    """Columns of a table, then as random_keys()."""
+    big, reverse = rng.random() < 0.2, rng.random() < 0.3
+    name = rng.choice([name for name in forms.TYPES if forms.has_dtype(name)])
+    count, size = rng.choice([1, 2, 3, 7]), forms.bytes_of(name)
+    picked = [(column, rng.random() < 0.3) for column in rng.sample(range(count), rng.randint(1, min(3, count)))]
+    keys = [Key(column * size, name, big, reverse != flipped) for column, flipped in picked]
+    words = [f"{column}{'r' if flipped else ''}" for column, flipped in picked]
+    return count, size * count, keys, ["-r"] * reverse + ["--key=" + ",".join(words)]
+
+
 def random_elements(rng: random.Random, size: int, count: int) -> list[bytes]:
     """Of many values, or of so few that most are equal, in any of which prefixes may agree."""
     values = rng.choice([1, 2, 3, 256])
@@ -140,11 +162,11 @@ def random_elements(rng: random.Random, size: int, count: int) -> list[bytes]:
     return [raw[at:at + size] for at in range(0, len(raw), size)]
 
 
-def random_job(rng: random.Random, large: bool) -> Job:
-    size, keys, options = random_keys(rng)
+def random_job(rng: random.Random, large: bool, of_table: bool) -> Job:
+    columns, size, keys, options = random_columns(rng) if of_table else (0, *random_keys(rng))
     most = 9_000_000 // size if large else rng.choice([0, 1, 2, 10, 3000])
     inputs = [random_elements(rng, size, rng.randint(most // 2, most)) for _ in range(rng.choice([1, 1, 1, 2, 4]))]
-    job = Job(size, keys, inputs, options)
+    job = Job(size, keys, inputs, options, columns)
     mode = rng.choice(["sort", "sort", "merge", "arrays", "check"])
     if mode == "check":
         job.check = rng.choice(["-c", "-C"])
@@ -178,12 +200,14 @@ def is_text_safe(job: Job) -> bool:
     """Text is of keys, and knows one NaN only."""
     if job.keys[0].width() != job.size or len(job.keys) > 1 or job.keys[0].type not in forms.TYPES:
         return False
-    return not forms.is_float(job.keys[0].type) and not any("--record" in option for option in job.options)
+    return not forms.is_float(job.keys[0].type) and not job.is_of_records()
 
 
 def type_of(job: Job) -> str:
-    """Of the keys, or of records whose bytes have no order of their own."""
-    return f"bytes{job.size}" if any("--record" in option for option in job.options) else job.keys[0].type
+    """Of the keys, of a table, or of records whose bytes have no order of their own."""
+    if job.columns:
+        return f"{job.keys[0].type}x{job.columns}"
+    return f"bytes{job.size}" if job.is_of_records() else job.keys[0].type
 
 
 def content_of(job: Job, elements: list[bytes], form: str) -> bytes:
@@ -204,7 +228,7 @@ class Runner:
     def write_inputs(self, rng: random.Random, job: Job, around: random.Random) -> tuple[list[str], bytes | None]:
         """The operands, and what goes to stdin."""
         names, stdin = [], None
-        array = rng.random() < 0.15 and forms.has_dtype(type_of(job))
+        array = rng.random() < 0.15 and forms.has_dtype(type_of(job)) or job.columns > 0
         if not array and around.random() < 0.2:
             job.around = (b"header"[:around.randint(0, 6)], around.randbytes(around.choice([1, 3, 70_000])))
             job.places = places_of(job, around)
@@ -225,7 +249,7 @@ class Runner:
     def run(self, seed: int, large: bool) -> str | None:
         """What went wrong with the job of this seed."""
         rng = random.Random(seed)
-        job = random_job(rng, large)
+        job = random_job(rng, large, random.Random(-seed - 6).random() < 0.1)  # so that other jobs stay as they are
         for path in self.folder.iterdir():
             shutil.rmtree(path) if path.is_dir() else path.unlink()
         names, stdin = self.write_inputs(rng, job, random.Random(-seed - 5))
@@ -237,12 +261,12 @@ class Runner:
         is_plain = not job.merge and not job.check and job.array is None
         job.argsort = is_plain and random.Random(-seed - 2).random() < 0.2  # as below
         counting = random.Random(-seed - 4)  # as below
-        has_counts = job.merge and not large and not any("--record" in option for option in options)
+        has_counts = job.merge and not large and not job.is_of_records()
         if has_counts and counting.random() < 0.4:
             return self.add_counts(job, [*job.options, "-S", "64M"] + ["--batch-size=2"] * counting.randint(0, 1), counting)
         if job.merge and rng.random() < 0.3:
             options.append("--batch-size=2")
-        expecting = random.Random(-seed - 1)  # so that other jobs stay as they are
+        expecting = random.Random(-seed - 1)  # as above
         if job.check:
             return self.check(job, [*options, job.check], names, stdin, expecting)
         if expecting.random() < 0.1:
@@ -355,7 +379,7 @@ class Runner:
             changed[rng.randrange(job.size)] ^= 1 << rng.randrange(8)
             elements[0] = bytes(changed)
         (self.folder / "expected").write_bytes(b"".join(elements))
-        options = [*job.options, "--fingerprint", "--format=bin", "--decompress=none"]
+        options = [*job.options_of_raw(), "--fingerprint", "--format=bin", "--decompress=none"]
         done = self.execute(options, ["expected"], None)
         return done.stdout.decode().strip(), is_same
 

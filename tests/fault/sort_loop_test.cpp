@@ -12,6 +12,7 @@
 #include <cstdlib>
 #include <filesystem>
 #include <functional>
+#include <iterator>
 #include <optional>
 #include <ostream>
 #include <set>
@@ -67,27 +68,30 @@ Bytes distinct(const Bytes& input) {
   const Bytes all = sorted(input);
   Bytes once;
   for (auto at = all.begin(); at != all.end(); at += 4) {
-    if (once.empty() || !std::equal(at, at + 4, once.end() - 4)) {
-      once.insert(once.end(), at, at + 4);
-    }
+    const bool repeats = !once.empty() && std::equal(at, at + 4, once.end() - 4);
+    if (!repeats) once.insert(once.end(), at, at + 4);
   }
   return once;
 }
 
 Bytes first_hundred(const Bytes& input) {
-  Bytes all = sorted(input);
-  all.resize(400);
-  return all;
+  const Bytes all = sorted(input);
+  return {all.begin(), all.begin() + 400};
 }
 
 Bytes arrays_of_a_thousand(const Bytes& input) {
   Bytes all;
-  for (auto at = input.begin(); at != input.end();) {
-    const auto end = at + std::min<std::ptrdiff_t>(input.end() - at, 4000);
+  for (auto at = input.begin(), end = at; at != input.end(); at = end) {
+    end += std::min<std::ptrdiff_t>(input.end() - at, 4000);
     const Bytes array = sorted(Bytes(at, end));
     all.insert(all.end(), array.begin(), array.end());
-    at = end;
   }
+  return all;
+}
+
+Bytes between_ends(const Bytes& input) {
+  Bytes all = input;
+  std::ranges::copy(sorted(Bytes(input.begin() + 8, input.end() - 12)), all.begin() + 8);
   return all;
 }
 
@@ -110,11 +114,7 @@ const std::vector<SortCase>& cases() {
       {"Unpacked", {"-S", "2M", "--pack-runs=off"}, kSpilled, sorted},
       {"AroundThePageCache", {"-S", "2M", "--direct-io=on"}, kSpilled, sorted},
       {"ThroughThePageCache", {"-S", "2M", "--direct-io=off"}, kSpilled, sorted},
-      {.name = "Resumable",
-       .options = {"-S", "2M", "--batch-size=4"},
-       .keys = kSpilled,
-       .expected = sorted,
-       .resumes = true},
+      {"Resumable", {"-S", "2M", "--batch-size=4"}, kSpilled, sorted, KeyType::kU32, 4, true},
       {"Distinct", {"-u"}, kFew, distinct},
       {"Top", {"--top=100"}, kFew, first_hundred},
       {"Arrays", {"--batch-elements=1000"}, kFew, arrays_of_a_thousand},
@@ -124,6 +124,7 @@ const std::vector<SortCase>& cases() {
        arrays_of_a_thousand},
       {"Counted", {}, kFew, counted, KeyType::kU8, 1},
       {"Records", {"--record=16", "--key=0:u32", "-S", "3M"}, kSpilled, records, KeyType::kU32, 16},
+      {"Ends", {"-S", "2M", "--skip=8", "--skip-end=12"}, kSpilled, between_ends},
       {"Text", {"--format=bin:text"}, kFew, sorted},
       {"Array", {"--format=bin:npy"}, kFew, sorted},
       {"Gzip", {"--compress=gzip"}, kFew, sorted},
@@ -255,8 +256,7 @@ class Place {
     Bytes keys;
     Bytes block(std::size_t{1} << 20);
     while (const auto read = reader.next(block)) {
-      keys.insert(keys.end(), block.begin(),
-                  block.begin() + static_cast<std::ptrdiff_t>(read->bytes));
+      std::copy_n(block.begin(), read->bytes, std::back_inserter(keys));
     }
     return keys;
   }

@@ -90,6 +90,14 @@ def zstd_decoded(data: bytes) -> bytes:
     return subprocess.run(["zstd", "-dc"], input=data, capture_output=True, check=True).stdout
 
 
+def between(header: bytes, end: bytes) -> Callable[[bytes], bytes]:
+    """Takes away what --skip and --skip-end, or --elements, copy."""
+    def decoded(data: bytes) -> bytes:
+        inside = data[len(header):len(data) - len(end)]
+        return inside if header + inside + end == data else b"another header or another end"
+    return decoded
+
+
 def spilling(kind: str, *options: str, size="2M", memory="2M", resumes=None) -> Sort:
     name = f"in.{kind}"
     options = [*options, f"--resume={resumes}"] if resumes else options
@@ -150,6 +158,15 @@ def cpu_sorts() -> dict[str, Sort]:
         "text": Sort("gsort-gen -t u32 -n 20003 -o in.u32; od -An -v -w4 -tu4 in.u32 | tr -d ' ' > in.txt",
                      ["-t", "u32", "in.txt"], sorted_keys("in.u32"),
                      decoded=lambda data: array("I", map(int, data.split())).tobytes()),
+        "ends": Sort("gsort-gen -t u32 --size 2M -o keys.u32; { printf header; cat keys.u32; printf end; } > in.u32",
+                     ["-S", "2M", "--skip=6", "--skip-end=3", "in.u32"], sorted_keys("keys.u32"), over="in.u32",
+                     decoded=between(b"header", b"end")),
+        "ends_of_a_pipe": Sort("gsort-gen -t u32 -n 500003 -o keys.u32; { printf header; cat keys.u32; printf end; } > in",
+                               ["-t", "u32", "-S", "20M", "--parallel=1", "--skip=6", "--elements=500003"],
+                               sorted_keys("keys.u32"), stdin="in", to_pipe=True, decoded=between(b"header", b"end")),
+        "table": Sort("gsort-gen -t u64 --size 3M -o in.u64; { printf '\\x93NUMPY\\1\\0v\\0%-117s\\n' "
+                      "\"{'descr': '<u8', 'fortran_order': False, 'shape': (131072, 3), }\"; cat in.u64; } > in.npy",
+                      ["-S", "3M", "--format=npy:bin", "--key=0", "in.npy"], sorted_records("in.u64", 24)),
         "npy": small("u32", "--format=bin:npy", decoded=lambda data: data[128:]),
         "gzip": small("u32", "--compress=gzip", decoded=gzip.decompress),
         "bzip2": small("u32", "--compress=bzip2", decoded=bz2.decompress),

@@ -186,6 +186,12 @@ SortRequest through_pipes(SortRequest request, bool from, bool to) {
   return request;
 }
 
+SortRequest between_ends(SortRequest request) {
+  request.header = io::test::bytes_of("a header");
+  request.trailer = io::test::bytes_of("an end");
+  return request;
+}
+
 // Inputs of different lengths, in order.
 SortRequest merging(SortRequest request) {
   for (const std::uint64_t keys : {2'500U, 1U, 4'000U, 0U, 2'499U}) {
@@ -305,11 +311,8 @@ std::vector<LieCase> make_cases() {
         request_of({type, true, false}, Distribution::kUniform, use_small_blocks), counted)
         .may_repeat_blocks = true;
   }
-  add("counted_from_pipe",
-      through_pipes(
-          request_of({KeyType::kU16, false, false}, Distribution::kUniform, use_small_blocks), true,
-          false),
-      counted);
+  const auto u16 = request_of({KeyType::kU16}, Distribution::kUniform, use_small_blocks);
+  add("counted_from_pipe", through_pipes(u16, true, false), counted);
   add("records", request_of_records(use_one_chunk), kOfChunks);
   add("spilled_records", request_of_records(use_runs), spilled | placed);
 
@@ -365,20 +368,15 @@ std::vector<LieCase> make_cases() {
   const auto subtract = comparing(keys(use_small_pieces), SetOperation::kSubtract);
   add("intersected", intersect, compared | placed);
   add("subtracted", subtract, compared | placed);
-  add("intersected_floats",
-      comparing_floats(request_of({KeyType::kF32}, Distribution::kUniform, use_small_pieces),
-                       SetOperation::kIntersect),
-      compared | alike);
+  const auto f32 = request_of({KeyType::kF32}, Distribution::kUniform, use_small_pieces);
+  add("intersected_floats", comparing_floats(f32, SetOperation::kIntersect), compared | alike);
   add("intersected_to_pipe", through_pipes(intersect, false, true), compared);
   add("subtracted_from_pipe", through_pipes(subtract, true, false), compared);
   add("subtracted_top", with_top(subtract, 100), compared);
 
   add("arrays", in_arrays(keys(use_small_array_blocks), 100), arrays | placed);
-  add("arrays_of_u8",
-      in_arrays(
-          request_of({KeyType::kU8, false, false}, Distribution::kUniform, use_small_array_blocks),
-          500),
-      arrays);
+  const auto u8 = request_of({KeyType::kU8}, Distribution::kUniform, use_small_array_blocks);
+  add("arrays_of_u8", in_arrays(u8, 500), arrays);
   add("arrays_of_records", in_arrays(request_of_records(use_small_array_blocks), 70), arrays);
   add("arrays_as_sorts", in_arrays(keys(use_large_arrays<2'500, 2'500>), 2'500), kOfChunks);
   add("arrays_as_spilled_sorts", in_arrays(keys(use_large_arrays<5'000, 1'000>), 5'000), spilled);
@@ -396,6 +394,8 @@ std::vector<LieCase> make_cases() {
       true;
   add("to_pipe", through_pipes(keys(use_one_chunk), false, true), kOfChunks);
   add("spilled_through_pipes", through_pipes(keys(use_runs), true, true), spilled);
+  add("ends", between_ends(keys(use_runs)), spilled | placed);
+  add("ends_of_pipes", through_pipes(between_ends(keys(use_runs)), true, true), spilled);
 
   // Keys that are packed by the engine, in memory of a device, and on disk. Of what breaks its
   // contract the std engine says that the test is wrong: such lies are left to the others.

@@ -24,7 +24,15 @@ TYPES = {"u8": "B", "i8": "b", "u16": "H", "i16": "h", "u32": "I", "i32": "i", "
 FLOATS = {"f16": (10, 5), "bf16": (7, 4), "f32": (23, 9), "f64": (52, 17)}
 
 
+def columns_of(kind: str) -> tuple[str, int] | None:
+    """The type and number of the columns, of a table: "u32x4" is rows of four u32."""
+    name, times, columns = kind.partition("x")
+    return (name, int(columns)) if times else None
+
+
 def bytes_of(kind: str) -> int:
+    if table := columns_of(kind):
+        return table[1] * bytes_of(table[0])
     return int(kind[5:]) if kind.startswith("bytes") else struct.calcsize("=" + TYPES[kind])
 
 
@@ -159,14 +167,16 @@ def order_of(kind: str, big: bool) -> str:
 
 
 def array_of(raw: bytes, kind: str, big: bool) -> bytes:
-    """A .npy file; of a kind that is no type of keys (bytesN), of records that are N bytes each."""
-    size = bytes_of(kind)
+    """A .npy file; of a kind that is no type of keys: of records that are N bytes each (bytesN), or of a table."""
+    size, columns = bytes_of(kind), ""
+    if table := columns_of(kind):
+        kind, columns = table[0], f" {table[1]}"
     order = order_of(kind, big)
     if kind.startswith("bytes"):
         descr = f"[('all', '|V{size}')]"
     else:
-        descr = repr(order + ("M8[s]" if kind == "time64" else npy_kind(kind) + str(size)))
-    text = f"{{'descr': {descr}, 'fortran_order': False, 'shape': ({len(raw) // size},), }}".ljust(117) + "\n"
+        descr = repr(order + ("M8[s]" if kind == "time64" else npy_kind(kind) + str(bytes_of(kind))))
+    text = f"{{'descr': {descr}, 'fortran_order': False, 'shape': ({len(raw) // size},{columns}), }}".ljust(117) + "\n"
     return b"\x93NUMPY\1\0" + struct.pack("<H", len(text)) + text.encode() + raw
 
 
@@ -179,7 +189,12 @@ def keys_of_array(data: bytes, kind: str, big: bool) -> bytes:
         descr, shape, by_columns = header["descr"], header["shape"], header["fortran_order"]
     except (SyntaxError, TypeError, KeyError) as problem:
         raise ValueError(f"the header of the .npy file cannot be read: {problem}") from None
-    raw, size = data[begin:], bytes_of(kind)
+    raw, size, wanted_shape = data[begin:], bytes_of(kind), (len(data[begin:]) // bytes_of(kind),)
+    if len(raw) % size:
+        raise ValueError(f"{len(raw)} bytes follow the header")
+    if table := columns_of(kind):
+        kind, wanted_shape = table[0], (*wanted_shape, table[1])
+        size = bytes_of(kind)
     order = order_of(kind, big)
     of_records = kind.startswith("bytes")
     letters = "iM" if kind == "time64" else "V" if of_records else npy_kind(kind)
@@ -187,7 +202,7 @@ def keys_of_array(data: bytes, kind: str, big: bool) -> bytes:
         raise ValueError(f"the .npy file says {descr}")
     if not of_records and not re.fullmatch(rf"{re.escape(order)}[{letters}]{size}(\[\w+\])?", str(descr)):
         raise ValueError(f"the .npy file says {descr}")
-    if shape != (len(raw) // size,) or by_columns or len(raw) % size:
+    if shape != wanted_shape or by_columns:
         raise ValueError(f"the .npy file says {header}, {len(raw)} bytes follow")
     return raw
 

@@ -15,9 +15,10 @@ MOST_TEXT = 1 << 15  # elements: Python reads and writes them
 
 @dataclass
 class Input:
-    """What is sorted, and how. `kind` is the type of keys, or bytesN for records of N bytes."""
+    """What is sorted, and how. `kind` is the type of keys, bytesN for records of N bytes, or u32x4 for rows of a table."""
     kind: str = ""
     keys: str = ""  # of records, as --key takes them
+    columns: str = ""  # of a table, as --key takes them; `keys` are the same
     big: bool = False
     reverse: bool = False
     total: bool = False  # the order of floats
@@ -37,8 +38,12 @@ class Input:
     raw: list[bytes] = field(default_factory=list)  # of each input
 
     def element_options(self) -> list[str]:
-        size = forms.bytes_of(self.kind)
-        words = [f"--record={size}", f"--key={self.keys}"] if self.keys else [] if self.form == "npy" else ["-t", self.kind]
+        if self.columns:
+            words = [f"--key={self.columns}"]
+        elif self.keys:
+            words = [f"--record={forms.bytes_of(self.kind)}", f"--key={self.keys}"]
+        else:
+            words = [] if self.form == "npy" else ["-t", self.kind]
         return words + ["--float-order=total"] * self.total
 
     def options(self) -> list[str]:
@@ -162,6 +167,15 @@ def random_record(pick: Random) -> tuple[str, str]:
     return f"bytes{at + pick.choice([0, 0, 1, 8, 70])}", ",".join(keys)
 
 
+def random_table(pick: Random) -> tuple[str, str, str]:
+    """Kind, keys and columns: one to three of up to six columns."""
+    name = pick.choice([name for name in forms.TYPES if forms.has_dtype(name)])
+    count, size = pick.choice([1, 2, 3, 6]), forms.bytes_of(name)
+    keys = [(column, pick.choice(["", "", "r"])) for column in pick.sample(range(count), pick.randint(1, min(3, count)))]
+    return (f"{name}x{count}", ",".join(f"{column * size}:{name}{reverse}" for column, reverse in keys),
+            ",".join(f"{column}{reverse}" for column, reverse in keys))
+
+
 def random_raw(pick: Random, given: Input, count: int, environment: dict) -> bytes:
     if not given.keys:
         words = ["gsort-gen", "-t", given.kind, "-n", str(count), "-d", pick.choice(DISTRIBUTIONS), "--seed",
@@ -175,9 +189,12 @@ def random_input(pick: Random, folder: Path, environment: dict) -> Input:
     """Draws one, and writes its files."""
     given = Input(big=pick.random() < 0.25, reverse=pick.random() < 0.3, total=pick.random() < 0.2)
     given.kind, given.keys = random_record(pick) if pick.random() < 0.25 else (pick.choice(list(forms.TYPES)), "")
+    if given.keys and pick.random() < 0.3:
+        given.kind, given.keys, given.columns = random_table(pick)
     given.form = pick.choice(["bin"] * 6 + ["npy"] * forms.has_dtype(given.kind) + ["text"] * (not given.keys))
+    given.form = "npy" if given.columns else given.form
     given.out_form = pick.choice(["bin"] * 5 + ["npy", "text"])
-    if given.keys and given.out_form != "bin" and pick.random() < 0.8:
+    if given.keys and given.out_form != "bin" and (given.out_form == "text" if given.columns else pick.random() < 0.8):
         given.out_form = "bin"
     given.out_codec = pick.choice([""] * 6 + list(forms.CODECS))
     what = pick.choice(["", "", "", "unique", "top", "both", "arrays", "merge"])

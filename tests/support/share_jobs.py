@@ -55,7 +55,7 @@ class ShareJob:
     @staticmethod
     def suits(given) -> bool:
         return not (given.array is not None or given.top is not None or given.merge or given.argsort or given.each
-                    or any(given.around))
+                    or any(given.around) or given.columns)
 
     def format_words(self, form: str) -> list[str]:
         return [f"--format={form}"] if (self.input.form, self.input.out_form) != ("bin", "bin") else []

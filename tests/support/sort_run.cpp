@@ -5,6 +5,7 @@
 #include <csignal>
 #include <filesystem>
 #include <thread>
+#include <utility>
 
 #include <unistd.h>
 
@@ -31,9 +32,9 @@ class ServedPipe {
   ServedPipe(const ServedPipe&) = delete;
   ServedPipe& operator=(const ServedPipe&) = delete;
 
-  void feed(const Bytes& bytes) {
+  void feed(Bytes all) {
     open();
-    server_ = std::jthread([this, &bytes] {
+    server_ = std::jthread([this, bytes = std::move(all)] {
       std::size_t done = 0;
       while (done < bytes.size()) {
         const ssize_t wrote = ::write(ends_[1], bytes.data() + done, bytes.size() - done);
@@ -96,11 +97,24 @@ void share_chunk(Plan& plan, const Machine& machine) {
   plan.arena_bytes = plan.chunk.arena_bytes;
 }
 
+// Raw keys, whatever the first ones look like.
+InputForm form_of(const SortRequest& request) {
+  InputForm raw{FileFormat::kBinary, Codec::kNone};
+  raw.skip_bytes = request.header.size();
+  if (!request.from_pipe) {
+    raw.skip_end_bytes = request.trailer.size();
+  } else if (!request.trailer.empty()) {
+    raw.elements = request.input.size() / bytes_of(request.format.type);
+  }
+  return raw;
+}
+
 // The plan if the devices in `lost` cannot be used; without a device it is the CPU's.
 Plan plan_for(const SortRequest& request, io::Reader& reader, const std::vector<int>& lost = {}) {
   Options options = options_for(request.format.type, request.budget);
   options.key = request.format;
   options.records = request.records;
+  options.input_form = form_of(request);
   options.parallel = request.threads;
   options.batch_size = request.batch_size;
   options.unique = request.unique;
@@ -161,9 +175,12 @@ std::vector<std::string> make_inputs(const SortRequest& request, const io::test:
   const std::size_t inputs = merges ? request.merged.size() : 1;
   std::vector<std::string> names;
   for (std::size_t i = 0; i < inputs; ++i) {
-    const Bytes& input = merges ? request.merged[i] : request.input;
+    Bytes input = request.header;
+    for (const Bytes& more : {merges ? request.merged[i] : request.input, request.trailer}) {
+      input.insert(input.end(), more.begin(), more.end());
+    }
     if (request.from_pipe && i + 1 == inputs) {
-      pipe.feed(input);
+      pipe.feed(std::move(input));
       names.push_back(pipe.path());
     } else {
       names.push_back(folder / (merges ? "in" + std::to_string(i) : "in"));
@@ -215,11 +232,9 @@ io::MemoryInput array_of(const SortRequest& request, const std::string& name) {
 // Runs the plan; the inputs and the output are gone when it returns.
 void run(const SortRequest& request, const std::vector<std::string>& in, const std::string& out,
          const std::string& temporary, SortResult& result) try {
-  // Raw keys, whatever the first ones look like.
-  const InputForm raw{FileFormat::kBinary, Codec::kNone};
   const std::size_t element =
       request.records ? request.records->bytes : bytes_of(request.format.type);
-  io::ReaderOptions options{element, DirectIo::kAuto, raw};
+  io::ReaderOptions options{element, DirectIo::kAuto, form_of(request)};
   options.has_counts = request.min_count && !request.unique;
   if (request.from_array) options.memory = {array_of(request, in.front())};
   io::Reader reader(in, options);
