@@ -8,7 +8,7 @@ temporary folder, each behind a number; a test program is told by GSORT_MUTANT w
 effect. Tests that do not end count as tests that fail. mutants_test.py tests this script.
 
   mutants.py --list            what would be changed
-  mutants.py --only TEXT ...   only changes whose description holds one of these texts
+  mutants.py --only TEXT ...   only changes whose description holds one of these texts; builds only their tests
   mutants.py --quick           only the tests of some milliseconds, to see what is left to others
   mutants.py --keep FOLDER     build there, and leave it: a second run builds only what is new
 
@@ -17,6 +17,7 @@ Needs what building the tests needs; uses ccache if it is there.
 
 import argparse
 import concurrent.futures
+import filecmp
 import os
 import re
 import shutil
@@ -261,6 +262,15 @@ def find_all():
             for place, (file, texts) in enumerate(PLACES, 1)]
 
 
+def own_runs(file):
+    return next((TESTS[path] for path in TESTS if file.startswith(path)), [])
+
+
+def runs_of(files, usual=tuple(USUAL_TESTS)):
+    """All that may be tried on changes of these files."""
+    return {run for runs in [*map(own_runs, files), usual] for run in runs}
+
+
 def write_if_new(path, text):
     if not path.exists() or path.read_text() != text:
         path.write_text(text)
@@ -275,8 +285,8 @@ def build(finders, tree, jobs):
             continue
         to = tree / file
         to.parent.mkdir(parents=True, exist_ok=True)
-        if not to.exists() or to.stat().st_mtime < (ROOT / file).stat().st_mtime:
-            shutil.copy2(ROOT / file, to)
+        if not to.exists() or not filecmp.cmp(ROOT / file, to):
+            shutil.copy(ROOT / file, to)
     for finder in finders:
         (tree / finder.file).parent.mkdir(parents=True, exist_ok=True)
         write_if_new(tree / finder.file, finder.changed_source())
@@ -286,7 +296,7 @@ def build(finders, tree, jobs):
     if shutil.which("ccache"):
         configure.append("-DCMAKE_CXX_COMPILER_LAUNCHER=ccache")
     make = ["cmake", "--build", "build/release", "-j", str(jobs), "--target"]
-    programs = {program for tests in [*TESTS.values(), USUAL_TESTS] for program, _ in tests}
+    programs = {program for program, _ in runs_of(changed)}
     for command in (configure, make + sorted(programs)):
         done = subprocess.run(command, cwd=tree, env=environment, capture_output=True, text=True)
         if done.returncode != 0:
@@ -295,9 +305,9 @@ def build(finders, tree, jobs):
 
 
 class Tests:
-    def __init__(self, programs, quick):
+    def __init__(self, programs, quick, files):
         self.programs, self.quick, self.limits = programs, quick, {}
-        for run in {run for runs in [*TESTS.values(), self.usual()] for run in runs}:
+        for run in runs_of(files, self.usual()):
             begin = time.monotonic()
             if not self.passes(run, 0, None):
                 sys.exit(f"{' '.join(run)} fails where nothing has been taken out")
@@ -318,8 +328,7 @@ class Tests:
 
     def killer_of(self, mutant):
         """The program that fails; None if all pass."""
-        own = next((TESTS[path] for path in TESTS if mutant.file.startswith(path)), [])
-        for run in own + self.usual():
+        for run in own_runs(mutant.file) + self.usual():
             try:
                 if not self.passes(run, mutant.number, self.limits[run]):
                     return run[0]
@@ -336,9 +345,9 @@ def main():
     parser.add_argument("--keep", metavar="FOLDER", type=Path)
     parser.add_argument("--jobs", type=int, default=os.cpu_count())
     arguments = parser.parse_args()
-    finders = find_all()
-    mutants = [mutant for finder in finders for mutant in finder.mutants
-               if any(text in str(mutant) for text in arguments.only)]
+    is_wanted = lambda mutant: any(text in str(mutant) for text in arguments.only)
+    finders = [finder for finder in find_all() if any(map(is_wanted, finder.mutants))]
+    mutants = [mutant for finder in finders for mutant in finder.mutants if is_wanted(mutant)]
     if arguments.list:
         for mutant in mutants:
             reason = mutant.reason_to_survive()
@@ -346,7 +355,7 @@ def main():
         return
     with tempfile.TemporaryDirectory() as temporary:
         programs = build(finders, (arguments.keep or Path(temporary)).resolve(), arguments.jobs)
-        tests = Tests(programs, arguments.quick)
+        tests = Tests(programs, arguments.quick, [finder.file for finder in finders])
         tried = [mutant for mutant in mutants if mutant.reason_to_survive() is None]
         killers = Counter()
         with concurrent.futures.ThreadPoolExecutor(arguments.jobs) as pool:
