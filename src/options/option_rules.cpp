@@ -182,8 +182,6 @@ constexpr OptionRule kResultRules[] = {
     {kIntersect, kNotWith, kSubtract, "run gsort twice; - reads the first result from a pipe"},
     {kSetOperations, kNeeds, kMerge, "sort each FILE, then add -m"},
     {kSetOperations, kNeeds, kTwoFiles, "name all FILEs to compare; -u alone takes one"},
-    {kSetOperations, kNotWith, kRecords,
-     "only keys are compared, not records: give the keys alone"},
 
     {kCheck, kNotWith, kMerge, "--merge checks the order of its inputs; leave out one of them"},
     {kCheck, kNotWith, kFingerprint, "--check prints the fingerprint, too; leave out one of them"},

@@ -215,9 +215,9 @@ constexpr auto kRows = std::to_array<OptionSpec>({
     {.name = "intersect",
      .group = kJob,
      .help = "with -m: one of each key that is in every FILE",
-     .more = "In one pass, on the CPU, without temporary files; not with --record.",
+     .more = "In one pass, on the CPU, without temporary files.",
      .rules = "Sorted FILEs are compared as they are read. The output has one of each key, as with "
-              "-u. Works with all key types.",
+              "-u; of records, the first one of the first FILE. Works with all key types.",
      .apply = [](Options& o, Text) { o.intersect = true; }},
     {.name = "subtract",
      .group = kJob,

@@ -249,7 +249,7 @@ prose(OTHER_PROGRAM, r"save (array\.ravel|numpy\.).*", r"array\.view\(.*", r"int
       r"save its numbers as a \.npy file, or as raw keys", r"arrays of one dimension are sorted, .*", r"numpy\.char\.encode.*", r"unpack it; \.npy files are sorted",
       r"to sort its rows as records, save .*", r"write raw keys \(--format=IN:bin\); numpy\.fromfile .*")
 prose(ANOTHER_JOB, r"run gsort twice.*", r"the number of keys is not known in advance; .*", r"write the result with -o first, .*",
-      r"write all counts, .*", r"sort (one|them|into|each).*", r"only keys are (counted|compared), not records: .*",
+      r"write all counts, .*", r"sort (one|them|into|each).*", r"only keys are counted, not records: .*",
       r"(split|resume|explain|check) one FILE at a time", r"run it once for each FILE", r"run --(?:form|take).*", r"merge .*",
       r"--take with .*", r"form the shares with --float-order=total, .*")
 prose(SAYS_WHY, r"each line holds one number, and nothing else", r"every array is sorted on its own and keeps its elements",

@@ -1,6 +1,7 @@
 """argsort, unique, intersect1d and setdiff1d, compared with NumPy."""
 
 import gzip
+import hashlib
 
 import numpy
 import pytest
@@ -351,6 +352,16 @@ def test_sets_of_texts_in_compressed_files(tmp_path):
     assert gsort.setdiff1d(tmp_path / "a.npy.gz", tmp_path / "b.npy.gz").tolist() == [b"a"]
     assert gsort.setdiff1d(tmp_path / "sorted.npy.gz", numpy.sort(a), assume_sorted=True).tolist() == [b"cc"]
     assert gsort.unique(tmp_path / "a.npy.gz", counts=True)[1].tolist() == [1, 1, 1]
+
+
+def test_sets_of_records_and_hashes():
+    a = numpy.stack([random_array("u2", 3_000) % 50, random_array("u2", 3_000) % 40], axis=1).view([("x", "<u2"), ("y", "<u2")])[:, 0]
+    b = a[::3].copy()
+    b["y"] += numpy.arange(b.size, dtype="u2") % 2 * 17
+    hashes = numpy.array([hashlib.sha1(bytes([i % 97])).digest() for i in range(300)], "S20")
+    for first, second in ((a, b), (b[:9], a), (hashes, hashes[::5])):
+        assert_same(gsort.intersect1d(first, second), numpy.intersect1d(first, second))
+        assert_same(gsort.setdiff1d(first, second), numpy.setdiff1d(first, second))
 
 
 def test_sets_of_what_is_sorted():

@@ -31,7 +31,7 @@ class Summary:
     bytes: int               # of them
     seconds: float
     bound: Optional[float]   # seconds if nothing had waited; None: too short to tell
-    fingerprint: str         # of the elements read, as `gsort --fingerprint` prints it; sets of texts: of the result
+    fingerprint: str         # of the elements read, as `gsort --fingerprint` prints it
     engine: str              # "cpu" or "cuda"
     spilled_bytes: int       # written to temporary folders
 

@@ -12,7 +12,7 @@ from ._errors import usage
 from ._in_memory import sorted_in_memory
 from ._outputs import refuse_overlap
 from ._results import CHUNK, copied, gathered, place_of, run
-from ._sources import Inputs, as_bool, is_big_endian, is_text, option_words, wanted_dtype
+from ._sources import Inputs, as_bool, is_big_endian, option_words, wanted_dtype
 
 
 def _sorted_copy(inputs: Inputs, words: List[bytes], float_order: Any, place: str, progress: Any,
@@ -30,29 +30,6 @@ def _pieces(keys: numpy.ndarray, dtype: numpy.dtype) -> Iterator[Tuple[int, int]
     """Yields where each piece of `keys` begins and ends. A piece takes little memory, also as elements of `dtype`."""
     step = max(CHUNK // dtype.itemsize, 1)
     return ((begin, min(begin + step, keys.size)) for begin in range(0, keys.size, step))
-
-
-def _picked(keys: numpy.ndarray, pairs: bool) -> Iterator[numpy.ndarray]:
-    """Of sorted keys that occur at most twice, yields those that occur twice, or those that occur once; in pieces."""
-    bits = keys.view(f"V{keys.dtype.itemsize}")
-    for begin, end in _pieces(keys, keys.dtype):
-        first, last = max(begin, 1), min(end, keys.size - 1)
-        repeats = numpy.zeros(end - begin + 1, bool)  # the key before it
-        repeats[first - begin:last - begin + 1] = bits[first:last + 1] == bits[first - 1:last]
-        yield keys[begin:end][repeats[1:] if pairs else ~(repeats[1:] | repeats[:-1])]
-
-
-def _compared_texts(sides: List[numpy.ndarray], pairs: bool, merge: Callable[..., numpy.ndarray],
-                    gather: Callable[..., numpy.ndarray]) -> numpy.ndarray:
-    """The texts of both sides, or of the first alone. Sides are sorted and distinct; the program only merges them."""
-    first = sides[0].dtype
-    if first.kind != sides[1].dtype.kind:
-        raise usage("sources", f"{first} and {sides[1].dtype} have no order together", "give sources of one kind")
-    wide = numpy.result_type(first, sides[1].dtype).newbyteorder(first.byteorder)
-    sides = [side if side.dtype == wide else gather((side[begin:end] for begin, end in _pieces(side, wide)), wide, side.size)
-             for side in sides]
-    common = gather(_picked(merge(sides), True), wide, min(side.size for side in sides))
-    return common if pairs else gather(_picked(merge([sides[0], common]), False), first, sides[0].size)
 
 
 def _in_byte_order(array: numpy.ndarray, dtype: numpy.dtype) -> numpy.ndarray:
@@ -76,8 +53,8 @@ def _common_dtype(first: numpy.dtype, second: numpy.dtype) -> numpy.dtype:
 def _holds(wide: numpy.dtype, dtype: numpy.dtype) -> bool:
     if wide.kind == "f" and dtype.kind in "iu":
         return 8 * dtype.itemsize <= numpy.finfo(wide).nmant + 1
-    is_number = wide.kind in "biuf" and dtype.kind in "biuf"  # times of other units may overflow
-    return is_number or wide == dtype.newbyteorder("=")
+    is_alike = any(wide.kind in kinds and dtype.kind in kinds for kinds in ("biuf", "S", "U"))  # times may overflow
+    return is_alike or wide == dtype.newbyteorder("=")
 
 
 def _kept(keys: numpy.ndarray, dtype: numpy.dtype, wide: numpy.dtype) -> Iterator[numpy.ndarray]:
@@ -112,7 +89,7 @@ def compared(operation: bytes, a: Any, b: Any, output: Any, assume_sorted: bool,
     if as_bool("assume_sorted", assume_sorted) and all(len(one.items) == 1 for one in inputs):
         known = [each for one in inputs for each in one.known_dtypes]
         is_mixed = len(set(known)) > 1 or (len(known) == 1 and dtype is None and is_big_endian(known[0]))  # raw: little
-        if not is_mixed and not any(is_text(each) for each in known):
+        if not is_mixed:
             both = [one.held[0] if one.held else one.items[0] for one in inputs]
             return run(Inputs(both, dtype), [*words, b"--merge", operation], output, progress, temporary)
     distinct = [*words, b"--unique"] + [b"--merge"] * bool(assume_sorted)
@@ -120,13 +97,9 @@ def compared(operation: bytes, a: Any, b: Any, output: Any, assume_sorted: bool,
         first, second = (copied(one, distinct, place, progress, stack) if assume_sorted else
                          _sorted_copy(one, distinct, options["float_order"], place, progress, stack) for one in inputs)
         sides = [first, _in_byte_order(second, first.dtype)]
-        merging, pairs = [*words, b"--merge"], operation == b"--intersect"
+        pairs = operation == b"--intersect"
 
         def gather(pieces: Iterable[numpy.ndarray], dtype: numpy.dtype, most: int) -> numpy.ndarray:
             return gathered(pieces, dtype, most, place, stack)
 
-        if not any(is_text(side.dtype) for side in sides):
-            sides = _of_one_dtype(sides, pairs, gather)
-            return run(Inputs(sides), [*merging, operation], output, progress, temporary)
-        texts = _compared_texts(sides, pairs, lambda sides: copied(Inputs(sides), merging, place, progress, stack), gather)
-        return run(Inputs(texts), merging, output, progress, temporary)
+        return run(Inputs(_of_one_dtype(sides, pairs, gather)), [*words, b"--merge", operation], output, progress, temporary)

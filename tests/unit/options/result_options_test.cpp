@@ -59,7 +59,7 @@ TEST(ResultOptions, MayStandBesideEachOtherWhereThatMeansSomething) {
   EXPECT_EQ(complaint([&] { require_rules(RuleSet::kResult, fingerprint); }), "");
 }
 
-TEST(ResultOptions, CompareKeysOfSortedInputsOnly) {
+TEST(ResultOptions, CompareSortedInputsOnly) {
   for (bool Options::*operation : {&Options::intersect, &Options::subtract}) {
     Options options;
     options.*operation = true;
@@ -72,13 +72,6 @@ TEST(ResultOptions, CompareKeysOfSortedInputsOnly) {
     options.inputs.pop_back();
     EXPECT_NE(said().find("at least two FILEs"), std::string::npos) << said();
     options.inputs.emplace_back("b");
-    options.records.emplace();
-    EXPECT_NE(said().find("--record"), std::string::npos) << said();
-    options.records.reset();
-    StoredArray stored;
-    stored.records.emplace();
-    const std::string text = complaint([&] { require_rules(RuleSet::kResult, options, stored); });
-    EXPECT_NE(text.find("an array of records"), std::string::npos) << text;
     options.intersect = options.subtract = true;
     EXPECT_NE(said().find("options --intersect and --subtract"), std::string::npos) << said();
   }
