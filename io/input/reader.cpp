@@ -13,6 +13,8 @@
 #include "base/error.hpp"
 #include "base/made_once.hpp"
 #include "element/counted_keys.hpp"
+#include "element/element.hpp"
+#include "element/record_text.hpp"
 #include "form/equal_floats.hpp"
 #include "form/npy.hpp"
 #include "io/input/equal_arrays.hpp"
@@ -26,6 +28,21 @@ namespace {
 
 std::string byte_order_of(const KeyFormat& key) {
   return key.big_endian ? "big-endian numbers" : "little-endian numbers";
+}
+
+// The keys of an array; of keys of bytes with counts, these and the byte order of the counts.
+std::optional<KeyFormat> stored_key(const StoredArray& array, const ReaderOptions& options) {
+  if (array.key || !options.has_counts) return array.key;
+  const StoredField& field = array.records->fields.front();
+  KeyFormat key = element_of({}, RecordFormat{field.bytes, field.keys}).key;
+  key.big_endian = field.keys.front().big_endian;
+  return key;
+}
+
+// Whether its rows are keys of the type bytesN that was asked for.
+bool is_table_of_bytes(const StoredArray& array, const ReaderOptions& options) {
+  const std::uint32_t row_bytes = string_bytes(options.key);
+  return row_bytes > 0 && array.row_elements * array.element_bytes() == row_bytes;
 }
 
 }  // namespace
@@ -164,11 +181,13 @@ void Reader::Impl::adopt_stored_keys(const ReaderOptions& options) {
     if (options.has_counts) source->set_stored(keys_of_counted(*source->stored(), source->path()));
     const std::size_t count_bytes = options.has_counts ? kCountBytes : 0;
     element_bytes_ = source->stored()->element_bytes() + count_bytes;
-    const std::optional<KeyFormat>& stored = source->stored()->key;
+    if (source->stored()->key) key_is_stored_ = true;
+    const std::optional<KeyFormat> stored = stored_key(*source->stored(), options);
     if (!stored) continue;
-    if (type_is_fixed && stored->type != key_.type) {
-      throw disagrees(*source, std::string(name_of(stored->type)),
-                      fmt::format("{} is to be sorted", name_of(key_.type)),
+    const bool is_other = stored->type != key_.type || string_bytes(*stored) != string_bytes(key_);
+    if (type_is_fixed && is_other && !is_table_of_bytes(*source->stored(), options)) {
+      throw disagrees(*source, type_text(*stored),
+                      fmt::format("{} is to be sorted", type_text(key_)),
                       "its header says so; the type comes from -t, a suffix, or the input before");
     }
     const bool has_order = options.has_counts || bytes_of(stored->type) > 1;
@@ -178,8 +197,9 @@ void Reader::Impl::adopt_stored_keys(const ReaderOptions& options) {
                       "its header says so; leave out --endian, or sort such files separately");
     }
     key_.type = stored->type;
+    key_.tuple = stored->tuple;
     if (!order_is_fixed) key_.big_endian = stored->big_endian;
-    type_is_fixed = order_is_fixed = key_is_stored_ = true;
+    type_is_fixed = order_is_fixed = true;
   }
 }
 

@@ -89,8 +89,10 @@ void TextSource::fill(ByteSpan room, const Claim& claim) {
   const auto bad = parse(text, key_, room.first(claim.bytes));
   if (!bad) return;
   const std::string_view line = text.substr(bad->begin, text.find('\n', bad->begin) - bad->begin);
-  if (has_counts_) throw bad_counted_line(path(), claim.begin + bad->line + 1, line, key_.type);
-  throw bad_line(path(), claim.begin + bad->line + 1, line, key_.type);
+  const std::uint64_t number = claim.begin + bad->line + 1;
+  if (has_counts_) throw bad_counted_line(path(), number, line, key_);
+  if (string_bytes(key_) > 0) throw bad_hex_line(path(), number, line, string_bytes(key_));
+  throw bad_line(path(), number, line, key_.type);
 }
 
 std::string TextSource::note() const {

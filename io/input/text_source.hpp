@@ -26,7 +26,7 @@ class TextSource final : public Source {
   void begin(const ElementForm& form) override {
     key_ = form.key;
     has_counts_ = form.has_counts;
-    element_bytes_ = form.has_counts ? form.bytes : bytes_of(form.key.type);
+    element_bytes_ = form.has_counts ? form.bytes : bytes_of(form.key);
   }
   [[nodiscard]] Filling filling() const override { return Filling::kByDecoding; }
 

@@ -11,6 +11,7 @@
 #include <fmt/format.h>
 
 #include "base/error.hpp"
+#include "base/units.hpp"
 #include "element/value.hpp"
 #include "io/codecs/decompress.hpp"
 
@@ -65,10 +66,11 @@ bool are_same(ConstByteSpan keys, ConstByteSpan others, bool swaps_bytes) {
 
 template <class Value>
 bool lines_read_back(std::string_view text, ConstByteSpan raw_keys, const KeyFormat& format) {
+  const std::size_t key_bytes = bytes_of(format);
   std::array<std::byte, kBytesAtOnce> read;  // NOLINT: all of it that is used is written first
   const ByteSpan keys = ByteSpan(read).first(raw_keys.size());
   const bool whole_lines =
-      text.ends_with('\n') && count_newlines(text) == raw_keys.size() / sizeof(Value);
+      text.ends_with('\n') && count_newlines(text) == raw_keys.size() / key_bytes;
   const bool has_blanks = text.find_first_of(" \t\r") != std::string_view::npos;  // never written
   return whole_lines && !has_blanks && !parse_lines(text, format, keys) &&
          are_same<Value>(raw_keys, keys, format.big_endian);
@@ -91,8 +93,9 @@ bool reads_back(std::string_view text, ConstByteSpan raw_keys, const KeyFormat& 
 std::size_t format_proven(LineFormatter formatter, ConstByteSpan raw_keys, const KeyFormat& format,
                           char* out) {
   char* at = out;
+  const std::size_t most = round_down(kBytesAtOnce, bytes_of(format));
   while (!raw_keys.empty()) {
-    const ConstByteSpan keys = raw_keys.first(std::min(raw_keys.size(), kBytesAtOnce));
+    const ConstByteSpan keys = raw_keys.first(std::min(raw_keys.size(), most));
     const std::size_t bytes = formatter(keys, format, at);
     if (!reads_back({at, bytes}, keys, format)) throw encoded_otherwise(name_of(FileFormat::kText));
     at += bytes;

@@ -163,7 +163,7 @@ void Writer::put_frame(std::uint64_t position, ConstByteSpan keys) {
 ConstByteSpan Writer::encode(ConstByteSpan keys, Scratch& scratch) {
   ConstByteSpan encoded = keys;
   if (options_.form.format == FileFormat::kText) {
-    const std::size_t line = most_line_bytes(options_.key.type);
+    const std::size_t line = most_line_bytes(options_.key);
     const std::size_t most = line + (options_.counts ? kMostCountBytes : 0);
     scratch.text.resize(options_.frame_elements * most + kTextSlack);
     char* const text = reinterpret_cast<char*>(scratch.text.data());
@@ -186,12 +186,12 @@ std::size_t Writer::format(ConstByteSpan keys, char* to) {
 
 // Formats all keys first, then puts each count before its key.
 std::size_t Writer::format_counted(ConstByteSpan pairs, Scratch& scratch, char* to) {
-  const std::size_t key_bytes = bytes_of(options_.key.type);
+  const std::size_t key_bytes = bytes_of(options_.key);
   const std::size_t count = pairs.size() / element_bytes_;
   scratch.keys.resize(count * key_bytes);
   scratch.counts.resize(count);
   split_counts(pairs, key_bytes, options_.key.big_endian, scratch.keys.data(), scratch.counts);
-  scratch.key_lines.resize(count * most_line_bytes(options_.key.type) + kTextSlack);
+  scratch.key_lines.resize(count * most_line_bytes(options_.key) + kTextSlack);
   const std::string_view key_lines(scratch.key_lines.data(),
                                    format(scratch.keys, scratch.key_lines.data()));
   const std::size_t bytes = put_counts_in_front(scratch.counts, key_lines, to);

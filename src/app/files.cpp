@@ -51,12 +51,13 @@ std::uint64_t memory_of(const Resources& resources, unsigned processes) {
 io::ReaderOptions reader_options(const Options& options) {
   require_memory_for_names(options);
   io::ReaderOptions wanted;
-  wanted.element_bytes = ElementFormat{options.key, options.records}.bytes();
+  const ElementFormat element = element_of(options.key, options.records);
+  wanted.element_bytes = element.bytes();
   wanted.has_counts = adds_counts(options);
   wanted.direct_io = options.direct_io;
   wanted.is_read_by_one_thread = cores_for(options.parallel) == 1;
   wanted.form = options.input_form;
-  wanted.key = options.key;
+  wanted.key = element.key;
   wanted.type_is_asked =
       options.type_source == TypeSource::kOption || options.type_source == TypeSource::kSuffix;
   wanted.type_is_assumed = options.type_source == TypeSource::kDefault;

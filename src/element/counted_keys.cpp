@@ -1,5 +1,6 @@
 #include "element/counted_keys.hpp"
 
+#include <bit>
 #include <cstring>
 
 #include "element/key.hpp"
@@ -39,18 +40,28 @@ void split_counts(std::span<const std::byte> pairs, std::size_t key_bytes, bool 
 // A sum modulo 2^64 of equal summands is a product.
 Fingerprint fingerprint_of_counted(const CountedKeys& keys, std::uint64_t but) {
   Fingerprint all;
-  with_key_of_width(keys.key_bytes, [&](auto width) {
+  const auto add = [&](const auto& fingerprint_at) {
     const std::byte* at = keys.keys.data();
     for (const std::uint64_t count : keys.counts) {
-      decltype(width) key{};
-      std::memcpy(&key, at, sizeof(key));
-      at += sizeof(key);
       const std::uint64_t times = count - but;
-      const Fingerprint one = fingerprint::of_key(key);
+      const Fingerprint one = fingerprint_at(at);
+      at += keys.key_bytes;
       all.count += times;
       all.first += times * one.first;
       all.second += times * one.second;
     }
+  };
+  if (!std::has_single_bit(keys.key_bytes) || keys.key_bytes > sizeof(UInt128)) {
+    add([&](const std::byte* at) {
+      return fingerprint_of_records({at, keys.key_bytes}, keys.key_bytes);
+    });
+    return all;
+  }
+  with_key_of_width(keys.key_bytes, [&](auto key) {
+    add([&](const std::byte* at) {
+      std::memcpy(&key, at, sizeof(key));
+      return fingerprint::of_key(key);
+    });
   });
   return all;
 }

@@ -31,6 +31,11 @@ struct ElementFormat {
   [[nodiscard]] std::optional<RecordFormat> cut_by_prefix() const;
 };
 
+// The elements of such keys, or of records if there are any. If they are of type bytesN, both key
+// and records say so.
+[[nodiscard]] ElementFormat element_of(const KeyFormat& key,
+                                       const std::optional<RecordFormat>& records);
+
 // Records of 16 bytes that are nothing but keys, which the CPU engine sorts as numbers of 128 bits
 // even where runs, splits and the proof see records.
 [[nodiscard]] bool is_wide_key(const RecordFormat& records);

@@ -182,7 +182,8 @@ struct KeyTuple {
   friend bool operator==(const KeyTuple&, const KeyTuple&) = default;
 };
 
-// How keys lie in a file and which order is wanted.
+// How keys lie in a file and which order is wanted. Keys of type bytesN have a tuple of one field
+// of bytes; where N is not that of a number, elements are records beside it (element_of()).
 struct KeyFormat {
   KeyType type = KeyType::kI32;
   bool big_endian = false;  // for a tuple: as requested; the fields have the byte order that holds
@@ -192,6 +193,16 @@ struct KeyFormat {
 
   friend bool operator==(const KeyFormat&, const KeyFormat&) = default;
 };
+
+// The N of bytesN; 0 for other keys.
+[[nodiscard]] constexpr std::uint32_t string_bytes(const KeyFormat& key) {
+  const KeyField& first = key.tuple.fields[0];
+  return key.tuple.count == 1 && !first.type ? first.bytes : 0;
+}
+[[nodiscard]] constexpr std::size_t bytes_of(const KeyFormat& key) {
+  const std::uint32_t string = string_bytes(key);
+  return string > 0 ? string : bytes_of(key.type);
+}
 
 template <class Key>
 [[nodiscard]] GSORT_HOST_DEVICE constexpr Key swap_bytes(Key key) {

@@ -43,7 +43,7 @@ bool is_tuple(const RecordFormat& records) {
   return key_bytes == records.bytes;
 }
 
-// Requires: is_tuple(records); at most KeyTuple::kMostBytes.
+// Requires: is_tuple(records); at most KeyTuple::kMostBytes keys.
 KeyTuple tuple_of(const RecordFormat& records) {
   KeyTuple tuple;
   std::ranges::copy(records.keys, tuple.fields.begin());
@@ -133,6 +133,18 @@ std::optional<RecordFormat> ElementFormat::shown_records() const {
   if (records || key.tuple.count == 0) return records;
   const auto* const first = key.tuple.fields.data();
   return RecordFormat{static_cast<std::uint32_t>(bytes()), {first, first + key.tuple.count}};
+}
+
+ElementFormat element_of(const KeyFormat& key, const std::optional<RecordFormat>& records) {
+  ElementFormat element{key, records};
+  if (const std::uint32_t bytes = string_bytes(key); bytes > 0 && !records) {
+    element.records = RecordFormat{bytes, {{0, bytes, std::nullopt, false, key.descending}}};
+  }
+  element.key.tuple = {};
+  if (element.records && are_strings(*element.records)) {
+    element.key.tuple = tuple_of(*element.records);
+  }
+  return element;
 }
 
 ElementFormat ElementFormat::as_keys(std::size_t most_bytes) const {

@@ -21,4 +21,10 @@ struct RecordFormat {
   friend bool operator==(const RecordFormat&, const RecordFormat&) = default;
 };
 
+// Whether records are nothing but one key of bytes: keys of type bytesN.
+[[nodiscard]] inline bool are_strings(const RecordFormat& records) {
+  return records.keys.size() == 1 && !records.keys[0].type &&
+         records.keys[0].bytes == records.bytes;
+}
+
 }  // namespace gsort

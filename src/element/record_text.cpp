@@ -31,6 +31,11 @@ std::string_view direction(bool descending) {
 
 }  // namespace
 
+std::string type_text(const KeyFormat& key) {
+  const std::uint32_t string = string_bytes(key);
+  return string > 0 ? fmt::format("bytes{}", string) : std::string(name_of(key.type));
+}
+
 std::string describe_keys(const RecordFormat& format) {
   std::vector<std::string> words;
   for (const KeyField& key : format.keys) {
@@ -43,12 +48,17 @@ std::string describe_keys(const RecordFormat& format) {
 }
 
 std::string order_words(const ElementFormat& format) {
-  if (const auto records = format.shown_records()) return "by " + describe_keys(*records);
-  return std::string(direction(format.key.descending));
+  const auto records = format.shown_records();
+  if (records && string_bytes(format.key) == 0) return "by " + describe_keys(*records);
+  return std::string(direction(records ? records->keys[0].descending : format.key.descending));
 }
 
 std::string text_of_keys(const ElementFormat& format, const std::byte* element) {
   const KeyFormat& key = format.key;
+  if (const std::uint32_t string = string_bytes(key)) {
+    const auto* const bytes = reinterpret_cast<const std::uint8_t*>(element);
+    return fmt::format("{:02x}", fmt::join(bytes, bytes + string, ""));
+  }
   const auto records = format.shown_records();
   if (!records) {
     return text_of_key({.bytes = static_cast<std::uint32_t>(format.bytes()),

@@ -10,6 +10,9 @@
 
 namespace gsort {
 
+// "u32", "bytes20": as --type has it.
+[[nodiscard]] std::string type_text(const KeyFormat& key);
+
 // "0:u32 ascending, 4:bytes10 descending": the keys as --key has them.
 [[nodiscard]] std::string describe_keys(const RecordFormat& format);
 

@@ -5,6 +5,7 @@
 #include <charconv>
 
 #include "element/counted_keys.hpp"
+#include "element/record_format.hpp"
 
 namespace gsort {
 namespace {
@@ -20,7 +21,7 @@ std::string_view take_line(std::string_view& text) {
 
 std::optional<BadLine> parse_counted_lines(std::string_view text, const KeyFormat& format,
                                            std::span<std::byte> raw_pairs) {
-  const std::size_t key_bytes = bytes_of(format.type);
+  const std::size_t key_bytes = bytes_of(format);
   const std::string_view all = text;
   for (std::size_t number = 0; !text.empty(); ++number) {
     const BadLine here{number, all.size() - text.size()};
@@ -31,7 +32,7 @@ std::optional<BadLine> parse_counted_lines(std::string_view text, const KeyForma
     if (problem != std::errc() || (*end != ' ' && *end != '\t')) return here;
     line.remove_prefix(static_cast<std::size_t>(end - line.data()));
     const auto pair = raw_pairs.subspan(number * (key_bytes + kCountBytes));
-    std::array<std::byte, sizeof(UInt128)> key{};
+    std::array<std::byte, RecordFormat::kMostKeyBytes> key{};
     if (parse_lines(line, format, std::span(key).first(key_bytes))) return here;
     join_counts({std::span(key).first(key_bytes), key_bytes, {&count, 1}}, format.big_endian,
                 pair.data());

@@ -33,6 +33,7 @@ inline constexpr std::size_t kLeastLineBytes = 2;  // a digit and a newline
 
 // The most bytes of one line, its newline included, that format_lines makes of a key.
 [[nodiscard]] std::size_t most_line_bytes(KeyType type);
+[[nodiscard]] std::size_t most_line_bytes(const KeyFormat& key);
 
 [[nodiscard]] std::size_t count_newlines(std::string_view text);
 
@@ -45,12 +46,12 @@ struct BadLine {
 // The line without the blanks around its number, and without the CR of a CR LF.
 [[nodiscard]] std::string_view without_blanks(std::string_view line);
 
-// Reads one key a line: a number in decimal digits, '-' in front if negative; floating-point
-// numbers as std::from_chars reads them ("1e-3", "inf", "nan"). Leading zeros, blanks around the
-// number and lines that end with CR LF are accepted; plus signs and empty lines are not.
-// Requires: every line of `text` ends with a newline, `raw_keys` has room for exactly the keys of
-// all lines and does not overlap it, kTextSlack bytes behind the text are readable.
-// Returns: the first bad line; the keys before it have been written.
+// Reads one key a line: a key of bytesN as 2N hexadecimal digits, a number in
+// decimal digits, '-' in front if negative; floating-point numbers as std::from_chars reads them
+// ("1e-3", "inf", "nan"). Leading zeros, blanks around the number and lines that end with CR LF are
+// accepted; plus signs and empty lines are not. Requires: every line of `text` ends with a newline,
+// `raw_keys` has room for exactly the keys of all lines and does not overlap it, kTextSlack bytes
+// behind the text are readable. Returns: the first bad line; the keys before it have been written.
 [[nodiscard]] std::optional<BadLine> parse_lines(std::string_view text, const KeyFormat& format,
                                                  std::span<std::byte> raw_keys);
 

@@ -87,6 +87,19 @@ std::size_t put_lines(std::span<const std::byte> raw_keys, bool swaps_bytes, cha
   return static_cast<std::size_t>(at - out);
 }
 
+std::size_t format_hex_lines(std::span<const std::byte> raw_keys, std::size_t key_bytes,
+                             char* out) {
+  constexpr std::string_view kHexDigits = "0123456789abcdef";
+  char* at = out;
+  for (std::size_t i = 0; i < raw_keys.size(); ++i) {
+    const auto byte = std::to_integer<unsigned>(raw_keys[i]);
+    *at++ = kHexDigits[byte >> 4];
+    *at++ = kHexDigits[byte & 0xfU];
+    if ((i + 1) % key_bytes == 0) *at++ = '\n';
+  }
+  return static_cast<std::size_t>(at - out);
+}
+
 // All of these are NaN, and all but one of each sign have a payload or are signaling.
 template <class Value>
 std::uint64_t count_odd_nans(std::span<const std::byte> raw_keys, bool swaps_bytes) {
@@ -128,7 +141,12 @@ std::size_t most_line_bytes(KeyType type) {
   });
 }
 
+std::size_t most_line_bytes(const KeyFormat& key) {
+  return string_bytes(key) > 0 ? 2 * string_bytes(key) + 1 : most_line_bytes(key.type);
+}
+
 std::size_t format_lines(std::span<const std::byte> raw_keys, const KeyFormat& format, char* out) {
+  if (const std::size_t bytes = string_bytes(format)) return format_hex_lines(raw_keys, bytes, out);
   return with_value_of_type(format.type, [&](auto value) {
     return put_lines<decltype(value)>(raw_keys, format.big_endian, out);
   });

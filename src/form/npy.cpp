@@ -127,6 +127,7 @@ NpyHeader parse_npy_dictionary(std::string_view text, const std::string& path, i
 }
 
 StoredDtype npy_dtype_of(const KeyFormat& key) {
+  if (const std::uint32_t string = string_bytes(key)) return {fmt::format("'|S{}'", string), 1};
   const std::size_t bytes = bytes_of(key.type);
   const char kind = npy_kind_of(key.type);
   const bool has_order = bytes > 1 && kind != 'V';
@@ -141,19 +142,23 @@ StoredDtype counted_dtype_of(const KeyFormat& key, const std::optional<StoredDty
 }
 
 StoredArray keys_of_counted(const StoredArray& array, const std::string& path) {
-  const auto number_in = [&](std::size_t field) -> std::optional<KeyField> {
+  const auto key_in = [&](std::size_t field) -> std::optional<KeyField> {
     const auto& keys = array.records->fields[field].keys;
-    return keys.size() == 1 && keys.front().type ? std::optional(keys.front()) : std::nullopt;
+    return keys.size() == 1 ? std::optional(keys.front()) : std::nullopt;
   };
   if (array.records && array.records->fields.size() == 2) {
-    const auto key = number_in(0);
-    const auto count = number_in(1);
-    const bool is_counted =
-        key && count && count->type == KeyType::kU64 &&
-        count->big_endian == (key->bytes > 1 ? key->big_endian : count->big_endian);
+    const auto key = key_in(0);
+    const auto count = key_in(1);
+    const bool is_counted = key && count && count->type == KeyType::kU64 &&
+                            (!key->type || key->bytes == 1 || key->big_endian == count->big_endian);
     if (is_counted) {
-      return {.key = KeyFormat{*key->type, count->big_endian, false},
-              .records = {},
+      KeyField bytes = *key;
+      bytes.big_endian = count->big_endian;
+      const KeyFormat number{key->type.value_or(KeyType{}), count->big_endian, false};
+      return {.key = key->type ? std::optional(number) : std::nullopt,
+              .records = key->type ? std::nullopt
+                                   : std::optional(StoredRecords{
+                                         key->bytes, {{"", 0, key->bytes, {bytes}, false}}}),
               .dtype = array.dtype,
               .row_elements = array.row_elements,
               .empty_rows = array.empty_rows};

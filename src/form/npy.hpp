@@ -49,7 +49,7 @@ struct NpyHeader {
 [[nodiscard]] StoredDtype counted_dtype_of(const KeyFormat& key,
                                            const std::optional<StoredDtype>& stored);
 
-// The keys of such an array; its dtype stays.
+// The keys of such an array; its dtype stays. A key of bytes has the byte order of the counts.
 // Throws: Error(kInput) if its elements are not a number and an unsigned count in its byte order.
 [[nodiscard]] StoredArray keys_of_counted(const StoredArray& array, const std::string& path);
 

@@ -108,6 +108,47 @@ std::optional<BadLine> read_lines(std::string_view text, bool swaps_bytes,
   return std::nullopt;
 }
 
+// The value of each hexadecimal digit.
+constexpr std::uint8_t kNoHexDigit = 0xff;
+
+constexpr std::array<std::uint8_t, 256> kHexValues = [] {
+  std::array<std::uint8_t, 256> values{};
+  values.fill(kNoHexDigit);
+  for (std::uint8_t digit = 0; digit < 10; ++digit) values['0' + digit] = digit;
+  for (std::uint8_t letter = 0; letter < 6; ++letter) {
+    values['a' + letter] = values['A' + letter] = static_cast<std::uint8_t>(10 + letter);
+  }
+  return values;
+}();
+
+// Whether the line is a key, which is then written.
+bool read_hex_key(std::string_view line, std::span<std::byte> key) {
+  if (line.size() != 2 * key.size()) return false;
+  unsigned all = 0;
+  for (std::size_t i = 0; i < key.size(); ++i) {
+    const unsigned high = kHexValues[static_cast<unsigned char>(line[2 * i])];
+    const unsigned low = kHexValues[static_cast<unsigned char>(line[2 * i + 1])];
+    all |= high | low;
+    key[i] = static_cast<std::byte>(high << 4 | low);
+  }
+  return all < 16U;
+}
+
+// A key of bytesN a line.
+std::optional<BadLine> parse_hex_lines(std::string_view text, std::size_t key_bytes,
+                                       std::span<std::byte> raw_keys) {
+  std::size_t begin = 0;
+  for (std::size_t number = 0; number * key_bytes < raw_keys.size(); ++number) {
+    const std::size_t end = text.find('\n', begin);
+    const std::string_view line = without_blanks(text.substr(begin, end - begin));
+    if (!read_hex_key(line, raw_keys.subspan(number * key_bytes, key_bytes))) {
+      return BadLine{number, begin};
+    }
+    begin = end + 1;
+  }
+  return std::nullopt;
+}
+
 }  // namespace
 
 std::string_view without_blanks(std::string_view line) {
@@ -142,6 +183,7 @@ std::size_t count_newlines(std::string_view text) {
 
 std::optional<BadLine> parse_lines(std::string_view text, const KeyFormat& format,
                                    std::span<std::byte> raw_keys) {
+  if (const std::size_t bytes = string_bytes(format)) return parse_hex_lines(text, bytes, raw_keys);
   return with_value_of_type(format.type, [&](auto value) {
     return read_lines<decltype(value)>(text, format.big_endian, raw_keys);
   });

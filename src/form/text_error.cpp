@@ -8,6 +8,7 @@
 #include <fmt/format.h>
 
 #include "base/quoted.hpp"
+#include "element/record_text.hpp"
 #include "element/value.hpp"
 #include "form/counted_lines.hpp"
 #include "form/decimal.hpp"
@@ -141,10 +142,17 @@ Error bad_line(const std::string& path, std::uint64_t number, std::string_view w
                kForm);
 }
 
-Error bad_counted_line(const std::string& path, std::uint64_t number, std::string_view line,
-                       KeyType type) {
+Error bad_hex_line(const std::string& path, std::uint64_t number, std::string_view line,
+                   std::size_t key_bytes) {
   return wrong(path, number, 1,
-               fmt::format("{} is not a count and a key of type {}", quoted(line), name_of(type)),
+               fmt::format("{} is not {} hexadecimal digits", quoted(line), 2 * key_bytes),
+               fmt::format("each line holds one key of bytes{}, and nothing else", key_bytes));
+}
+
+Error bad_counted_line(const std::string& path, std::uint64_t number, std::string_view line,
+                       const KeyFormat& key) {
+  return wrong(path, number, 1,
+               fmt::format("{} is not a count and a key of type {}", quoted(line), type_text(key)),
                kCountsHint);
 }
 

@@ -7,6 +7,8 @@
 
 #include <fmt/format.h>
 
+#include "element/record_format.hpp"
+
 namespace gsort {
 namespace {
 
@@ -65,13 +67,26 @@ std::optional<NamedType> type_named(std::string_view word) {
   return NamedType{*type, small.front() == '>'};
 }
 
+std::optional<std::uint32_t> string_named(std::string_view word) {
+  constexpr std::string_view kBytes = "bytes";
+  const std::string small = lower_case(word);
+  std::uint32_t bytes = 0;
+  if (!small.starts_with(kBytes)) return std::nullopt;
+  const char* const end = small.data() + small.size();
+  const auto [stop, problem] = std::from_chars(small.data() + kBytes.size(), end, bytes);
+  const bool is_number = problem == std::errc() && stop == end;
+  if (!is_number || bytes == 0 || bytes > RecordFormat::kMostKeyBytes) return std::nullopt;
+  return bytes;
+}
+
 std::string hint_for_type(std::string_view word) {
   const std::string small = lower_case(word);
   if (const auto type = type_of_code(small)) {
     return fmt::format("names of types count bits: NumPy's {} is {}, or '<{}'", small,
                        name_of(*type), small);
   }
-  return fmt::format("the types are {}", kKeyTypeNames);
+  return fmt::format("the types are {}; bytesN, with N up to {}, compares N bytes", kKeyTypeNames,
+                     RecordFormat::kMostKeyBytes);
 }
 
 }  // namespace gsort

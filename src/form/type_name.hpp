@@ -1,6 +1,7 @@
 // Names of key types as users write them: gsort's own, those of NumPy and C, and NumPy's codes.
 #pragma once
 
+#include <cstdint>
 #include <optional>
 #include <string>
 #include <string_view>
@@ -19,6 +20,9 @@ struct NamedType {
 // Ignores case: "u64", "uint64", "uint64_t", "double", "<u8". Returns nullopt for other words, and
 // for NumPy's codes without a byte order: NumPy's u8 has 64 bits, gsort's 8.
 [[nodiscard]] std::optional<NamedType> type_named(std::string_view word);
+
+// The N of "bytesN", 1 to RecordFormat::kMostKeyBytes; nullopt for other words.
+[[nodiscard]] std::optional<std::uint32_t> string_named(std::string_view word);
 
 // The possible names, for the hint of an Error about `word`.
 [[nodiscard]] std::string hint_for_type(std::string_view word);

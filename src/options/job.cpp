@@ -27,6 +27,7 @@ void adopt_elements(Job& job, const Options& options, const StoredArray& stored)
   if (job.element.records && options.key.float_order == FloatOrder::kTotal) {
     for (KeyField& key : job.element.records->keys) key.float_order = FloatOrder::kTotal;
   }
+  job.element = element_of(job.element.key, job.element.records);
   if (!options.argsort) job.element = job.element.as_keys();
   if (!stored.key || stored.columns > 0) return;
   job.element.key = *stored.key;
@@ -73,7 +74,10 @@ void refuse_suffix_of_keys(const Options& options) {
 }
 
 // An array of counted keys is one of records.
-void adopt_counts(Job& job, const Options& options) {
+void adopt_counts(Job& job, const Options& options, const StoredArray& stored) {
+  if (job.adds_counts && stored.records) {
+    job.element.key.big_endian = stored.records->fields.front().keys.front().big_endian;
+  }
   if (job.output_form.format == FileFormat::kSosd) {
     throw Error(ErrorKind::kUsage, "option --count with this output", "SOSD files hold only keys")
         .hint("write raw keys and counts (--format=IN:bin) or text (--format=IN:text)");
@@ -88,9 +92,10 @@ void adopt_counts(Job& job, const Options& options) {
   job.shown = job.element;
   const KeyFormat& key = job.element.key;
   const auto bytes = static_cast<std::uint32_t>(job.element.bytes());
-  job.element.records =
-      RecordFormat{static_cast<std::uint32_t>(bytes + kCountBytes),
-                   {{0, bytes, key.type, key.big_endian, key.descending, key.float_order}}};
+  const KeyField number = {0, bytes, key.type, key.big_endian, key.descending, key.float_order};
+  const auto strings = job.element.shown_records();
+  job.element.records = RecordFormat{static_cast<std::uint32_t>(bytes + kCountBytes),
+                                     {strings ? strings->keys.front() : number}};
 }
 
 // Elements and positions that together are nothing but keys are sorted as numbers. Of distinct keys
@@ -138,7 +143,8 @@ Job make_job(const Options& options, const StoredArray& stored,
   job.columns = stored.columns;
   job.empty_rows = stored.empty_rows;
   job.array_elements = array_elements(options, stored.row_elements, job.element.bytes());
-  require_rules(RuleSet::kResult, options, stored);
+  require_rules(RuleSet::kResult, options, stored,
+                string_bytes(job.element.key) > 0 && stored.columns == 0);
   job.adds_counts = adds_counts(options);
   job.unique = options.unique || options.intersect || options.subtract || job.adds_counts;
   job.counts = options.count;
@@ -154,7 +160,7 @@ Job make_job(const Options& options, const StoredArray& stored,
   }
   job.dtype = stored.dtype;
   if (!options.argsort) refuse_numbers_that_numpy_lacks(job);
-  if (job.counts) adopt_counts(job, options);
+  if (job.counts) adopt_counts(job, options, stored);
   if (options.argsort) adopt_positions(job, input_bytes);
   job.verify_encoding = options.verify_encoding;
   job.resumable = options.resume.has_value();

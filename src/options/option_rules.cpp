@@ -68,8 +68,8 @@ constexpr Term kReports[] = {*kStats, *kTrace};
 constexpr Term kTwoFiles[] = {
     {"at least two FILEs", [](A a) { return a.options.inputs.size() >= 2; }}};
 constexpr Term kRecords[] = {
-    {"an array of records", [](A a) { return a.stored.records.has_value(); }},
-    {"--record", has<&Options::records>}};
+    {"an array of records", [](A a) { return a.stored.records && !a.are_of_bytes; }},
+    {"--record", [](A a) { return a.options.records && !are_strings(*a.options.records); }}};
 constexpr Term kRows[] = {{"rows of an array", [](A a) { return io::has_rows(a.stored); }}};
 constexpr Term kRowBatches[] = {{"--batch-elements (the rows of the array)", kRows->is_given}};
 constexpr Term kArrays[] = {*kRowBatches, *kBatches};
@@ -309,8 +309,9 @@ std::span<const OptionRule> rules_of(RuleSet set) {
   return kRules[static_cast<std::size_t>(set)];
 }
 
-void require_rules(RuleSet set, const Options& options, const StoredArray& stored) {
-  for (const OptionRule& rule : rules_of(set)) require_rule(rule, {options, stored});
+void require_rules(RuleSet set, const Options& options, const StoredArray& stored,
+                   bool are_of_bytes) {
+  for (const OptionRule& rule : rules_of(set)) require_rule(rule, {options, stored, are_of_bytes});
 }
 
 }  // namespace gsort

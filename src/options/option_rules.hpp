@@ -15,6 +15,7 @@ namespace gsort {
 struct Asked {
   const Options& options;
   const StoredArray& stored;
+  bool are_of_bytes = false;  // the elements of an array are keys of type bytesN
 };
 
 // An option, or a way to use it, as messages name it: "--top", "--batch-elements of 128-bit keys".
@@ -51,6 +52,7 @@ inline constexpr RuleSet kAllRuleSets[] = {
 
 // Throws: Error(kUsage) for the first rule that is broken. It says which options GSORT_OPTIONS
 // gave: the user does not see them on the command line.
-void require_rules(RuleSet set, const Options& options, const StoredArray& stored = {});
+void require_rules(RuleSet set, const Options& options, const StoredArray& stored = {},
+                   bool are_of_bytes = false);
 
 }  // namespace gsort

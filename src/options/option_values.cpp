@@ -35,6 +35,12 @@ NamedType parse_key_type(std::string_view text, std::string_view option) {
 }
 
 void set_type(Options& options, std::string_view text, std::string_view option) {
+  options.key.tuple = {};
+  if (const auto bytes = string_named(text)) {
+    options.key.tuple.fields[0].bytes = *bytes;
+    options.key.tuple.count = 1;
+    return;
+  }
   const NamedType named = parse_key_type(text, option);
   options.key.type = named.type;
   if (!named.big_endian) return;

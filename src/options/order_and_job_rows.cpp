@@ -24,7 +24,7 @@ constexpr Choice<ExplainMode> kExplainModes[] = {{"text", ExplainMode::kText},
 
 constexpr std::string_view kTypeHelp =
 #define GSORT_NAME(type, name, ...) " " name
-    "key type:" GSORT_KEY_TYPES(GSORT_NAME);
+    "type:" GSORT_KEY_TYPES(GSORT_NAME) " bytesN";
 #undef GSORT_NAME
 
 constexpr auto kRows = std::to_array<OptionSpec>({
@@ -39,9 +39,10 @@ constexpr auto kRows = std::to_array<OptionSpec>({
      .more = "Without it, the suffix of the first FILE decides (dump.u64), else $GSORT_TYPE, else "
              "i32; an output of that assumed type cannot replace a FILE. uint64, float64, double "
              "and '<u8' are names of types, too. time64 is i64 with its least number, NumPy's NaT, "
-             "last.",
+             "last. bytesN: N bytes, at most 32.",
      .rules =
-         "No name depends on case; uint64_t and all of NumPy's codes with a byte order are names. "
+         "bytesN compares bytes as unsigned; in text it has 2N hexadecimal digits. No name depends "
+         "on case; uint64_t and all of NumPy's codes with a byte order are names. "
          "A warning names the first FILE whose suffix says another type. If i32 is only assumed, a "
          "line on standard error says so, and a FILE that is plainly something else is an error "
          "(see NOTES). -v and --explain show the type and where it comes from.",
@@ -97,10 +98,9 @@ constexpr auto kRows = std::to_array<OptionSpec>({
      .value_name = "OFFSET[:TYPE][r],...",
      .group = kOrder,
      .help = "positions and types of the keys of a --record",
-     .more = "TYPE is one of --type's, which is also the default, or bytesN: N bytes, at most 32, "
-             "compared as unsigned. r reverses one key, -r all. Further keys break ties: "
-             "--key=0:u32,4:u32 sorts pairs. In a .npy FILE, NAME[r] is a field of its records, "
-             "N[r] a column of its rows; omit --record.",
+     .more = "TYPE is one of --type's, which is also the default. r reverses one key, -r all. "
+             "Further keys break ties: --key=0:u32,4:u32 sorts pairs. In a .npy FILE, NAME[r] is a "
+             "field, N[r] a column of its rows; omit --record.",
      .rules = "A repeated --key adds keys. Keys do not overlap. Type a backslash before a comma or "
               "a backslash in NAME. Without --key, all fields of a NumPy array of records are "
               "keys, in their order. Columns count from 0. --key=2r,0 sorts whole rows of a .npy "
@@ -122,7 +122,7 @@ constexpr auto kRows = std::to_array<OptionSpec>({
      .group = kOrder,
      .help = "with -u: count each key; with -m: add counts",
      .more = "In raw output the count, unsigned 64-bit, follows the key; in text: count, tab, "
-             "key; .npy: fields key and count. Not with --record or --top.",
+             "key; .npy: fields key and count. Not with --top; not of records, but of bytesN.",
      .rules = "The count has the byte order of the keys. gsort verifies the counts, too. Works "
               "with all key types. With -u the output cannot be one of the FILEs. With -m, but "
               "without -u, FILEs hold keys with counts, and the counts of equal keys are added; "
@@ -234,8 +234,7 @@ constexpr auto kRows = std::to_array<OptionSpec>({
      .more = "With -r the N greatest, with -u the first N distinct keys. Reads once, without "
              "temporary files, if N elements fit in memory.",
      .rules = "If they do not fit, or if N is more than a quarter of all elements, gsort sorts "
-              "everything and writes the first N. It does the same with --argsort, and for records "
-              "that hold more than their keys.",
+              "everything and writes the first N.",
      .apply = set_top},
     {.name = "argsort",
      .group = kJob,

@@ -15,21 +15,18 @@ namespace {
 constexpr std::string_view kBytes = "bytes";
 
 std::uint32_t bytes_named(std::string_view name, std::string_view key) {
-  std::string_view rest = name.substr(kBytes.size());
-  const bool is_number = !rest.empty() && rest.find_first_not_of("0123456789") == rest.npos;
-  const auto bytes = take_number(rest);
-  if (!is_number) throw bad_key(key, fmt::format("'{}' is not a type", name));
-  if (bytes.value_or(0) == 0 || *bytes > RecordFormat::kMostKeyBytes) {
-    throw bad_key(key, fmt::format("a key has 1 to {} bytes", RecordFormat::kMostKeyBytes),
-                  "use adjacent keys for a longer one");
+  if (const auto bytes = string_named(name)) return *bytes;
+  if (name.size() == kBytes.size() ||
+      name.find_first_not_of("0123456789", kBytes.size()) != name.npos) {
+    throw bad_key(key, fmt::format("'{}' is not a type", name));
   }
-  return *bytes;
+  throw bad_key(key, fmt::format("a key has 1 to {} bytes", RecordFormat::kMostKeyBytes),
+                "use adjacent keys for a longer one");
 }
 
 NamedType type_of_key(std::string_view name, std::string_view key) {
   if (const auto type = type_named(name)) return *type;
-  throw bad_key(key, fmt::format("'{}' is not a type", name),
-                hint_for_type(name) + "; bytesN compares N bytes");
+  throw bad_key(key, fmt::format("'{}' is not a type", name), hint_for_type(name));
 }
 
 }  // namespace
@@ -66,6 +63,9 @@ KeyField parse_record_key(std::string_view key, const Options& options) {
     throw bad_key(key, fmt::format("'{}' is not ':TYPE'", rest));
   }
   const bool has_type = key.find(':') != std::string_view::npos;
+  if (const std::uint32_t bytes = string_bytes(options.key); bytes > 0 && !has_type) {
+    return {*offset, bytes, std::nullopt, false, descending};
+  }
   const NamedType named = has_type ? type_of_key(rest, key) : NamedType{options.key.type, {}};
   const auto bytes = static_cast<std::uint32_t>(bytes_of(named.type));
   return {*offset, bytes, named.type, named.big_endian.value_or(options.key.big_endian),

@@ -14,10 +14,13 @@
 namespace gsort {
 namespace {
 
-// Files of raw records, and where `arrays_hold_them`, arrays.
-void require_files_of_records(const Options& options, bool arrays_hold_them) {
+// Files of raw records, and where `arrays_hold_them`, arrays. Keys of bytes are in all files but
+// SOSD's.
+void require_files_of_records(const Options& options, const RecordFormat& records,
+                              bool arrays_hold_them) {
   const auto require = [&](const std::string& what, FileFormat format) {
     if (format == FileFormat::kBinary) return;
+    if (format != FileFormat::kSosd && are_strings(records)) return;
     if (format == FileFormat::kNpy && arrays_hold_them) return;
     throw Error(ErrorKind::kUsage,
                 fmt::format("{} with {}", arrays_hold_them ? "records" : "--record", what),
@@ -201,6 +204,11 @@ void add_record_keys(Options& options, std::string_view value) {
 }
 
 void resolve_records(Options& options) {
+  const std::uint32_t string = string_bytes(options.key);
+  if (string > 0 && !options.record_bytes && options.record_keys.empty()) {
+    options.record_bytes = string;
+    options.record_keys.emplace_back("0");
+  }
   if (!options.record_bytes && options.record_keys.empty()) return;
   if (format_of_input(options.input_form, options.inputs.front()) == FileFormat::kNpy) return;
   if (!options.record_bytes) {
@@ -211,12 +219,12 @@ void resolve_records(Options& options) {
     throw Error(ErrorKind::kUsage, "option --record", "needs --key")
         .hint(fmt::format("--key says where the keys are: {}", kKeyForm));
   }
-  require_files_of_records(options, false);
   RecordFormat format;
   format.bytes = *options.record_bytes;
   for (const std::string& key : options.record_keys) {
     add_record_key(format, parse_record_key(key, options), key);
   }
+  require_files_of_records(options, format, false);
   if (std::ranges::all_of(options.record_keys, names_its_type)) {
     set_source_of_typed_keys(options.type_source, TypeSource::kRecordKeys);
   }
@@ -225,11 +233,13 @@ void resolve_records(Options& options) {
 
 void adopt_records(Job& job, const Options& options, const StoredRecords& records) {
   if (options.record_bytes.value_or(records.bytes) != records.bytes) {
-    throw Error(ErrorKind::kUsage, fmt::format("--record '{}'", *options.record_bytes),
+    const bool is_typed = string_bytes(options.key) == options.record_bytes;
+    throw Error(ErrorKind::kUsage,
+                fmt::format("--{} '{}{}'", is_typed ? "type" : "record", is_typed ? "bytes" : "",
+                            *options.record_bytes),
                 fmt::format("the array has records of {} bytes", records.bytes))
-        .hint("its header says so; leave out --record");
+        .hint(fmt::format("its header says so; leave out {}", is_typed ? "--type" : "--record"));
   }
-  require_files_of_records(options, true);
   RecordFormat format;
   format.bytes = records.bytes;
   if (options.record_keys.empty() && options.order.empty()) {
@@ -242,6 +252,7 @@ void adopt_records(Job& job, const Options& options, const StoredRecords& record
   for (const std::string& key : options.record_keys) {
     if (!add_named_key(format, records, key, options)) all_have_types = false;
   }
+  require_files_of_records(options, format, true);
   if (all_have_types) set_source_of_typed_keys(job.type_source, TypeSource::kHeader);
   job.element.records = std::move(format);
 }
@@ -251,6 +262,11 @@ void adopt_table(Job& job, const Options& options, const StoredArray& table) {
   const auto bytes = static_cast<std::uint32_t>(bytes_of(key.type));
   const bool has_offsets = !std::ranges::all_of(
       options.record_keys, [](const std::string& word) { return !names_its_type(word); });
+  if (string_bytes(options.key) == table.records->bytes) {
+    const KeyField row{0, table.records->bytes, std::nullopt, false, options.key.descending};
+    job.element = {key, RecordFormat{table.records->bytes, {row}}};
+    return;
+  }
   if (options.record_bytes || has_offsets) {
     throw Error(ErrorKind::kUsage,
                 fmt::format("{} with {}", options.record_bytes ? "--record" : "--key",
@@ -260,9 +276,9 @@ void adopt_table(Job& job, const Options& options, const StoredArray& table) {
                           "give --key={}",
                           columns_at(options.record_keys, bytes)));
   }
-  require_files_of_records(options, true);
   RecordFormat format;
   format.bytes = table.records->bytes;
+  require_files_of_records(options, format, true);
   const auto add = [&](std::string_view column, bool reversed, std::string_view typed) {
     std::string_view rest = column;
     const auto number = take_number(rest);

@@ -18,10 +18,10 @@ constexpr std::uint64_t kProofBufferBytes = 64 * kKiB;  // io/output/writer.cpp
 
 // The most a frame's element takes while it is on its way: as text, and compressed.
 // Keys with counts become lines of keys first.
-std::uint64_t encoded_bytes(const OutputForm& form, KeyType type, std::uint64_t element_bytes,
-                            bool counted) {
+std::uint64_t encoded_bytes(const OutputForm& form, const KeyFormat& key,
+                            std::uint64_t element_bytes, bool counted) {
   const bool is_text = form.format == FileFormat::kText;
-  const std::uint64_t keys = is_text ? most_line_bytes(type) : 0;
+  const std::uint64_t keys = is_text ? most_line_bytes(key) : 0;
   const std::uint64_t text = is_text && counted ? keys + kMostCountBytes : keys;
   const std::uint64_t packed = form.codec == Codec::kNone ? 0 : std::max(text, element_bytes) + 1;
   return text + packed + (is_text && counted ? keys + element_bytes : 0);
@@ -29,12 +29,12 @@ std::uint64_t encoded_bytes(const OutputForm& form, KeyType type, std::uint64_t 
 
 }  // namespace
 
-EncodePlan plan_encoding(const OutputForm& form, KeyType type, std::uint64_t element_bytes,
+EncodePlan plan_encoding(const OutputForm& form, const KeyFormat& key, std::uint64_t element_bytes,
                          unsigned threads, std::uint64_t host_bytes, bool proven, bool counted) {
   if (form.is_plain()) return {};
   // Each thread has a frame on its way; while it waits for its turn to write, another one begins.
   const std::uint64_t frames = 2 * std::uint64_t{threads};
-  const std::uint64_t element = encoded_bytes(form, type, element_bytes, counted);
+  const std::uint64_t element = encoded_bytes(form, key, element_bytes, counted);
   EncodePlan plan;
   const std::uint64_t most =
       std::clamp<std::uint64_t>(kMostFrameBytes / element_bytes, 1, kMostFrame);

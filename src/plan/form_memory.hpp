@@ -22,7 +22,7 @@ struct EncodePlan {
 // What `threads` threads need under a host budget: an eighth of it for frames, a quarter for
 // compressors, but one frame and one compressor at least. Proven: each compressor has a
 // decompressor beside it. Counted: elements are keys with their counts.
-[[nodiscard]] EncodePlan plan_encoding(const OutputForm& form, KeyType type,
+[[nodiscard]] EncodePlan plan_encoding(const OutputForm& form, const KeyFormat& key,
                                        std::uint64_t element_bytes, unsigned threads,
                                        std::uint64_t host_bytes, bool proven, bool counted = false);
 

@@ -35,14 +35,19 @@ std::string elements_words(const Plan& plan) {
 }  // namespace
 
 std::string element_words(const ElementFormat& element) {
-  return element.shown_records() ? fmt::format("records of {} bytes", element.bytes())
-                                 : std::string(name_of(element.key.type));
+  return element.shown_records() && string_bytes(element.key) == 0
+             ? fmt::format("records of {} bytes", element.bytes())
+             : type_text(element.key);
 }
 
 std::string key_words(const Job& job) {
   const ElementFormat& element = job.input_element();
   const KeyFormat& key = element.key;
   const auto records = element.shown_records();
+  if (string_bytes(key) > 0) {
+    return fmt::format("{}, {} (type from {})", type_text(key), order_words(element),
+                       describe(job.type_source));
+  }
   const char* const endian = key.big_endian ? "big" : "little";
   std::string floats = order_of_floats(element);
   if (records) {

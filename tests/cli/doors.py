@@ -32,7 +32,7 @@ class Sample:
 BOTH = ["a.u64", "b.u64"]
 FAST = Path("/dev/shm")
 SAMPLES = {
-    "--type": Sample("-t i64"), "--endian": Sample("--endian=big"), "--reverse": Sample("-r"),
+    "--type": Sample("-t bytes20"), "--endian": Sample("--endian=big"), "--reverse": Sample("-r"),
     "--float-order": Sample("--float-order=total"), "--record": Sample("--record=8 --key=0:u64"), "--key": Sample("--record=8 --key=4:u32"),
     "--unique": Sample("-u"), "--count": Sample("-u --count"), "--min-count": Sample("-u --count --min-count=7"),
     "--batch-elements": Sample("--batch-elements=100"), "--skip": Sample("--skip=8"),

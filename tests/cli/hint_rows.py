@@ -132,7 +132,7 @@ followed(r"(?:.*; )?leave out one of them", without_either)
 followed(r"leave out (-T|-m|--argsort|--skip-end|--skip|--elements)\b.*", without("{0}"))
 followed(r"leave out --record and --key: the keys of the array are sorted", without("--record", "--key"))
 followed(r"runs are kept in the folder of --resume; leave out (-T)", without("{0}"))
-followed(r"its header says so; leave out (--record)", without("{0}"))
+followed(r"its header says so; leave out (--record|--type)", without("{0}"))
 followed(r"its header says so; leave out (--endian), or sort such files separately", without("{0}"))
 followed(r"arrays of (?:records|such keys) are sorted on the CPU; leave out (--engine)", without("{0}"))
 followed(r"its rows are sorted on their own without that option", without("--batch-elements"))
@@ -149,7 +149,7 @@ followed(r"a sort verifies its own output; to check a file, add --check", with_o
 followed(r"name it with one of them, or add (--compress=\w+)", with_options("{0}"))
 
 # Types.
-followed(r"names of types count bits: NumPy's \w+ is (\w+), or '(<\w+)'(?:; bytesN compares N bytes)?", codes_of_numpy)
+followed(r"names of types count bits: NumPy's \w+ is (\w+), or '(<\w+)'", codes_of_numpy)
 followed(r"SOSD files hold (u64) or (u32): give -t u64 or -t u32", types_of_sosd)
 followed(r"give it with -t (\w+), a suffix, as in FILE\.\w+, or GSORT_TYPE", with_value("--type", "{0}"))
 followed(r"give it with --key=OFFSET:TYPE or -t (\w+)", with_value("--type", "{0}"))
@@ -252,7 +252,7 @@ prose(ANOTHER_JOB, r"run gsort twice.*", r"the number of keys is not known in ad
       r"write all counts, .*", r"sort (one|them|into|each).*", r"only keys are counted, not records: .*",
       r"(split|resume|explain|check) one FILE at a time", r"run it once for each FILE", r"run --(?:form|take).*", r"merge .*",
       r"--take with .*", r"form the shares with --float-order=total, .*")
-prose(SAYS_WHY, r"each line holds one number, and nothing else", r"every array is sorted on its own and keeps its elements",
+prose(SAYS_WHY, r"each line holds one (number|key of bytes\d+), and nothing else", r"every array is sorted on its own and keeps its elements",
       r"offsets count from 0", r"a byte can be part of one key only", r"use adjacent keys for a longer one",
       r"quote words with .*", r"GSORT_OPTIONS holds options only; .*", r"give the whole fingerprint: .*",
       r"--\S+ (is|says|names|takes|needs) .*", r"a merge reads its inputs once and cannot resume",
@@ -260,6 +260,6 @@ prose(SAYS_WHY, r"each line holds one number, and nothing else", r"every array i
       r"give (every part|-o with|--format=IN here).*", r"with --inputs-here .*", r"\{\} becomes .*", r"use \{\} once, .*",
       r"\d+:bytesN compares its bytes as they are", r"no field has an order: .*", r"name those that decide with --key; .*",
       r"--key=0:bytes32,.*")
-prose(HAS_NAMES, r"records have .*", r"an array has at least 1", r"OFFSET\[:TYPE\].*", r".*; bytesN compares N bytes",
+prose(HAS_NAMES, r"records have .*", r"an array has at least 1", r"OFFSET\[:TYPE\].*", r".*; bytesN, with N up to 32, compares N bytes",
       r"these can be sorted by: .*", r"columns have the numbers .*", r"the largest number is \d+", r"give less than 8E, as in .*", r"name fields with --key; .*", r"a sort uses \d+ at most",
       r"--key says where the keys are: .*", r"P is how many there are, .*", r"\w+ (holds|has) .*; -t takes another type")

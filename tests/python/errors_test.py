@@ -199,7 +199,6 @@ BAD_CALLS = [
     ("argsort", lambda: gsort.argsort([ROWS] * 2)), ("sources", lambda: gsort.sort([])), ("sources", lambda: gsort.check(5)),
     ("counts", lambda: gsort.unique([RECORDS] * 2, counts=True)),
     ("counts", lambda: gsort.unique(NUMBERS, NUMBERS, counts=True)),
-    ("gsort.intersect1d", lambda: gsort.intersect1d(RECORDS, RECORDS)),
     ("sources", lambda: gsort.setdiff1d(NUMBERS.astype("u8"), FLOATS)),
     ("<array 2>", lambda: gsort.setdiff1d(NUMBERS, RECORDS)),
     ("output", lambda: gsort.sort(NUMBERS, FLOATS)), ("output", lambda: gsort.argsort(NUMBERS, FLOATS)),

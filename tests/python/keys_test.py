@@ -362,6 +362,10 @@ def test_sets_of_records_and_hashes():
     for first, second in ((a, b), (b[:9], a), (hashes, hashes[::5])):
         assert_same(gsort.intersect1d(first, second), numpy.intersect1d(first, second))
         assert_same(gsort.setdiff1d(first, second), numpy.setdiff1d(first, second))
+    rows = hashes.view("u1").reshape(-1, 20)
+    assert_same(gsort.sort(rows.view("S20")[:, 0]), numpy.sort(hashes))
+    for mine, numpys in zip(gsort.unique(hashes, counts=True), numpy.unique(hashes, return_counts=True)):
+        assert_same(mine, numpys)
 
 
 def test_sets_of_what_is_sorted():

@@ -140,6 +140,8 @@ def raw_of(numbers: list, kind: str, big: bool) -> bytes:
 
 
 def text_of(raw: bytes, kind: str, big: bool) -> bytes:
+    if kind.startswith("bytes"):
+        return b"".join(raw[at:at + bytes_of(kind)].hex().encode() + b"\n" for at in range(0, len(raw), bytes_of(kind)))
     numbers = numbers_of(raw, kind, big)
     if not is_float(kind):
         return b"".join(b"%d\n" % number for number in numbers)
@@ -152,6 +154,10 @@ def keys_of_text(text: bytes, kind: str, big: bool) -> bytes:
     if text and not text.endswith(b"\n"):
         raise ValueError("the last line has no end")
     lines = text.decode("ascii").split("\n")[:-1]
+    if kind.startswith("bytes"):
+        if not all(re.fullmatch(r"[0-9a-f]+", line) and len(line) == 2 * bytes_of(kind) for line in lines):
+            raise ValueError(f"a line is no key of {kind}")
+        return bytes.fromhex("".join(lines))
     if not all(re.fullmatch(r"[-+.0-9a-z]+", line) for line in lines):
         raise ValueError("a line is no number")
     try:
@@ -163,7 +169,7 @@ def keys_of_text(text: bytes, kind: str, big: bool) -> bytes:
 
 def order_of(kind: str, big: bool) -> str:
     """The sign of the byte order in a dtype."""
-    return "|" if bytes_of(kind) == 1 or kind == "bf16" else ">" if big else "<"
+    return "|" if bytes_of(kind) == 1 or kind == "bf16" or kind.startswith("bytes") else ">" if big else "<"
 
 
 def array_of(raw: bytes, kind: str, big: bool) -> bytes:
@@ -198,7 +204,7 @@ def keys_of_array(data: bytes, kind: str, big: bool) -> bytes:
     order = order_of(kind, big)
     of_records = kind.startswith("bytes")
     letters = "iM" if kind == "time64" else "V" if of_records else npy_kind(kind)
-    if of_records and descr != [("all", f"|V{size}")]:
+    if of_records and descr not in ([("all", f"|V{size}")], f"|S{size}"):
         raise ValueError(f"the .npy file says {descr}")
     if not of_records and not re.fullmatch(rf"{re.escape(order)}[{letters}]{size}(\[\w+\])?", str(descr)):
         raise ValueError(f"the .npy file says {descr}")

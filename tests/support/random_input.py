@@ -15,7 +15,8 @@ MOST_TEXT = 1 << 15  # elements: Python reads and writes them
 
 @dataclass
 class Input:
-    """What is sorted, and how. `kind` is the type of keys, bytesN for records of N bytes, or u32x4 for rows of a table."""
+    """What is sorted, and how. `kind` is the type of keys, bytesN for records of N bytes if there are `keys`, or u32x4 for
+    rows of a table."""
     kind: str = ""
     keys: str = ""  # of records, as --key takes them
     columns: str = ""  # of a table, as --key takes them; `keys` are the same
@@ -36,6 +37,10 @@ class Input:
     around: tuple[bytes, bytes] = (b"", b"")  # in front of the elements of each input, and behind them
     names: list[str] = field(default_factory=list)
     raw: list[bytes] = field(default_factory=list)  # of each input
+
+    def is_of_bytes(self) -> bool:
+        """Whether keys are strings of bytes."""
+        return not self.keys and self.kind.startswith("bytes")
 
     def element_options(self) -> list[str]:
         if self.columns:
@@ -90,10 +95,11 @@ class Input:
 
     def can_be_sorted_on_gpu(self) -> bool:
         """Arrays of records and of keys of 128 bits cannot."""
-        return self.array is None or not (self.keys or "128" in self.kind)
+        return self.array is None or not (self.keys or "128" in self.kind or self.is_of_bytes())
 
     def reference_words(self) -> list[str]:
-        words = [f"record={forms.bytes_of(self.kind)}", f"key={self.keys}"] if self.keys else [self.kind]
+        is_record = self.keys or self.is_of_bytes()
+        words = [f"record={forms.bytes_of(self.kind)}", f"key={self.keys or f'0:{self.kind}'}"] if is_record else [self.kind]
         return words + ["big"] * self.big + ["descending"] * self.reverse + ["total"] * self.total
 
     def alone(self) -> list["Input"]:
@@ -121,7 +127,7 @@ class Input:
         size, raw = forms.bytes_of(self.kind), b"".join(self.raw)
         order = "big" if self.big else "little"
         records = b"".join(raw[at:at + size] + (at // size).to_bytes(4, order) for at in range(0, len(raw), size))
-        words = [f"record={size + 4}", f"key={self.keys or f'0:{self.kind}'}", *words[2 if self.keys else 1:]]
+        words = [f"record={size + 4}", f"key={self.keys or f'0:{self.kind}'}", *words[2 if self.keys or self.is_of_bytes() else 1:]]
         result = reference_sorted(words, records, environment)
         return b"".join(result[at + size:at + size + 4] for at in range(0, len(result), size + 4))
 
@@ -177,7 +183,7 @@ def random_table(pick: Random) -> tuple[str, str, str]:
 
 
 def random_raw(pick: Random, given: Input, count: int, environment: dict) -> bytes:
-    if not given.keys:
+    if not given.keys and not given.is_of_bytes():
         words = ["gsort-gen", "-t", given.kind, "-n", str(count), "-d", pick.choice(DISTRIBUTIONS), "--seed",
                  str(pick.randrange(1000)), f"--endian={'big' if given.big else 'little'}", "-o", "-"]
         return subprocess.run(words, env=environment, stdout=subprocess.PIPE, check=True).stdout
@@ -188,10 +194,13 @@ def random_raw(pick: Random, given: Input, count: int, environment: dict) -> byt
 def random_input(pick: Random, folder: Path, environment: dict) -> Input:
     """Draws one, and writes its files."""
     given = Input(big=pick.random() < 0.25, reverse=pick.random() < 0.3, total=pick.random() < 0.2)
-    given.kind, given.keys = random_record(pick) if pick.random() < 0.25 else (pick.choice(list(forms.TYPES)), "")
+    given.kind, given.keys = random_record(pick) if pick.random() < 0.25 else (pick.choice([*forms.TYPES, f"bytes{pick.randint(1, 32)}"]), "")
+    if given.keys in (f"0:{given.kind}", f"0:{given.kind}r"):  # the type of that name
+        given.reverse, given.keys = given.reverse != given.keys.endswith("r"), ""
     if given.keys and pick.random() < 0.3:
         given.kind, given.keys, given.columns = random_table(pick)
-    given.form = pick.choice(["bin"] * 6 + ["npy"] * forms.has_dtype(given.kind) + ["text"] * (not given.keys))
+    is_array = forms.has_dtype(given.kind) and not given.is_of_bytes()
+    given.form = pick.choice(["bin"] * 6 + ["npy"] * is_array + ["text"] * (not given.keys))
     given.form = "npy" if given.columns else given.form
     given.out_form = pick.choice(["bin"] * 5 + ["npy", "text"])
     if given.keys and given.out_form != "bin" and (given.out_form == "text" if given.columns else pick.random() < 0.8):
@@ -212,7 +221,7 @@ def random_input(pick: Random, folder: Path, environment: dict) -> Input:
     count = int(2 ** pick.uniform(0, 20)) - 1
     if given.argsort or "text" in (given.form, given.out_form):
         count = min(count, pick.randrange(MOST_TEXT))
-    if given.keys:
+    if given.keys or given.is_of_bytes():
         count //= forms.bytes_of(given.kind) // 8 + 1
     for number in range(pick.choice([1, 1, 1, 2, 3])):
         write_one(pick, given, number, folder, random_raw(pick, given, count, environment), environment)

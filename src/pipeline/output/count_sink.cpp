@@ -43,8 +43,7 @@ class CountSink::Batch {
 
   void add(const Group& group) {
     if (group.count == 0) return;
-    const auto* const key = reinterpret_cast<const std::byte*>(&group.key);
-    keys_.insert(keys_.end(), key, key + sink_.key_bytes_);  // its first bytes: little endian
+    keys_.insert(keys_.end(), group.key.data(), group.key.data() + sink_.key_bytes_);
     counts_.push_back(group.count);
     if (counts_.size() == kBatchKeys) flush();
   }
@@ -92,7 +91,7 @@ class CountSink::Batch {
   // The proof takes apart again what was put together.
   void put() {
     if (counts_.empty()) return;
-    const bool big_endian = sink_.key_.big_endian;
+    const bool big_endian = sink_.format_.key.big_endian;
     pairs_.resize(keys_.size() + counts_.size() * kCountBytes);
     join_counts(all(), big_endian, pairs_.data());
     split_counts(pairs_, sink_.key_bytes_, big_endian, keys_.data(), counts_);
@@ -114,9 +113,10 @@ class CountSink::Batch {
 CountSink::CountSink(const ElementFormat& format, bool adds_counts, std::uint64_t min_count,
                      Proof& proof, PieceSink& next)
     : PassingSink(next),
-      key_(format.key),
+      format_(format),
       key_bytes_(format.bytes()),
       adds_counts_(adds_counts),
+      element_bytes_(key_bytes_ + (adds_counts ? kCountBytes : 0)),
       min_count_(min_count),
       proof_(proof) {
   if (min_count > 1) proof_of_all_.emplace(format, proof.enabled(), nullptr, OrderKind::kStrict);
@@ -124,11 +124,11 @@ CountSink::CountSink(const ElementFormat& format, bool adds_counts, std::uint64_
 
 void CountSink::put(std::uint64_t position, ConstByteSpan keys) {
   if (keys.empty()) return;
-  if (adds_counts_) return put_pairs(position, keys);
+  if (adds_counts_ || format_.records) return put_one_by_one(position, keys);
   with_key_of_width(key_bytes_, [&](auto width) {
     using Key = decltype(width);
     const std::span all(reinterpret_cast<const Key*>(keys.data()), keys.size() / sizeof(Key));
-    const auto map = KeyMap<Key>::classes_of(key_);
+    const auto map = KeyMap<Key>::classes_of(format_.key);
     std::size_t done = 0;
     const auto put_up_to = [&](std::size_t end) {
       if (done < end) put_keys(position + done, all.subspan(done, end - done));
@@ -145,16 +145,16 @@ void CountSink::put(std::uint64_t position, ConstByteSpan keys) {
   });
 }
 
-// Reads the pairs twice, because their places depend on the number of keys.
-void CountSink::put_pairs(std::uint64_t position, ConstByteSpan pairs) {
-  const Ends ends = ends_of_pairs(pairs);
-  const std::uint64_t elements = pairs.size() / (key_bytes_ + kCountBytes);
-  const Turn turn = turns_.take(position, elements, [&] { return take_turn(ends); });
+// Reads the elements twice, because their places depend on the number of keys.
+void CountSink::put_one_by_one(std::uint64_t position, ConstByteSpan elements) {
+  const Ends ends = ends_one_by_one(elements);
+  const std::uint64_t count = elements.size() / element_bytes_;
+  const Turn turn = turns_.take(position, count, [&] { return take_turn(ends); });
   Batch batch(*this, turn);
   batch.add(turn.before);
   batch.add(turn.first);
   std::uint64_t number = 0;
-  for_each_group(pairs, [&](const Group& group) {
+  for_each_group(elements, [&](const Group& group) {
     if (number > 0 && number <= ends.between) batch.add(group);
     ++number;
   });
@@ -162,13 +162,16 @@ void CountSink::put_pairs(std::uint64_t position, ConstByteSpan pairs) {
 }
 
 template <class Use>
-void CountSink::for_each_group(ConstByteSpan pairs, const Use& use) const {
+void CountSink::for_each_group(ConstByteSpan elements, const Use& use) const {
   Group group;
-  while (!pairs.empty()) {
-    Group next;
-    split_counts(pairs, key_bytes_, key_.big_endian, reinterpret_cast<std::byte*>(&next.key),
-                 {&next.count, 1});
-    pairs = pairs.subspan(key_bytes_ + kCountBytes);
+  while (!elements.empty()) {
+    Group next{{}, 1};
+    if (adds_counts_) {
+      split_counts(elements, key_bytes_, format_.key.big_endian, next.key.data(), {&next.count, 1});
+    } else {
+      std::memcpy(next.key.data(), elements.data(), key_bytes_);
+    }
+    elements = elements.subspan(element_bytes_);
     if (group.count > 0 && group.key == next.key) {
       group = joined(group, next);
     } else {
@@ -179,14 +182,20 @@ void CountSink::for_each_group(ConstByteSpan pairs, const Use& use) const {
   if (group.count > 0) use(group);
 }
 
+template <class Key>
+CountSink::Group CountSink::group_of(Key key, std::uint64_t count) {
+  Group group{{}, count};
+  std::memcpy(group.key.data(), &key, sizeof(key));
+  return group;
+}
+
 // Requires: their keys are equal.
 CountSink::Group CountSink::joined(const Group& a, const Group& b) const {
   Group both{a.key, 0};
   if (!__builtin_add_overflow(a.count, b.count, &both.count)) return both;
-  const auto* const key = reinterpret_cast<const std::byte*>(&a.key);
   throw Error(ErrorKind::kInput, "adding counts",
               fmt::format("those of the key {} add up to more than {}",
-                          text_of_keys({key_, std::nullopt}, key), UINT64_MAX))
+                          text_of_keys(format_, a.key.data()), UINT64_MAX))
       .hint(kCountsHint);
 }
 
@@ -216,7 +225,7 @@ void CountSink::put_keys(std::uint64_t position, std::span<const Key> keys) {
   between = between.first(between.size() - ends.last.count);
   while (!between.empty()) {
     const std::size_t run = first_run(between);
-    batch.add({between.front(), run});
+    batch.add(group_of(between.front(), run));
     between = between.subspan(run);
   }
   batch.finish(turn.end);
@@ -225,10 +234,10 @@ void CountSink::put_keys(std::uint64_t position, std::span<const Key> keys) {
 template <class Key>
 CountSink::Ends CountSink::ends_of(std::span<const Key> keys) const {
   Ends ends;
-  ends.first = {keys.front(), first_run(keys)};
+  ends.first = group_of(keys.front(), first_run(keys));
   std::span<const Key> rest = keys.subspan(ends.first.count);
   if (rest.empty()) return ends;
-  ends.last = {rest.back(), last_run(rest)};
+  ends.last = group_of(rest.back(), last_run(rest));
   rest = rest.first(rest.size() - ends.last.count);
   ends.between = rest.empty() ? 0 : count_changes(rest) + 1;
   if (min_count_ <= 1) ends.often_between = ends.between;
@@ -240,9 +249,9 @@ CountSink::Ends CountSink::ends_of(std::span<const Key> keys) const {
   return ends;
 }
 
-CountSink::Ends CountSink::ends_of_pairs(ConstByteSpan pairs) const {
+CountSink::Ends CountSink::ends_one_by_one(ConstByteSpan elements) const {
   Ends ends;
-  for_each_group(pairs, [&](const Group& group) {
+  for_each_group(elements, [&](const Group& group) {
     if (ends.first.count == 0) {
       ends.first = group;
       return;

@@ -16,6 +16,8 @@
 // in the wrong place could be counted as two keys, each too rare to be written.
 #pragma once
 
+#include <array>
+#include <cstddef>
 #include <cstdint>
 #include <optional>
 
@@ -31,8 +33,8 @@ namespace gsort {
 // `proof` and `next` outlive it. It proves what it puts.
 class CountSink final : public PassingSink {
  public:
-  // Elements are keys of `format`, with `adds_counts` each with its count; `next` takes keys with
-  // their counts. Equal keys with counts have equal bits.
+  // Elements are keys of `format`, or records that are keys of bytes, with `adds_counts` each with
+  // its count; `next` takes keys with their counts. Equal keys with counts have equal bits.
   CountSink(const ElementFormat& format, bool adds_counts, std::uint64_t min_count, Proof& proof,
             PieceSink& next);
 
@@ -46,9 +48,9 @@ class CountSink final : public PassingSink {
   void end();
 
  private:
-  // Equal keys; the key in the bits of a file.
+  // Equal keys; the key in the bytes of a file, and zeros behind it.
   struct Group {
-    UInt128 key = 0;
+    std::array<std::byte, RecordFormat::kMostKeyBytes> key{};
     std::uint64_t count = 0;  // 0: there is none
   };
   // What others must know of a piece. A piece of one group has no last one.
@@ -72,20 +74,23 @@ class CountSink final : public PassingSink {
   void put_alike(std::uint64_t position, std::span<const Key> keys);
   template <class Key>
   void put_keys(std::uint64_t position, std::span<const Key> keys);
-  void put_pairs(std::uint64_t position, ConstByteSpan pairs);
+  void put_one_by_one(std::uint64_t position, ConstByteSpan elements);
   template <class Use>
-  void for_each_group(ConstByteSpan pairs, const Use& use) const;
+  void for_each_group(ConstByteSpan elements, const Use& use) const;
+  template <class Key>
+  [[nodiscard]] static Group group_of(Key key, std::uint64_t count);
   [[nodiscard]] Group joined(const Group& a, const Group& b) const;
   template <class Key>
   [[nodiscard]] Ends ends_of(std::span<const Key> keys) const;
-  [[nodiscard]] Ends ends_of_pairs(ConstByteSpan pairs) const;
+  [[nodiscard]] Ends ends_one_by_one(ConstByteSpan elements) const;
   [[nodiscard]] Turn take_turn(const Ends& ends);
   void count_groups(std::uint64_t groups, std::uint64_t often);
   [[nodiscard]] bool is_often(const Group& group) const { return group.count >= min_count_; }
 
-  const KeyFormat key_;
+  const ElementFormat format_;  // of keys
   const std::size_t key_bytes_;
   const bool adds_counts_;
+  const std::size_t element_bytes_;
   const std::uint64_t min_count_;
   Proof& proof_;
   std::optional<Proof> proof_of_all_;  // of keys that do not come out, too

@@ -287,5 +287,43 @@ TEST(Decimal, CountsNewlinesAtEveryAlignment) {
   }
 }
 
+KeyFormat bytes_of_hex(std::uint32_t bytes) {
+  KeyFormat format;
+  format.tuple.fields[0].bytes = bytes;
+  format.tuple.count = 1;
+  return format;
+}
+
+TEST(HexLines, AreReadBackOfEverySize) {
+  for (std::uint32_t bytes = 1; bytes <= 32; ++bytes) {
+    const KeyFormat format = bytes_of_hex(bytes);
+    std::vector<std::byte> keys(std::size_t{9} * bytes);
+    for (std::size_t i = 0; i < keys.size(); ++i) keys[i] = static_cast<std::byte>(37 * i + bytes);
+    std::string text(9 * most_line_bytes(format) + kTextSlack, '?');
+    text.resize(format_lines(keys, format, text.data()));
+    EXPECT_EQ(text.size(), 9 * most_line_bytes(format));
+    std::vector<std::byte> read(keys.size());
+    EXPECT_FALSE(parse_lines(text, format, read).has_value()) << text;
+    EXPECT_EQ(read, keys);
+  }
+}
+
+TEST(HexLines, MayHaveBlanksAndCapitals) {
+  std::vector<std::byte> keys(4);
+  EXPECT_FALSE(parse_lines(" aBCd\t\r\n0910\n", bytes_of_hex(2), keys).has_value());
+  EXPECT_EQ(keys, (std::vector{std::byte{0xab}, std::byte{0xcd}, std::byte{9}, std::byte{16}}));
+}
+
+TEST(HexLines, OfTheWrongLengthOrWithOtherLettersAreBad) {
+  for (const char* const bad :
+       {"abc", "abcde", "abcg", "ab c", "", "/000", ":000", "@@@@", "````"}) {
+    std::vector<std::byte> keys(4);
+    const auto line = parse_lines(std::string("0000\n") + bad + "\n", bytes_of_hex(2), keys);
+    ASSERT_TRUE(line.has_value()) << bad;
+    EXPECT_EQ(line->line, 1U);
+    EXPECT_EQ(line->begin, 5U);
+  }
+}
+
 }  // namespace
 }  // namespace gsort

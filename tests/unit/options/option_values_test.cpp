@@ -20,8 +20,9 @@ TEST(OptionValues, KnowEveryKeyType) {
 TEST(OptionValues, NameTheTypesWhenOneIsUnknown) {
   const Error error = test::error_of([&] { static_cast<void>(parse_key_type("u33", "--type")); });
   EXPECT_EQ(error.kind(), ErrorKind::kUsage);
-  EXPECT_EQ(std::string(error.what()),
-            "--type 'u33': is not a key type\n  the types are " + std::string(kKeyTypeNames));
+  EXPECT_EQ(std::string(error.what()), "--type 'u33': is not a key type\n  the types are " +
+                                           std::string(kKeyTypeNames) +
+                                           "; bytesN, with N up to 32, compares N bytes");
 }
 
 TEST(OptionValues, AcceptCountsWithinTheirBoundsOnly) {

@@ -13,8 +13,8 @@ TEST(FormMemory, HasRoomForTheProofOfWhatIsEncoded) {
   for (const Codec codec : kAllCodecs) {
     const OutputForm form{FileFormat::kBinary, codec, levels_of(codec).most};
     for (const std::uint64_t host : {64 * kMiB, kGiB, 64 * kGiB}) {
-      const EncodePlan plain = plan_encoding(form, KeyType::kU32, 4, 8, host, false);
-      const EncodePlan proven = plan_encoding(form, KeyType::kU32, 4, 8, host, true);
+      const EncodePlan plain = plan_encoding(form, {KeyType::kU32}, 4, 8, host, false);
+      const EncodePlan proven = plan_encoding(form, {KeyType::kU32}, 4, 8, host, true);
       EXPECT_FALSE(plain.is_proven);
       EXPECT_TRUE(proven.is_proven);
       EXPECT_EQ(proven.frame_elements, plain.frame_elements);
@@ -26,8 +26,8 @@ TEST(FormMemory, HasRoomForTheProofOfWhatIsEncoded) {
     }
   }
   const OutputForm text{FileFormat::kText, Codec::kNone, 0};
-  EXPECT_TRUE(plan_encoding(text, KeyType::kU32, 4, 8, kGiB, true).is_proven);
-  EXPECT_FALSE(plan_encoding({}, KeyType::kU32, 4, 8, kGiB, true).is_proven);
+  EXPECT_TRUE(plan_encoding(text, {KeyType::kU32}, 4, 8, kGiB, true).is_proven);
+  EXPECT_FALSE(plan_encoding({}, {KeyType::kU32}, 4, 8, kGiB, true).is_proven);
 }
 
 }  // namespace
