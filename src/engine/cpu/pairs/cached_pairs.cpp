@@ -176,11 +176,34 @@ HWY_ATTR void sort_some(const Pairs<Key, Value>& from, const Pairs<Key, Value>& 
   if (is_sorted) move_pairs(other, to, count);
 }
 
+// Whether the fold changes a key: few arrays of floats have -0 or NaN.
+template <class Key>
+HWY_ATTR bool changes_a_key(const ClassFold<Key>& fold, const Key* keys, std::size_t count) {
+  Key changed = 0;
+  for (std::size_t i = 0; i < count; ++i) changed |= static_cast<Key>(fold(keys[i]) ^ keys[i]);
+  return changed != 0;
+}
+
 template <class Key, class Value>
 void sort_all(const Pairs<Key, Value>& from, const Pairs<Key, Value>& other,
               const Pairs<Key, Value>& to, std::size_t count, const ClassFold<Key>& fold) {
-  if (fold.folds) return sort_some(from, other, to, count, fold);
+  if (fold.folds && changes_a_key(fold, from.keys, count)) {
+    return sort_some(from, other, to, count, fold);
+  }
   sort_some(from, other, to, count, NoFold<Key>());
+}
+
+template <class Key>
+HWY_ATTR void fold_all(const ClassFold<Key>& fold, const Key* keys, std::size_t count, Key* to) {
+  for (std::size_t i = 0; i < count; ++i) to[i] = fold(keys[i]);
+}
+void fold_u32(const ClassFold<std::uint32_t>& fold, const std::uint32_t* keys, std::size_t count,
+              std::uint32_t* to) {
+  fold_all(fold, keys, count, to);
+}
+void fold_u64(const ClassFold<std::uint64_t>& fold, const std::uint64_t* keys, std::size_t count,
+              std::uint64_t* to) {
+  fold_all(fold, keys, count, to);
 }
 
 // HWY_EXPORT takes no template.
@@ -205,6 +228,17 @@ HWY_EXPORT(sort_u32_u32);
 HWY_EXPORT(sort_u32_u64);
 HWY_EXPORT(sort_u64_u32);
 HWY_EXPORT(sort_u64_u64);
+HWY_EXPORT(fold_u32);
+HWY_EXPORT(fold_u64);
+
+void fold_keys(const ClassFold<std::uint32_t>& fold, const std::uint32_t* keys, std::size_t count,
+               std::uint32_t* folded) {
+  HWY_DYNAMIC_DISPATCH(fold_u32)(fold, keys, count, folded);
+}
+void fold_keys(const ClassFold<std::uint64_t>& fold, const std::uint64_t* keys, std::size_t count,
+               std::uint64_t* folded) {
+  HWY_DYNAMIC_DISPATCH(fold_u64)(fold, keys, count, folded);
+}
 
 #define GSORT_SORT_OF(name, Key, Value)                                                          \
   template <>                                                                                    \

@@ -66,6 +66,12 @@ struct ClassFold {
   }
 };
 
+// Writes fold(key) of each key to `folded`.
+void fold_keys(const ClassFold<std::uint32_t>& fold, const std::uint32_t* keys, std::size_t count,
+               std::uint32_t* folded);
+void fold_keys(const ClassFold<std::uint64_t>& fold, const std::uint64_t* keys, std::size_t count,
+               std::uint64_t* folded);
+
 // More pairs do not fit a cache. They are sorted, too, but slowly.
 inline constexpr std::size_t kMostCachedPairs = std::size_t{1} << 17;
 

@@ -161,7 +161,7 @@ class PairSort {
         return keys;
       }
       Key folded[kMostDealtAtOnce];
-      for (std::size_t i = 0; i < count; ++i) folded[i] = fold_(keys[i]);
+      fold_keys(fold_, keys, count, folded);
       buckets.number({folded, count}, numbers);
       return keys;
     };
