@@ -15,6 +15,7 @@ from ._sources import key_type
 _NUMBERS = {dtype: str(key_type(dtype)) for dtype in map(numpy.dtype, "? u1 i1 u2 i2 u4 i4 u8 i8 f2 f4 f8".split())}
 _MOST_THREADS = 1024
 _MOST_WITHOUT_PLAN = 1 << 28  # bytes, sorted in less time than a GPU takes to start
+_MOST_PACKED_WITHOUT_PLAN = 1 << 22  # a plan packs more short keys with their positions into one number
 
 
 def sorted_in_memory(source: numpy.ndarray, output: Any, descending: Any, float_order: Any,
@@ -43,7 +44,8 @@ def argsorted_in_memory(source: numpy.ndarray, output: Any, descending: Any, flo
                         threads: Any, engine: Any, progress: Any) -> Optional[numpy.ndarray]:
     """The positions that sort rows of an array of numbers, without a plan; None where this does not apply."""
     number = _number_of(source, descending, float_order, threads, engine, progress)
-    if number is None or source.nbytes > _MOST_WITHOUT_PLAN or _is_of_file(source):
+    most = _MOST_WITHOUT_PLAN if source.itemsize > 4 else _MOST_PACKED_WITHOUT_PLAN
+    if number is None or source.nbytes > most or _is_of_file(source):
         return None
     dtype = index_dtype(source)
     if output is None:
