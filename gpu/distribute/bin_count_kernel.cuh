@@ -32,7 +32,8 @@ __device__ void thread_count_bins(unsigned* counts, const unsigned (&bins)[kKeys
   }
 }
 
-// Keeps bins for the distribution (KeptBins): of some keys of a tile, from `begin` on.
+// Keeps the bins of eight keys of the thread for the distribution (KeptBins). Key `begin` is the
+// first of the keys that the block has just counted.
 template <class Pass>
 __device__ void thread_keep_bins(const Pass& pass, std::uint64_t begin,
                                  const unsigned (&bins)[BinVector::kKeys]) {
@@ -43,7 +44,7 @@ __device__ void thread_keep_bins(const Pass& pass, std::uint64_t begin,
   reinterpret_cast<BinVector*>(pass.bins + begin)[threadIdx.x] = kept;
 }
 
-// Counts consecutive keys in the bins of a bucket; keep(bins) is told their bins.
+// Counts consecutive keys in the bins of a bucket, and calls keep(bins) with the thread's bins.
 template <unsigned kThreads, unsigned kKeys, class Word, class Key, class Table, class Keep>
 __device__ void thread_count_keys(const DistributionPass<Word, Key>& pass, std::uint64_t begin,
                                   unsigned count, const BinHead<Word>& head, const Table& table,

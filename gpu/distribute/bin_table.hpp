@@ -135,7 +135,7 @@ struct BinHead {
   Key last;             // splitter, before it is rounded; keys above it have its position
   unsigned shift;       // gives the range from origin to last all bits of a key
   unsigned bins;        // the number of splitters that are kept
-  std::uint16_t nodes;  // without nodes: the steps of a bisection in any cell
+  std::uint16_t nodes;  // without nodes: the most steps of a cell's bisection
   std::uint16_t node_cells;
 
   // The keys are all the same.

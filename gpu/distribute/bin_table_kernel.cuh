@@ -76,10 +76,10 @@ struct KeptNodes {
   CellNode<Key> nodes[kMostNodes];
   BinRange ranges[kMostNodes];
   std::uint32_t sum;  // total that take_node adds up
-  unsigned steps;     // the most of a bisection
+  unsigned steps;     // without nodes: the most steps of a cell's bisection
 };
 
-// The steps of a bisection in a cell of a table without nodes; 0: its keys are not searched for.
+// The steps of the bisection in a cell, in a table without nodes; 0: its keys need no search.
 [[nodiscard]] __device__ inline unsigned steps_of_entry(std::uint32_t entry) {
   return (entry & kSearched) == 0 ? 0 : max(entry >> kEntrySlotShift, 2U);
 }
@@ -101,7 +101,8 @@ __device__ void block_write_cells(const BinTables<Key>& tables, unsigned bucket,
   for (unsigned cell = threadIdx.x; cell < cells; cell += blockDim.x) {
     const std::uint32_t entry = cell_entry(table, head, cell, maker, add);
     steps = max(steps, steps_of_entry(entry));
-    // Without nodes, a searched key's look-up ends with the bin of its cell's beginning.
+    // Without nodes, find() must return the bin where the cell begins for keys that need a search:
+    // the entry gets the last slot, which no key exceeds.
     const bool has_last_slot = !tables.has_nodes && (entry & kSearched) != 0;
     entries[cell] = has_last_slot ? entry | kLastSlot << kEntrySlotShift : entry;
   }

@@ -132,7 +132,7 @@ __global__ void __launch_bounds__(
 inline constexpr unsigned kSampleSortThreads = 512;
 inline constexpr unsigned kSampleRowKeys = kBlockSampleKeys / kSampleSortThreads;
 
-// Sorts a sample where it lies.
+// Sorts a sample of kBlockSampleKeys keys in place, by one block.
 template <class Key>
 __global__ void __launch_bounds__(kSampleSortThreads) sample_sort_kernel(Key* sample) {
   __shared__ unsigned co_ranks[kSampleSortThreads + 1];

@@ -96,17 +96,17 @@ __device__ BinTable<Key> block_load_bins(const BinTables<Key>& tables, unsigned 
   return {shared.splitters, shared.cells, tables.cell_bits(), shared.nodes, shared.node_cells};
 }
 
-// With more steps than this, a descent through a tree is faster than a bisection that begins in a
-// cell: a tree's upper nodes are few, so lanes read the same ones.
+// If a bisection within the cells takes more steps than this, a descent through a tree of all
+// splitters is faster: the upper levels of the tree have few nodes, so lanes read the same ones.
 template <class Key>
 inline constexpr unsigned kMostSteps = sizeof(Key) == 4 ? 5 : 3;
 
-// The table of one distribution. If some key's cell has several splitters, all of a thread's keys
-// are searched for in the same number of steps, so that their steps overlap.
+// The table of a single distribution. If the cell of one of a thread's keys needs a search, all its
+// keys are searched for in the same number of steps, so that these overlap.
 template <class Key>
 struct SteppedTable {
   BinTable<Key> table;   // without splitters and nodes
-  const Key* splitters;  // at their place_of
+  const Key* splitters;  // splitter i at place_of(i)
   unsigned bin_bits;
 
   [[nodiscard]] static __device__ bool is_tree(const BinHead<Key>& head) {
@@ -117,7 +117,8 @@ struct SteppedTable {
     return is_tree(head) ? tree_node_of(bin, bin_bits) : spread_place(bin);
   }
 
-  // Finds the bins of all keys; each has the bin at the beginning of its cell, or its own.
+  // Finds the bins of all keys. Requires: bins[i] is the bin where the cell of keys[i] begins, or
+  // already the bin of keys[i].
   template <unsigned kKeys>
   __device__ void search(const BinHead<Key>& head, const Key (&keys)[kKeys],
                          unsigned (&bins)[kKeys]) const {
@@ -151,7 +152,7 @@ struct SteppedTable {
   }
 };
 
-// Loads the table of one distribution, as block_load_bins.
+// Loads the table of a single distribution, as block_load_bins does that of a bucket.
 template <class Key>
 __device__ SteppedTable<Key> block_load_steps(const BinTables<Key>& tables,
                                               const BinHead<Key>& head, SharedBins<Key>& shared) {
@@ -166,8 +167,8 @@ __device__ SteppedTable<Key> block_load_steps(const BinTables<Key>& tables,
   return {{nullptr, shared.cells, tables.cell_bits()}, shared.splitters, tables.bin_bits};
 }
 
-// The bins of a thread's keys of a tile, as the count before one distribution has kept them: a
-// vector has those of eight keys, kThreads apart.
+// The bins of a thread's keys of a tile, which the count before a single distribution has kept. A
+// vector has the bins of eight keys, which are kThreads apart in the tile.
 using BinVector = KeyVector<std::uint16_t>;
 template <unsigned kThreads, unsigned kKeys>
 struct KeptBins {

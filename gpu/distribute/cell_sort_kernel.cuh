@@ -12,11 +12,11 @@
 // in registers, and then windows that lie across the borders of these (sort_windows.cuh).
 //
 // A cell of a narrow range has one key value, so that it is sorted, however long it is. If another
-// cell is too long for the windows, a warp sorts it before (u32). If there are many long cells, or
-// one is very long, the tile's keys are ranked among those of their cells instead. If the range has
-// gaps, or a few keys are frequent, a cell can have too many keys to rank. Then the tile is read
-// again and divided into cells by a sample of its own (sampled_cells.hpp). If one of these has too
-// many keys, too, the tile is sorted by merging.
+// cell of u32 keys is too long for the windows, a warp sorts it before them. If there are many such
+// cells, or one is very long, or keys are u64, the tile's keys are ranked within their cells, not
+// sorted in windows. If the range has gaps, or a few keys are frequent, a cell can have too many
+// keys to rank. Then the tile is read again and divided into cells by a sample of its own
+// (sampled_cells.hpp). If one of these has too many keys, too, the tile is sorted by merging.
 //
 // Example. Keys 13 10 15 12 11, cells 2 0 3 1 0: 10 11 | 12 | 13 | 15 or 11 10 | 12 | 13 | 15.
 //
@@ -358,8 +358,8 @@ enum class CellOrder : std::uint8_t {
   kCrowded,  // not at all: a cell has too many keys
 };
 
-// Replaces the counts of the cells by the places where they begin. Ends with a barrier. Requires:
-// no long cells are listed.
+// Replaces the counts of the cells by the places where they begin, and lists the long cells. Ends
+// with a barrier. Requires: scratch.long_cells.count is 0.
 template <unsigned kCells, class Cells, class Key, unsigned kThreads>
 __device__ CellOrder block_order_cells(const Cells& cells, unsigned most_of_cell, unsigned* counts,
                                        KeyCellScratch<Key, kThreads, kCells>& scratch) {

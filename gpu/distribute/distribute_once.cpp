@@ -11,8 +11,8 @@
 // when the keys are stored. Values that are sorted in place are copied first.
 //
 // Cost. n keys of w bytes: a count of wn, a distribution and a sort of 2wn each. n pairs of 4 + v
-// bytes: 4n, 12n, and 8n + 32n for the sectors of values + (4 + v)n. Of 2^22 random u32 keys on an
-// H200, in µs, each kernel by itself; starts overlap:
+// bytes: 4n, 12n, and 8n + 32n for the sectors of values + (4 + v)n. Times of 2^22 random u32 keys
+// on an H200, in µs: each kernel by itself, and the whole sort, in which launches overlap:
 //   sample         3
 //   its sort      24
 //   bin table      9
@@ -20,7 +20,7 @@
 //   distribution  23
 //   bucket sort   31
 //   all           99
-// As many pairs of u32 with u32 take 185, their bucket sort 88.
+// 2^22 pairs of u32 with u32 take 185, of which their bucket sort takes 88.
 #include "gpu/distribute/distribute_once.hpp"
 
 #include <algorithm>
@@ -56,10 +56,10 @@ DistributionShape shape_once(std::uint64_t count, const DistributionChoice& choi
 template <class Word>
 inline constexpr unsigned kOnceTileKeys = kDistribution<Word, DistributionStep::kOnce>.tile_keys();
 
-// Of the distribution, at once.
+// How many blocks of the distribution run on a multiprocessor at once.
 constexpr unsigned kBlocksOfMultiprocessor = 2;
-// On an H200, up to 20% of the time is saved for unevenly distributed keys. 9 * 2^20 random keys
-// would take 4% longer.
+// Bins are kept for at most so many keys. On an H200, this saves up to 20% of the time if keys are
+// unevenly distributed; with 9 * 2^20 random keys, it would cost 4%.
 constexpr std::uint64_t kMostKeptBins = std::uint64_t{1} << 23;
 
 template <class Key, class Value>
@@ -114,9 +114,9 @@ const Value* keep_values(const PairSort<Key, Value>& sort, Value* copy) {
   return copy;
 }
 
-// Where the count keeps the bins of all keys: in the output, unless it is the input; else nullptr.
-// The bins must fit in the L2 cache beside keys and words, so only those of keys of 4 bytes are
-// kept.
+// Where the count keeps the bins of all keys: in the output, which the distribution does not write.
+// Returns nullptr if the output is the input or too small, or if there are too many keys. Bins must
+// fit in the L2 cache beside keys and words, so only those of keys of 4 bytes are kept.
 template <class Key, class Value>
 std::uint16_t* room_for_bins(const PairSort<Key, Value>& sort) {
   constexpr std::uintptr_t kAlignment = 16;  // of a BinVector

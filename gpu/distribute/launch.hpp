@@ -132,7 +132,7 @@ struct BinTables {
   [[nodiscard]] GSORT_HOST_DEVICE constexpr unsigned cell_count() const {
     return 1U << cell_bits();
   }
-  // The largest number of nodes. One distribution has none (SteppedTable).
+  // The largest number of nodes. A single distribution has none (SteppedTable).
   [[nodiscard]] GSORT_HOST_DEVICE constexpr unsigned node_count() const {
     return !has_nodes ? 0 : (bins() * kNodesOfEightBins + 7) / 8;
   }
@@ -204,7 +204,8 @@ struct DistributionPass {
   // For each bucket's bins. First distribution: how many keys they have got. Second: how many they
   // have, then where the next key goes, and kFinalRoom.
   std::uint64_t* rooms = nullptr;
-  // One distribution: the bins of all keys, which the count keeps; nullptr: they are found twice.
+  // Single distribution: the bins of all keys, which the count keeps. nullptr: it keeps none, so
+  // the distribution finds them again.
   std::uint16_t* bins = nullptr;
   BinChunks chunks;  // the first distribution writes them, the second one reads them
   DistributionCounts* counts = nullptr;
@@ -277,7 +278,7 @@ struct BucketSortPass {
 template <class Word, class Key>
 void launch_sample_keys(const SamplePass<Word, Key>& pass, unsigned architecture,
                         cudaStream_t stream);
-// One block sorts a sample of this many u32 keys, which takes sort_keys two launches.
+// A sample of this many u32 keys is sorted by one block in one launch; sort_keys takes two.
 inline constexpr unsigned kBlockSampleKeys = 1U << 12;
 void launch_sample_sort(std::uint32_t* sample, unsigned architecture, cudaStream_t stream);
 template <class Key>

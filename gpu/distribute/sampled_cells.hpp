@@ -27,7 +27,7 @@ struct SampledCells {
   Key sample[kSegments];  // sorted; the first key is not used
   Key nodes[kSegments];   // where segments begin, as a tree (tree_node_of)
   Cells cells[kSegments];
-  std::uint32_t ranks[kSegments];  // of the keys of the sample, until they are sorted
+  std::uint32_t ranks[kSegments];  // of the sample's keys, while it is sorted
 
   // Makes segment `i`. Requires: the sample lies in [least, greatest].
   GSORT_HOST_DEVICE constexpr void make_segment(unsigned i, Key least, Key greatest) {

@@ -45,7 +45,8 @@ template <class Word>
   return window * kVectors + (vector ^ window / (kBankedVectors / kVectors) % kVectors);
 }
 
-// Cells that are too long for the windows. A warp sorts each of them before.
+// The list of cells that are too long for the windows. A warp sorts each of them before the windows
+// are sorted.
 struct LongCells {
   static constexpr unsigned kMost = 64;       // cells of a tile
   static constexpr unsigned kMostWords = 64;  // of each
@@ -53,12 +54,12 @@ struct LongCells {
   unsigned count;
   unsigned cells[kMost];  // begin << 16 | words
 
-  // Words of 8 bytes are sorted faster by ranks in all cells.
+  // If words have 8 bytes, it is faster to rank all words of the tile within their cells.
   template <class Word>
   [[nodiscard]] static constexpr bool suit() {
     return sizeof(Word) == 4;
   }
-  // Returns whether there is room for the cell.
+  // Returns false if the cell has more than kMostWords, or the list is full.
   __device__ bool add(unsigned begin, unsigned words) {
     if (words > kMostWords) return false;
     const unsigned place = atomicAdd(&count, 1U);
@@ -67,8 +68,8 @@ struct LongCells {
   }
 };
 
-// Sorts the long cells. Requires: the tile lies cell by cell, and there was room for all. Ends with
-// a barrier if there are any.
+// Sorts the long cells. Requires: the tile lies cell by cell; no call of add() returned false. Ends
+// with a barrier if there are any.
 template <unsigned kThreads, class Word>
 __device__ void block_sort_long_cells(const LongCells& long_cells, Word* tile) {
   if (long_cells.count == 0) return;

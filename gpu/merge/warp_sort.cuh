@@ -1,4 +1,5 @@
-// Sorts by one warp: of a key of each lane, and of a short list. Ranks in sorted runs of 32 keys.
+// Sorts by one warp: warp_sort_keys sorts one key of each lane, warp_sort_list a short list in
+// shared memory. thread_rank_in_run finds the rank of a key in a sorted run of 32.
 #pragma once
 
 #include <cstdint>
@@ -7,7 +8,7 @@
 
 namespace gsort::gpu {
 
-// Returns the key whose rank among those of all lanes is the lane's number: a bitonic sort.
+// A bitonic sort of the keys of all lanes: lane i gets the key of rank i.
 template <class Key>
 __device__ Key warp_sort_keys(Key key) {
   const unsigned lane = threadIdx.x % 32;
@@ -24,7 +25,7 @@ __device__ Key warp_sort_keys(Key key) {
   return key;
 }
 
-// How many keys of a sorted run of 32 are less than `key`, or not greater.
+// How many keys of a sorted run of 32 are less than `key`; with_equal: or equal to it.
 template <class Key>
 __device__ unsigned thread_rank_in_run(const Key* run, Key key, bool with_equal) {
   unsigned rank = 0;
@@ -37,7 +38,7 @@ __device__ unsigned thread_rank_in_run(const Key* run, Key key, bool with_equal)
   return rank;
 }
 
-// Sorts `count` keys, at most kMost, where they lie in shared memory.
+// Sorts `count` keys, at most kMost, in place in shared memory: each lane ranks its keys among all.
 template <unsigned kMost, class Key>
 __device__ void warp_sort_list(Key* list, unsigned count) {
   constexpr unsigned kKeys = kMost / 32;

@@ -80,8 +80,8 @@ class Output {
   // Whether it is the null device, a stream that takes bytes in any order.
   [[nodiscard]] bool is_null() const;
 
-  // Whether its bytes stay where they are: not a pipe, a terminal or the null device. Then commit()
-  // may take time, to sync them.
+  // Whether it stores the bytes: not a pipe, a terminal or the null device. Then commit() may take
+  // time, because it syncs a file.
   [[nodiscard]] bool keeps_bytes() const;
 
   // What messages call it: the path as given, or "standard output".

@@ -118,8 +118,8 @@ void RegularOutput::prepare(std::uint64_t bytes, const WriteWindows& windows) {
   File direct = new_file_.file().reopened(O_WRONLY | O_DIRECT);
   direct_refused_ = !direct.is_open();
   if (direct_refused_) return;
-  // Blocks for the whole file at once: it cannot run out of them later, and direct writes that do
-  // not make the file longer need not wait for each other (measured:
+  // Allocates blocks for the whole file at once: then no later write lacks space, and direct writes
+  // do not make the file longer, so they need not wait for each other (measured:
   // tools/bench/results/tried.md).
   new_file_.file().allocate(bytes, 0, "making room for");
   direct_.emplace(new_file_.file(), std::move(direct), windows);

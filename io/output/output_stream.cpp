@@ -187,7 +187,7 @@ void StreamOutput::finish(std::uint64_t size_bytes) {
   if (stopped_) std::rethrow_exception(stopped_);
   if (written_ < size_bytes) throw misplaced(kMissing, path(), kOfNoUse).at(written_);
   if (written_ > size_bytes) throw misplaced(kPastEnd, path(), kOfNoUse).at(size_bytes);
-  if (keeps_bytes_) file_.sync();  // `gsort > file`: what exit 0 promises holds here, too
+  if (keeps_bytes_) file_.sync();  // exit 0 promises this for `gsort > file`, too
   file_.close();
 }
 

@@ -175,7 +175,7 @@ std::unique_ptr<Output::Impl> make_written_output(const OutputTarget& target,
   std::stable_partition(folders.begin(), folders.end(), has_room);
   OutputOptions of_copy = options;
   of_copy.must_be_new = true;
-  of_copy.is_private = true;  // the file may be secret
+  of_copy.is_private = true;  // the file may be readable only by its owner
   for (const std::string& folder : folders) {
     File file(sys::open_at(AT_FDCWD, resolved.c_str(), O_WRONLY | O_NOFOLLOW | O_NONBLOCK),
               target.path, ErrorKind::kOutput);

@@ -94,8 +94,8 @@ bool write_new_record(const OutputPlace& place, const std::string& name, const s
   return write_named_file(folder, name, place.folder + "/" + name, bytes, kMustBeNew);
 }
 
-// The file of this name, to be read; not open if there is none, or if it may not be read: gsort
-// makes no such file.
+// Opens the file of this name for reading. The result is not open if there is no such file, or if
+// it is a link or may not be read: then gsort did not make it.
 static File open_beside(const OutputPlace& place, const std::string& name) {
   const Folder folder = open_folder(place.folder, ErrorKind::kOutput);
   const int flags = O_RDONLY | O_NOFOLLOW | O_NONBLOCK;

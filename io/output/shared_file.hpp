@@ -1,15 +1,15 @@
 // SharedFile: an output that several processes write together, each its own range: a hidden file
-// beside the place where the output will be. Writes go through the page cache: direct writes of
-// whole pages would put back what others have written beside them.
+// beside the place where the output will be. Writes go through the page cache: a direct write of a
+// whole page could replace bytes that another process has just written there by older ones.
 //
 // --take: the processes find the file by its name. A process that is killed leaves it; the next one
 // continues with it. Writing a range again, also at the same time, is harmless as long as all write
 // the same bytes. --join gives the file the output's name when all of it is there.
 //
 // gsort-mpi: one process makes the file (OutputOptions::is_shared) and marks it. The others, on
-// this host or on others that see the same file system, open it and compare the mark, so that a
-// folder that is another one on some host is found before anything is sorted. When they have
-// finished, the maker commits it (Output::note_written).
+// this host or on others, open it and compare the mark: if the path is another folder on some host,
+// the sort fails before it begins. When all others have returned from finish(), the process that
+// made the file tells its Output what they wrote (Output::note_written), and commits it.
 #pragma once
 
 #include <atomic>
@@ -94,8 +94,9 @@ class SharedFile {
   // or a link.
   SharedFile(const OutputPlace& place, const std::string& name, Access access);
 
-  // The hidden file of another process's output, which messages call `path`. Throws: Error(kOutput)
-  // if it cannot be opened, or does not have that mark.
+  // Opens the hidden file of another process's output, which messages call `path`. That process
+  // gives it its name: put_in_place() must not be called. Throws: Error(kOutput) if the file cannot
+  // be opened, or does not have that mark.
   SharedFile(const std::string& hidden_path, const std::string& path, std::uint64_t mark);
 
   // kLook: whether the file is there.
@@ -123,7 +124,7 @@ class SharedFile {
   OutputPlace place_;
   std::string name_;
   Folder folder_;
-  const char* remains_;     // the end of the hint if it was written elsewhere
+  const char* remains_;     // for misplaced()
   bool is_memory_ = false;  // the file system keeps files in memory
   mutable std::atomic<std::uint64_t> unlooked_bytes_{0};
   WrittenPlaces places_;

@@ -60,8 +60,9 @@ class File {
   void sync_data() const;         // fdatasync
   void sync_file_system() const;  // syncfs: all that the file system of this file has to write
   void truncate(std::uint64_t bytes) const;
-  // Allocates blocks for the first `bytes` bytes, as fallocate(2) with `mode`; if the file system
-  // cannot, a write will. Throws: Error of `operation` if they have no room.
+  // Allocates blocks for the first `bytes` bytes, as fallocate(2) with `mode`. Throws: Error of
+  // `operation` if there is no room for them. Ignores other errors: the file system may not support
+  // the call, and a write reports any other problem again.
   void allocate(std::uint64_t bytes, int mode, std::string_view operation) const;
   [[nodiscard]] struct stat facts() const;
   void close();  // checked
@@ -94,7 +95,7 @@ class File {
 // What to do about `error_number`, for the Error of a failed call; never empty.
 [[nodiscard]] std::string_view hint_for(int error_number);
 
-// The Error for `error_number` of `operation` on `path`, with this hint.
+// The Error for `error_number` of `operation` on `path`, with hint_for(error_number).
 [[nodiscard]] Error failed_call(ErrorKind kind, std::string operation, std::string_view path,
                                 int error_number);
 

@@ -54,9 +54,9 @@ class LinkableFile {
   NewFile new_file_;  // after what it notes its places in
 };
 
-// Writes a small file. On return it has the name, in place of a file that had it, and is on the
-// disk. must_be_new: if a file has the name, returns false and changes nothing. Throws: Error of
-// the folder's kind.
+// Writes a small file `name`, which replaces a file of this name. On return it is on the disk.
+// must_be_new: if a file has the name, returns false and changes nothing. `path` is what messages
+// call it. Throws: Error of the folder's kind.
 bool write_named_file(const Folder& folder, const std::string& name, const std::string& path,
                       ConstByteSpan content, bool must_be_new = false);
 

@@ -18,7 +18,7 @@ inline constexpr std::size_t kHugePageBytes = std::size_t{2} << 20;
 class Arena {
  public:
   Arena() = default;
-  // `purpose` is the noun in the message: "4 GiB for sorting".
+  // `purpose` is the noun in the message: "4 GiB for sorting"; `hint` is that of the Error.
   // Throws: Error(kResource) when the system refuses that much.
   Arena(std::size_t bytes, std::string_view purpose,
         std::string_view hint = "give less memory with -S");

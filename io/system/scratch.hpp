@@ -1,4 +1,4 @@
-// Scratch: memory for one call in memory of the caller. Its content is undefined.
+// Scratch: temporary memory for one call that sorts memory of its caller. Its content is undefined.
 #pragma once
 
 #include <cstddef>
@@ -10,10 +10,10 @@
 
 namespace gsort::io {
 
-// Little memory comes from the heap, for which a system call is too slow; much is an Arena.
+// Less than a huge page comes from the heap, because an Arena takes system calls; more is an Arena.
 class Scratch {
  public:
-  // Throws: std::bad_alloc for little memory; as Arena.
+  // Throws: std::bad_alloc if it comes from the heap; otherwise as Arena.
   Scratch(std::size_t bytes, std::string_view purpose)
       : few_(bytes == 0 || bytes >= kHugePageBytes ? nullptr
                                                    : new Line[div_up(bytes, sizeof(Line))]),

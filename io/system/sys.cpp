@@ -70,7 +70,7 @@ bool fails(Call call) {
   return verdict_on(call) == Verdict::kFail;
 }
 
-// Makes the call again while signals interrupt it.
+// Makes the call, and again as long as a signal interrupts it.
 template <class Attempt>
 int uninterrupted(Call call, const Attempt& attempt) {
   int result = 0;

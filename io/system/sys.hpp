@@ -1,7 +1,7 @@
 // Every system call that io makes, one thin function each: the one seam at which faults are
-// injected. The functions return what the call returns and leave errno as the call does; nothing
-// here throws, except that open_at() asks after a signal (interruption.hpp). Opening, syncing,
-// renaming, linking and truncating are repeated after a signal, so they never return EINTR.
+// injected. The functions return what the call returns and leave errno as the call does. Those that
+// open, rename, link, truncate or sync whole files repeat a call that a signal interrupts, so they
+// never fail with EINTR. Nothing here throws, except open_at() after a signal (interruption.hpp).
 //
 // A test arms a FaultPlan: the Nth call of a kind then fails with an errno, or transfers less than
 // asked, once or from then on. Unarmed, the cost is one relaxed load of a flag. Injected failures

@@ -17,7 +17,7 @@
 
 namespace gsort::io {
 
-// For misplaced(): the state of the output.
+// For misplaced(): the state of the output, and the reason.
 inline constexpr std::string_view kDiscarded = "the output was discarded, the input is unchanged";
 inline constexpr std::string_view kOfNoUse = "do not use the output";
 
@@ -25,8 +25,8 @@ inline constexpr const char* kOverlap = "data overlaps earlier data here";
 inline constexpr const char* kMissing = "data is missing here";
 inline constexpr const char* kPastEnd = "data was written past the end";
 
-// The Error for data that is missing, or lies elsewhere than it was to be written: a defect of
-// gsort. `remains` is a part of the hint.
+// The Error for data that is missing, or was written to a wrong place: a defect of gsort. `remains`
+// is the part of the hint that says in which state the output is.
 [[nodiscard]] inline Error misplaced(std::string reason, const std::string& path,
                                      std::string_view remains,
                                      std::string_view operation = "verifying what was written to") {
@@ -50,8 +50,8 @@ class WrittenPlaces {
     return places_.covers(bytes);
   }
 
-  // Where others write the rest of the file. `path` is what the message calls it. Throws:
-  // Error(kCorrupt) unless [begin, end), and nothing else, has been written.
+  // For a file that others write, too. `path` is what the message calls it, `remains` is as
+  // for misplaced(). Throws: Error(kCorrupt) unless [begin, end), and nothing else, was written.
   void require_only(std::uint64_t begin, std::uint64_t end, const std::string& path,
                     std::string_view remains) {
     if (add(0, begin) && covers(end)) return;

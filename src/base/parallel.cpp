@@ -179,7 +179,7 @@ void run_workers(unsigned workers, const std::function<void(unsigned worker)>& w
   call.rethrow_failure();
 }
 
-// The first exception is kept before on_failure() makes other workers fail, too.
+// The first exception is kept before on_failure() is called, which may make other workers fail.
 void for_each_number(unsigned workers, std::uint64_t count,
                      const std::function<void(unsigned worker, std::uint64_t number)>& work,
                      const std::function<void()>& on_failure) {

@@ -18,8 +18,9 @@ namespace gsort {
 void run_workers(unsigned workers, const std::function<void(unsigned worker)>& work);
 
 // Calls work(worker, number) once for each number below `count`; workers take the numbers in order.
-// After an exception, no worker takes another one, and its worker calls `on_failure`, for those
-// that wait for its work; this must not throw. Throws: the first exception; std::bad_alloc.
+// If a call throws, its worker calls `on_failure`, which must wake workers that wait for its work
+// and must not throw; no worker takes another number.
+// Throws: the first exception; std::bad_alloc.
 void for_each_number(
     unsigned workers, std::uint64_t count,
     const std::function<void(unsigned worker, std::uint64_t number)>& work,

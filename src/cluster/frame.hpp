@@ -14,7 +14,7 @@ namespace gsort::cluster {
 // Elements of a frame, as bytes.
 inline constexpr std::uint64_t kMostFrameBytes = std::uint64_t{128} << 10;
 
-// How many elements fit; of larger ones, one.
+// How many elements a frame of `frame_bytes` has: one if no whole element fits.
 [[nodiscard]] inline std::uint64_t frame_elements(std::uint64_t frame_bytes,
                                                   std::uint64_t element_bytes) {
   return std::max<std::uint64_t>(frame_bytes / element_bytes, 1);

@@ -119,7 +119,7 @@ class Sort {
     const Span span(&meter_, Stage::kSync);
     output_.commit([this] {
       if (before_name_) before_name_();
-      // Syncing a large output takes time, during which an input may be appended to.
+      // Syncing a large output takes time, during which another program may change an input.
       if (outputs_.front().keeps_bytes()) reader_.check_unchanged();
     });
   }

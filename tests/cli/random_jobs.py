@@ -68,7 +68,7 @@ class Job:
         return self.columns > 0 or any("--record" in option for option in self.options)
 
     def options_of_raw(self) -> list[str]:
-        """The same for files of raw elements."""
+        """The options for the same elements in files of raw elements."""
         if not self.columns:
             return self.options
         key = self.keys[0]
@@ -141,7 +141,7 @@ def random_keys(rng: random.Random) -> tuple[int, list[Key], list[str]]:
 
 
 def random_columns(rng: random.Random) -> tuple[int, int, list[Key], list[str]]:
-    """Columns of a table, then as random_keys()."""
+    """Draws a table: the number of its columns, then what random_keys() returns."""
     big, reverse = rng.random() < 0.2, rng.random() < 0.3
     name = rng.choice([name for name in forms.TYPES if forms.has_dtype(name)])
     count, size = rng.choice([1, 2, 3, 7]), forms.bytes_of(name)
@@ -202,7 +202,7 @@ def is_text_safe(job: Job) -> bool:
 
 
 def type_of(job: Job) -> str:
-    """Of the keys, of a table, or of records whose bytes have no order of their own."""
+    """The type that forms.py gives the elements: that of the keys, a table, or bytesN for records."""
     if job.columns:
         return f"{job.keys[0].type}x{job.columns}"
     return f"bytes{job.size}" if job.is_of_records() else job.keys[0].type

@@ -91,7 +91,7 @@ def zstd_decoded(data: bytes) -> bytes:
 
 
 def between(header: bytes, end: bytes) -> Callable[[bytes], bytes]:
-    """Takes away what --skip and --skip-end, or --elements, copy."""
+    """Decodes an output by removing the header and the end that --skip and --skip-end, or --elements, have copied to it."""
     def decoded(data: bytes) -> bytes:
         inside = data[len(header):len(data) - len(end)]
         return inside if header + inside + end == data else b"another header or another end"

@@ -1,7 +1,7 @@
 #!/usr/bin/env python3
-"""The README's first two commands, tools/quickstart and tools/test, in a checkout of HEAD that is somewhere else: below /tmp, which
-tests hide behind one of their own, or on a path of 200 characters, among them a blank and a letter that is not ASCII. Half an hour
-each on two cores, and some gigabytes. What the commands need is installed on this machine already, or by them.
+"""The README's first two commands, tools/quickstart and tools/test, in a checkout of HEAD at an unusual place: below /tmp, where
+some tests mount a /tmp of their own, or at a path of about 200 characters with a blank and a letter that is not ASCII. Each takes
+half an hour on two cores, and some gigabytes. Packages that the commands need are installed already, or the commands install them.
 
 Usage: checkouts.py below_tmp | blank"""
 

@@ -132,7 +132,7 @@ def case_install(options, folder: Path) -> None:
 
 def pack(options, folder: Path) -> None:
     """What cpack makes, in folder/packages. It builds nothing."""
-    os.umask(0o002)  # of an ordinary user of Debian
+    os.umask(0o002)  # a common umask; modes in packages must not depend on it
     output_of("cpack", "--config", options.build / "CPackConfig.cmake", "-B", folder / "packages", cwd=folder)
 
 

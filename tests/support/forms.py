@@ -25,7 +25,7 @@ FLOATS = {"f16": (10, 5), "bf16": (7, 4), "f32": (23, 9), "f64": (52, 17)}
 
 
 def columns_of(kind: str) -> tuple[str, int] | None:
-    """The type and number of the columns, of a table: "u32x4" is rows of four u32."""
+    """For a table, the type and the number of its columns: "u32x4" has rows of four u32. Else None."""
     name, times, columns = kind.partition("x")
     return (name, int(columns)) if times else None
 
@@ -173,7 +173,7 @@ def order_of(kind: str, big: bool) -> str:
 
 
 def array_of(raw: bytes, kind: str, big: bool) -> bytes:
-    """A .npy file; of a kind that is no type of keys: of records that are N bytes each (bytesN), or of a table."""
+    """A .npy file of keys; if the kind is bytesN, of records of N bytes each; if it is u32x4, of a table with rows of four u32."""
     size, columns = bytes_of(kind), ""
     if table := columns_of(kind):
         kind, columns = table[0], f" {table[1]}"

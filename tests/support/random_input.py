@@ -15,11 +15,11 @@ MOST_TEXT = 1 << 15  # elements: Python reads and writes them
 
 @dataclass
 class Input:
-    """What is sorted, and how. `kind` is the type of keys, bytesN for records of N bytes if there are `keys`, or u32x4 for
-    rows of a table."""
+    """What is sorted, and how. `kind` is the type of keys, bytesN for records of N bytes if there are `keys`, or u32x4 for rows of
+    four u32 of a table."""
     kind: str = ""
     keys: str = ""  # of records, as --key takes them
-    columns: str = ""  # of a table, as --key takes them; `keys` are the same
+    columns: str = ""  # of a table, as --key takes them; `keys` then has the same keys as fields of a record
     big: bool = False
     reverse: bool = False
     total: bool = False  # the order of floats
@@ -174,7 +174,7 @@ def random_record(pick: Random) -> tuple[str, str]:
 
 
 def random_table(pick: Random) -> tuple[str, str, str]:
-    """Kind, keys and columns: one to three of up to six columns."""
+    """Draws kind, keys and columns (see Input): one to three keys in a table of up to six columns."""
     name = pick.choice([name for name in forms.TYPES if forms.has_dtype(name)])
     count, size = pick.choice([1, 2, 3, 6]), forms.bytes_of(name)
     keys = [(column, pick.choice(["", "", "r"])) for column in pick.sample(range(count), pick.randint(1, min(3, count)))]

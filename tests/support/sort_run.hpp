@@ -30,8 +30,8 @@ struct SortRequest {
   unsigned threads = 2;
   std::optional<unsigned> batch_size;
   bool from_pipe = false;   // of several inputs the last
-  Bytes header;             // in front of the elements of each input (--skip)
-  Bytes trailer;            // behind them (--skip-end; of a pipe --elements)
+  Bytes header;             // before the elements of each input (--skip)
+  Bytes trailer;            // after them (--skip-end; for a pipe, --elements)
   bool from_array = false;  // keys in memory, ordered as NumPy orders them
   bool to_pipe = false;
   bool to_null = false;  // /dev/null; the result has no output

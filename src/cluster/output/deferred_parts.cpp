@@ -20,7 +20,7 @@ void DeferredParts::put_rest(std::span<const ByteSpan> scratch) {
               load_frame(*views.front(), begin, end, format_, scratch[worker], &meter_));
   };
   for_each_number(static_cast<unsigned>(scratch.size()), div_up(end, most), put_frame,
-                  [&] { next_.abandon(); });  // others wait for this piece
+                  [&] { next_.abandon(); });  // other workers wait for its piece
 }
 
 }  // namespace gsort::cluster

@@ -15,8 +15,8 @@ namespace gsort::cluster {
 void read_raw(const RunView& run, std::uint64_t begin, std::uint64_t end,
               const ElementFormat& format, ByteSpan out, ByteSpan scratch);
 
-// As many of elements [begin, end) as a frame has, loaded into `scratch`, which is as of
-// exchange_scratch_bytes(). Throws: as read_raw().
+// Loads elements [begin, end), or the first of them if a frame does not have room for all. Returns
+// them; they lie in `scratch`, which has exchange_scratch_bytes(). Throws: as read_raw().
 [[nodiscard]] ConstByteSpan load_frame(const RunView& run, std::uint64_t begin, std::uint64_t end,
                                        const ElementFormat& format, ByteSpan scratch, Meter* meter);
 

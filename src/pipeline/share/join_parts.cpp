@@ -167,7 +167,7 @@ void remove_other_numbers(const std::string& output) {
 // The process that named the output may have been killed before it synced the folder.
 void sync_folder(const io::OutputPlace& place) {
   const io::Folder folder = io::open_folder(place.folder, ErrorKind::kOutput);
-  // names_with() could list it before.
+  // It was readable before: names_with() has listed it.
   if (!folder.readable) throw folder.file.error("opening the folder", EACCES);
   folder.file.sync();
 }

@@ -33,8 +33,9 @@ class PartOutput {
   virtual void finish(PartRecord& record, Outcome& outcome) = 0;
 };
 
-// Beside the output at `place`: the file of the record's job (part_file.hpp), which begins with
-// `header`; or, if the record says so, a new file, with a mark of its own.
+// Makes the output of a part, a file beside the output at `place`: the file that the parts of the
+// record's job share (part_file.hpp), which begins with `header`, or, if record.has_own_file, a new
+// file with a mark of its own.
 [[nodiscard]] std::unique_ptr<PartOutput> make_part_output(const io::OutputPlace& place,
                                                            const PartRecord& record,
                                                            const Plan& plan, ConstByteSpan header,

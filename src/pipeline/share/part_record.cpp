@@ -22,7 +22,7 @@ constexpr std::string_view kOwn = "own-";
 constexpr std::string_view kMark = "mark-";
 constexpr std::string_view kJoined = "joined";
 
-// Calls visit(FIELD...) for the fields of the line, in its order.
+// Calls visit(FIELD...) with the fields of a record's line in their order, a few at a time.
 template <class Record, class Visit>
 void visit_fields(Record& record, const Visit& visit) {
   visit(record.job, record.part, record.parts, record.elements, record.file_bytes, record.mark,

@@ -94,7 +94,7 @@ TEST(ManifestMemory, IsAnEighthOfTheSizeThatIsGiven) {
 
 TEST(ManifestMemory, TooLittleForNamesIsAnErrorOfTheHost) {
   const io::test::TempFolder folder;
-  constexpr std::size_t kInputs = 450;  // each process opens them, and 1024 files may be open
+  constexpr std::size_t kInputs = 450;  // each process opens all, and may open 1024 files
   constexpr std::size_t kNameBytes = 3950;
   const std::string error = error_of_sort_by(2, resuming(folder, "-S16M", kInputs, kNameBytes));
   EXPECT_TRUE(io::test::contains(error, kNoRoom)) << error;

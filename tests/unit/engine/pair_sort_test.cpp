@@ -65,7 +65,7 @@ std::vector<Value> distinct_values(std::size_t count) {
   return values;
 }
 
-// Values of one key are told apart, so that their order shows.
+// All values differ, so that a wrong order of the values of equal keys is noticed.
 template <class Key, class Value>
 void expect_pairs_sorted(std::span<const Key> keys, Order order, unsigned threads, std::size_t skip,
                          const PairTuning& tuning) {
@@ -144,7 +144,7 @@ TYPED_TEST(PairSort, HasSizesOfItsOwn) {
   }
 }
 
-// As after a failed allocation.
+// A sort does this if it cannot allocate memory for a distribution.
 TYPED_TEST(PairSort, SortsMorePairsThanFitTheCacheWithoutADistribution) {
   constexpr PairTuning kAll = {.cached_pairs = std::size_t{1} << 20};
   for (const Distribution distribution : {Distribution::kUniform, Distribution::kZipf}) {
@@ -166,7 +166,7 @@ TYPED_TEST(PairSort, SortsByEveryInstructionSet) {
   }
 }
 
-// Half of the keys are zeros and NaN of either sign and with different bits.
+// Half of the keys are zeros of either sign, and NaN of either sign with different bits.
 template <class Key>
 std::vector<Key> keys_with_equals(std::size_t count) {
   using Bits = KeyOf<Key>;

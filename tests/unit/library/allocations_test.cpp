@@ -47,8 +47,9 @@ void* allocate(std::size_t bytes, std::size_t alignment) {
 
 }  // namespace
 
-// For the whole program. The other forms of the C++ library call these, but those of a sanitizer do
-// not, so that they are here, too. Inlined, GCC takes them for mismatched.
+// These replace the operators of the whole program. Without a sanitizer, the first two forms of new
+// would be enough: the C++ library's other forms call them, but those of a sanitizer do not.
+// operator delete is not inlined, because GCC would then warn of mismatched calls.
 void* operator new(std::size_t bytes) {
   return allocate(bytes, __STDCPP_DEFAULT_NEW_ALIGNMENT__);
 }
@@ -309,7 +310,7 @@ TEST(Allocations, FailInSortFile) {
       [&](bool is_done) { return files.wrong_after(is_done); });
 }
 
-// 0 to count - 1, a power of two, in descending order, or shuffled.
+// The numbers below `count`, in descending order, or shuffled; then `count` is a power of two.
 template <class Key>
 std::vector<Key> falling_keys(std::size_t count) {
   std::vector<Key> keys(count);
@@ -354,7 +355,7 @@ TEST(Allocations, FailInSortKeysByCounting) {
   fail_in_sort_keys<std::uint16_t>(1 << 16);
 }
 
-// Keys and values stay as they are after an error.
+// After an error, keys and values must be unchanged.
 template <class Key>
 void fail_in_sort_pairs(std::size_t count) {
   const std::vector<Key> given = shuffled_keys<Key>(count);

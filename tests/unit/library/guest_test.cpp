@@ -182,8 +182,8 @@ int status_of_fork(const std::function<void()>& sort) {
   return status_of(child);
 }
 
-// The allocator of AddressSanitizer keeps the locks that other threads held when the process was
-// forked: the child then waits for one forever in its first allocation, whatever it calls.
+// A child keeps the locks of AddressSanitizer's allocator that other threads held during the fork.
+// Nobody releases them, so the first allocation of the child may wait forever.
 #ifdef __SANITIZE_ADDRESS__
 constexpr bool kMayForkDuringSorts = false;
 #else

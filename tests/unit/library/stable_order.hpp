@@ -1,5 +1,5 @@
-// What stable sorts of pairs are compared with: std::stable_sort of indices, by the values of keys.
-// Shares nothing with gsort's key maps.
+// The expected result of stable sorts of pairs: std::stable_sort of indices, by the values of keys.
+// It does not use gsort's key maps.
 #pragma once
 
 #include <algorithm>
@@ -15,7 +15,8 @@
 
 namespace gsort::test {
 
-// Whether a comes before b; in total order, numbers are compared by their bits.
+// Whether a comes before b. In total order, -NaN is before all numbers, +NaN after them, and -0
+// before +0; NaN of one sign are compared by their bits.
 template <class Key>
 [[nodiscard]] bool is_before(Key a, Key b, bool total) {
   if constexpr (std::is_floating_point_v<Key>) {

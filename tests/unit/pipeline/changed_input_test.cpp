@@ -1,5 +1,5 @@
-// Inputs that another program changes while they are sorted: at each call of a kind, it appends to
-// them. The sort fails then, however late the change comes, unless the output is in place by then.
+// Inputs that another program changes while they are sorted: it appends to them just before one
+// system call, for each call of a kind in turn. The sort must fail, unless the output is in place.
 #include <array>
 #include <cstdint>
 #include <fstream>
@@ -28,7 +28,7 @@ using io::sys::Call;
 
 class InputsThatChange : public testing::Test {
  protected:
-  // Returns how often the sort failed.
+  // Changes the input before each call of this kind, in a sort of its own. Returns how many failed.
   unsigned errors_at_every(Call call, const std::function<void(const SortContext&)>& sort) {
     unsigned errors = 0;
     test::at_every(
@@ -43,7 +43,8 @@ class InputsThatChange : public testing::Test {
     });
   }
 
-  // Whether the sort fails if the input is changed when all is written.
+  // Whether the sort fails if the input is changed after all is written and before the output has
+  // its name.
   bool fails_before_the_name(const std::string& output) {
     begin();
     return fails([&](const SortContext& context) {
@@ -87,7 +88,7 @@ class InputsThatChange : public testing::Test {
 };
 
 TEST_F(InputsThatChange, WhileTheOutputIsSyncedAreErrors) {
-  EXPECT_EQ(errors_at_every(Call::kFsync, folder_ / "out"), 1U);  // not when it has its name
+  EXPECT_EQ(errors_at_every(Call::kFsync, folder_ / "out"), 1U);  // not after the rename
   EXPECT_TRUE(fails_before_the_name(folder_ / "out"));
 }
 
@@ -103,7 +104,7 @@ TEST_F(InputsThatChange, BeforeTheLastByteOfAStreamAreErrors) {
   ASSERT_EQ(::pipe(ends.data()), 0);
   const std::string pipe = "/dev/fd/" + std::to_string(ends[1]);
   EXPECT_EQ(errors_at_every(Call::kWrite, pipe), 1U);
-  EXPECT_FALSE(fails_before_the_name(pipe));  // its reader has all bytes
+  EXPECT_FALSE(fails_before_the_name(pipe));  // the pipe's reader has all bytes by then
   for (const int end : ends) ::close(end);
 }
 

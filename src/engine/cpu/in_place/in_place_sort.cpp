@@ -77,8 +77,8 @@ void sort_few(std::span<Key> raw, const KeyMap<Key>& map) {
   if (!map.is_identity()) map_to_raw<Key>(raw, raw, map);
 }
 
-// Takes the memory of all workers first, so that a sort that has begun can finish. Tasks are given
-// as references: a copy of one may need memory.
+// Takes the memory of all workers first, so that a sort that has begun can finish. Tasks are passed
+// by reference (std::cref), because std::function may need memory for a copy of a task.
 template <class Key>
 class InPlaceSort {
  public:

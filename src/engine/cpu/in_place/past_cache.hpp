@@ -24,7 +24,7 @@ inline void store_line_past_cache(const void* from, void* to) {
 #endif
 }
 
-// Before other threads read what was stored.
+// Makes the stores visible to other threads: call it before they read the data.
 inline void finish_stores_past_cache() {
 #if defined(__SSE2__)
   _mm_sfence();

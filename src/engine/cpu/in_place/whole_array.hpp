@@ -1,5 +1,5 @@
-// Questions about all keys of an array, which several cores look through. Tasks are given as
-// references: a copy of one may need memory.
+// Whether all keys of an array are in order, and their range, found by several cores. Tasks are
+// passed by reference (std::cref), because std::function may need memory for a copy of a task.
 #pragma once
 
 #include <algorithm>
@@ -16,7 +16,7 @@
 
 namespace gsort::cpu {
 
-inline constexpr std::size_t kStretchKeys = std::size_t{1} << 16;  // the keys that one task checks
+inline constexpr std::size_t kStretchKeys = std::size_t{1} << 16;  // the keys of one task
 
 // Whether the keys are in the map's order. All tasks stop when one finds that they are not.
 template <class Key>
@@ -35,7 +35,7 @@ template <class Key>
   return in_order;
 }
 
-// As range_of(), by so many workers.
+// As range_of(), by `workers` tasks.
 template <class Key>
 [[nodiscard]] KeyRange<Key> range_of_all(std::span<const Key> keys, std::size_t workers,
                                          TaskArena& tasks) {

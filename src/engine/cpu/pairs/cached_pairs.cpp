@@ -20,7 +20,7 @@ constexpr std::size_t kPairsPerBucket = 16;  // wanted on average
 constexpr unsigned kLeastDigit = 4;
 constexpr unsigned kMostDigit = 13;  // counters of a level: 32 KiB
 
-// For keys that are their own classes.
+// For formats in which keys with different bits are never equal.
 template <class Key>
 struct NoFold {
   HWY_INLINE Key operator()(Key key) const { return key; }
@@ -60,11 +60,11 @@ HWY_ATTR void rank_pairs(const Pairs<Key, Value>& from, std::size_t count,
     values[i] = from.values[i];
   }
   for (std::size_t own = 0; own < count; own += lanes) {
-    const auto mine = hn::LoadU(d, classes + own);  // behind the last one: not used
+    const auto mine = hn::LoadU(d, classes + own);  // lanes behind the last pair are not used
     const auto places = hn::Iota(d, 0);
     const std::size_t own_end = std::min(own + lanes, count);
     auto rank = hn::Set(d, static_cast<Signed>(own));
-    for (std::size_t i = 0; i < own; ++i) {  // those that are not greater
+    for (std::size_t i = 0; i < own; ++i) {  // earlier pairs precede, unless they are greater
       rank = hn::Add(rank, hn::VecFromMask(d, hn::Lt(mine, hn::Set(d, classes[i]))));
     }
     for (std::size_t i = own; i < own_end; ++i) {
@@ -85,7 +85,7 @@ HWY_ATTR void rank_pairs(const Pairs<Key, Value>& from, std::size_t count,
   }
 }
 
-// The digit of a level: how far keys are shifted, and how many buckets that makes.
+// How a level deals keys out: to `buckets` buckets, by the digit (key - least) >> shift.
 template <class Key>
 struct PairDigit {
   Key least;
@@ -141,7 +141,7 @@ template <class Counter, class Key, class Value, class Fold, class F>
 HWY_ATTR void for_each_dealt(const Pairs<Key, Value>& from, const Pairs<Key, Value>& to,
                              std::size_t count, const Fold& fold, const PairDigit<Key>& digit,
                              const F& f) {
-  PairEnds<Counter> ends;  // not cleared: there may be few buckets
+  PairEnds<Counter> ends;  // deal_pairs() clears as many as it uses
   deal_pairs(from, to, count, fold, digit, ends);
   std::size_t at = 0;
   for (std::size_t bucket = 0; bucket < digit.buckets; ++bucket) {
@@ -159,7 +159,7 @@ HWY_ATTR void sort_some(const Pairs<Key, Value>& from, const Pairs<Key, Value>& 
   range_of_classes(from.keys, count, fold, least, greatest);
   if (least == greatest) return move_pairs(from, to, count);
   const PairDigit<Key> digit = digit_for(count, least, greatest);
-  const bool is_sorted = digit.shift == 0;  // as each bucket has one key
+  const bool is_sorted = digit.shift == 0;  // each bucket has keys of one class
   const auto sort_bucket = [&](std::size_t at, std::size_t size) HWY_ATTR {
     if (is_sorted) return;
     if (size > kMostRanked) {

@@ -5,8 +5,8 @@
 // to about n/16 buckets, in one counting pass that keeps the order of equal keys. In a bucket of
 // few pairs the place of a pair is the number of keys below its own, plus the number of equal keys
 // before it: n*n comparisons, a vector of them in one instruction and none mispredicted. A bucket
-// of many pairs is dealt out again. Each time the pairs change sides, between their own arrays and
-// others of the same length; the last step moves them to their places, which may be elsewhere.
+// of many pairs is dealt out again. Each time, the pairs go from their arrays (`from`) to others of
+// the same length (`other`), or back; the last step moves them to their sorted places in `to`.
 //
 // Example. Keys 41 3 90 3, values a b c d: 3 is preceded by no key, the second 3 by one, 41 by two,
 // 90 by three: 3b 3d 41a 90c.
@@ -31,8 +31,9 @@ struct Pairs {
   [[nodiscard]] Pairs from(std::size_t first) const { return {keys + first, values + first}; }
 };
 
-// Gives keys of one class the same number, where ordered numbers are one to one: floats that are
-// equal, -0 and +0, or two NaN.
+// Makes the ordered numbers of equal floats the same number, their class: those of -0 and +0, and
+// those of all NaN. Needed where each key has an ordered number of its own (KeyMap without
+// folds_classes).
 template <class Key>
 struct ClassFold {
   bool folds = false;
@@ -50,7 +51,7 @@ struct ClassFold {
     other_zero = static_cast<Key>((negative_zero + 1U) ^ classes.flip);
     (classes.flip == 0 ? greatest : least) = static_cast<Key>(first_nan ^ classes.flip);
   }
-  // For wider numbers with the same values.
+  // For the same numbers in a wider type.
   template <class Narrow>
   requires(sizeof(Narrow) < sizeof(Key)) explicit ClassFold(const ClassFold<Narrow>& fold)
       : folds(fold.folds),
@@ -72,15 +73,16 @@ void fold_keys(const ClassFold<std::uint32_t>& fold, const std::uint32_t* keys, 
 void fold_keys(const ClassFold<std::uint64_t>& fold, const std::uint64_t* keys, std::size_t count,
                std::uint64_t* folded);
 
-// More pairs do not fit a cache. They are sorted, too, but slowly.
+// More pairs do not fit the cache: sort_cached() sorts them, but slowly.
 inline constexpr std::size_t kMostCachedPairs = std::size_t{1} << 17;
 
-// Fewer pairs need no second side.
+// Fewer pairs do not need the arrays of `other`.
 inline constexpr std::size_t kLeastDealtPairs = 65;
 
-// Sorts `count` pairs of `from` into `to`, by the classes of their ordered keys. `to` may be either
-// of the others, or have an array of one of them; what the others hold then is lost.
-// Requires: all have so many places; the arrays of `from` and `other` do not overlap.
+// Sorts `count` pairs of `from` into `to`, by the classes of their ordered keys. `to` may be `from`
+// or `other`, or have one array of either. Overwrites `from` and `other`.
+// Requires: all arrays have room for `count` elements; those of `from` and `other` do not overlap,
+// unless there are fewer pairs than kLeastDealtPairs.
 template <class Key, class Value>
 void sort_cached(const Pairs<Key, Value>& from, const Pairs<Key, Value>& other,
                  const Pairs<Key, Value>& to, std::size_t count, const ClassFold<Key>& fold);

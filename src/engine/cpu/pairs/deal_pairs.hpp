@@ -1,9 +1,9 @@
 // deal_pairs: deals pairs out to buckets, stably, from one pair of arrays to another.
 //
-// Each worker reads its stripe of the pairs twice. First it counts those of each bucket, from which
-// follows where its pairs of a bucket go: behind those of lower stripes. Then it collects pairs in
-// lines, one for each bucket, and writes a line to its place when it is full: a place in memory is
-// touched once for many pairs.
+// Each worker reads its stripe of the pairs twice. First it counts the pairs of each bucket. The
+// counts of all workers give the place of each worker's pairs in a bucket: behind those of the
+// stripes before its own. Then it collects pairs in lines, one for each bucket, and writes a line
+// when it is full, so that memory is written once for many pairs.
 //
 // Cost. Two reads of the keys, one of the values, one write of both; memory for a line of each
 // bucket for each worker.
@@ -38,7 +38,8 @@ class PairLines {
   explicit PairLines(std::size_t buckets)
       : lines_(new Line[buckets]), begins_(buckets), next_(buckets) {}
 
-  // Counts of buckets, which become the places where the worker's pairs of each begin.
+  // The worker's counts of pairs in each bucket, which deal_pairs() replaces by the places where
+  // these pairs begin.
   [[nodiscard]] std::vector<std::uint64_t>& counts() { return next_; }
 
   void begin() { begins_ = next_; }
@@ -99,7 +100,7 @@ class PairLines {
   std::vector<std::uint64_t> next_;
 };
 
-// Where pairs come from. Without values, the value of a pair is its number.
+// The pairs to be dealt out. If `values` is null, the value of a pair is its index.
 template <class Key, class Value>
 struct PairSource {
   const Key* keys;
@@ -109,12 +110,13 @@ struct PairSource {
 
 inline constexpr std::size_t kMostDealtAtOnce = 512;
 
+// Deals the pairs of `from` out to buckets in `to`. Writes to `begins` where each bucket begins,
+// and then where the last one ends. If to.keys is null, only values are written.
 // number(keys, count, room, numbers) writes the bucket of each key to `numbers`, and returns the
-// keys to be moved: the same, or others in `room`. It is called twice for each key, with at
-// most kMostDealtAtOnce.
-// Writes where the buckets begin, followed by where the last one ends, to `begins`. Without keys in
-// `to`, only values are moved. Requires: begins.size() is one more than the buckets, for which all
-// workers have room. Does not throw.
+// keys to write: `keys`, or others that it puts into `room`. It is called twice for each key, with
+// at most kMostDealtAtOnce keys at a time.
+// Requires: begins.size() is the number of buckets plus one; all workers have room for so many
+// buckets. Does not throw.
 template <class Key, class Value, class Number>
 void deal_pairs(const PairSource<Key, Value>& from, const Pairs<Key, Value>& to,
                 std::span<std::uint64_t> begins, const Number& number,

@@ -40,8 +40,8 @@ Pairs<Key, Value> arrays_in(std::span<std::byte> scratch, std::size_t count) {
           reinterpret_cast<Value*>(scratch.data() + key_bytes)};
 }
 
-// Takes the memory of all workers first, so that a sort that has begun can finish. Tasks are given
-// as references: a copy of one may need memory.
+// Takes the memory of all workers first, so that a sort that has begun can finish. Tasks are passed
+// by reference (std::cref), because std::function may need memory for a copy of a task.
 template <class Key, class Value>
 class PairSort {
  public:
@@ -108,12 +108,13 @@ class PairSort {
   using Workers = std::span<PairLines<Key, Value>>;
   static constexpr std::size_t kByteValues = 256;
 
-  // For the pairs of a bucket while it is sorted in the cache, where this memory stays.
+  // A worker's memory for the pairs of a bucket that it sorts. It is used for every bucket, so that
+  // it stays in the cache.
   struct Room {
     explicit Room(std::size_t count) : keys(count), values(count) {}
     std::vector<Key> keys;
     std::vector<Value> values;
-    std::vector<Key> many_keys;  // of a bucket that does not fit, if they are not kept
+    std::vector<Key> many_keys;  // argsort: of a larger bucket, dropped then
   };
 
   void deal_by_byte(const Source& from, const Side& to, unsigned shift) {
@@ -128,7 +129,7 @@ class PairSort {
     deal_pairs<Key, Value>(from, to, begins, number, lines_, tasks_);
   }
 
-  // Several for each worker, so that none waits long for the last one.
+  // Several buckets for each worker, so that no worker waits long for the last one.
   [[nodiscard]] std::size_t buckets_for(std::size_t count) const {
     constexpr std::size_t kLeastForEach = 4;
     const std::size_t least = tasks_.workers() == 1 ? 2 : kLeastForEach * tasks_.workers();
@@ -148,7 +149,7 @@ class PairSort {
     return sample;
   }
 
-  // Deals out keys, which are mapped on the way.
+  // Deals the pairs of `from` out to `to`; maps their keys on the way.
   void deal(const Source& from, const Side& to, const KeyMap<Key>& map,
             const BucketMap<Key>& buckets, std::span<std::uint64_t> begins, Workers workers) {
     const auto number = [&](const Key* keys, std::size_t count, Key* room, std::uint16_t* numbers) {
@@ -168,7 +169,8 @@ class PairSort {
     deal_pairs<Key, Value>(from, to, begins, number, workers, tasks_);
   }
 
-  // place(begin, count, workers) is where the pairs of a bucket go.
+  // Deals out all pairs and sorts the buckets. place(begin, count, workers) returns where the
+  // sorted pairs of a bucket go.
   template <class F>
   void sort_dealt(const Source& source, const Side& second, const F& place) {
     std::vector<Key> sample = sample_of({source.keys, source.count}, map_);
@@ -211,7 +213,8 @@ class PairSort {
     tasks_.for_each(buckets, std::cref(sort_one));
   }
 
-  // Ordered keys. `is_unsampled`: a sample did not help to divide the array that they come from.
+  // Sorts pairs with ordered keys, to `other` or in place. is_unsampled: divides their range
+  // evenly, because a sample hardly divided the array that they come from.
   void sort_bucket(const Side& from, const Side& other, std::size_t count, bool to_other,
                    bool is_unsampled, Workers workers) noexcept {
     const Side& to = to_other ? other : from;
@@ -261,7 +264,8 @@ class PairSort {
     });
   }
 
-  // As tasks if all workers take part.
+  // Calls f(begin, size) for stretches of `count` pairs: as tasks if all workers take part, or else
+  // once.
   template <class F>
   void for_each_stretch(std::size_t count, Workers workers, const F& f) {
     if (workers.size() == 1) return f(std::size_t{0}, count);
@@ -293,14 +297,15 @@ class PairSort {
   const Fold fold_;
   const PairTuning tuning_;
   TaskArena tasks_;
-  const std::size_t share_;                   // of the pairs, of one worker
+  const std::size_t share_;                   // pairs of one worker, on average
   std::vector<PairLines<Key, Value>> lines_;  // of each worker
   std::vector<Room> rooms_;                   // of each worker
   std::mutex mutex_;
   std::vector<std::size_t> free_workers_;
 };
 
-// Few keys as ordered ones of at least 32 bits, in the cache.
+// Sorts few pairs in the cache, with ordered keys of at least 32 bits. Writes the sorted raw keys
+// to `sorted`, unless it is null.
 template <class Key, class Value>
 void sort_few(std::span<const Key> keys, Value* values, const KeyMap<Key>& classes, Key* sorted) {
   using Wide = std::conditional_t<kIsNarrow<Key>, std::uint32_t, Key>;
