@@ -19,10 +19,10 @@
 namespace gsort {
 
 struct ForeignForm {
-  std::string_view name;     // such as "a CSV table"
-  std::string_view way_out;  // half a sentence: how its content can be sorted; or
-  std::string_view command;  // for a codec: "lz4 -dc" decompresses the file whose name follows
-  bool needs_layout = false;  // a key type alone does not make raw keys of it
+  std::string_view name;      // such as "a CSV table"
+  std::string_view way_out;   // half a sentence: how its content can be sorted; or
+  std::string_view command;   // for a codec: "lz4 -dc" decompresses the file whose name follows
+  bool needs_layout = false;  // an error even with a key type, unless its header is skipped
 };
 
 // How much of an input's beginning is looked at.

@@ -18,7 +18,7 @@
 
 namespace gsort {
 
-// Values and indices are those of pairs in host memory.
+// The types of values and indices are those for host memory (sort_pairs.hpp).
 template <class Value>
 concept DeviceWord = PairWord<Value>;
 template <class Value>

@@ -25,9 +25,9 @@ template <class Key>
 concept SortableKey = kIsNumberType<Key>;
 
 // Sorts in place. `threads` is how many cores to keep busy, at most 4096; 0: all this process may
-// run on. Less than 1 MiB is sorted by the calling thread alone. It takes about 2 MiB of memory for
-// each core at most; arrays of up to 1 MiB may take memory for a copy instead. Keys of one and two
-// bytes are counted, which takes 1 MiB a core at most. Thread-safe on disjoint keys.
+// run on. Less than 1 MiB is sorted by the calling thread alone. Takes about 2 MiB of memory for
+// each core at most; for arrays of up to 1 MiB, it may be memory for a copy instead; for keys of
+// one and two bytes, 1 MiB for each core at most. Thread-safe on disjoint keys.
 // Throws: Error(kResource), with the keys unchanged, if memory cannot be allocated; Error(kUsage)
 // for too many threads.
 template <SortableKey Key>

@@ -19,7 +19,8 @@
 
 namespace gsort {
 
-// The types of values for which the library has code, and those that are moved as these.
+// The library has code for values of these types. Other values of 4 or 8 bytes (PairMoved) are
+// moved as the one of their size.
 template <class Value>
 concept PairWord = std::same_as<Value, std::uint32_t> || std::same_as<Value, std::uint64_t>;
 template <class Value>
@@ -52,10 +53,11 @@ void sort_pairs(std::span<Key> keys, std::span<Value> values, Order order = Orde
                         threads);
 }
 
-// Writes the indices, from 0 on, that sort the keys; those of equal keys ascend. Takes memory for
-// a copy of the keys and the indices, and about 1.5 MiB for each core.
+// Writes the indices, from 0 on, that sort the keys; those of equal keys ascend. `threads` is as in
+// sort_keys. Takes memory for a copy of the keys and the indices, unless they are at most 64, and
+// about 1.5 MiB for each core; if many keys are equal, also for up to one more copy of the keys.
 // Requires and throws: as sort_pairs, but after Error(kResource) the indices are undefined;
-// Error(kUsage), too, if an Index cannot count the keys.
+// Error(kUsage), too, if the last index does not fit an Index.
 template <SortableKey Key, PairIndex Index>
 void argsort_keys(std::span<const Key> keys, std::span<Index> indices,
                   Order order = Order::kAscending, unsigned threads = 0);

@@ -41,9 +41,9 @@ constexpr auto kRows = std::to_array<OptionSpec>({
              "and '<u8' are names of types, too. time64 is i64 with its least number, NumPy's NaT, "
              "last. bytesN: N bytes, at most 32.",
      .rules =
-         "bytesN compares bytes as unsigned; in text it has 2N hexadecimal digits. No name depends "
-         "on case; uint64_t and all of NumPy's codes with a byte order are names. "
-         "A warning names the first FILE whose suffix says another type. If i32 is only assumed, a "
+         "bytesN compares bytes as unsigned numbers; in text, a key is 2N hexadecimal digits. No "
+         "name depends on case; uint64_t and all of NumPy's codes with a byte order are names. A "
+         "warning names the first FILE whose suffix says another type. If i32 is only assumed, a "
          "line on standard error says so, and a FILE that is plainly something else is an error "
          "(see NOTES). -v and --explain show the type and where it comes from.",
      .apply =
@@ -122,7 +122,7 @@ constexpr auto kRows = std::to_array<OptionSpec>({
      .group = kOrder,
      .help = "with -u: count each key; with -m: add counts",
      .more = "In raw output the count, unsigned 64-bit, follows the key; in text: count, tab, "
-             "key; .npy: fields key and count. Not with --top; not of records, but of bytesN.",
+             "key; .npy: fields key and count. Not with --top or records (except bytesN).",
      .rules = "The count has the byte order of the keys. gsort verifies the counts, too. Works "
               "with all key types. With -u the output cannot be one of the FILEs. With -m, but "
               "without -u, FILEs hold keys with counts, and the counts of equal keys are added; "
@@ -217,7 +217,7 @@ constexpr auto kRows = std::to_array<OptionSpec>({
      .help = "with -m: one of each key that is in every FILE",
      .more = "In one pass, on the CPU, without temporary files.",
      .rules = "Sorted FILEs are compared as they are read. The output has one of each key, as with "
-              "-u; of records, the first one of the first FILE. Works with all key types.",
+              "-u; with records, the first one in the first FILE. Works with all key types.",
      .apply = [](Options& o, Text) { o.intersect = true; }},
     {.name = "subtract",
      .group = kJob,

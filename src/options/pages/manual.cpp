@@ -141,7 +141,7 @@ The message says how to sort such a file;
 with
 .BI \-t " TYPE"
 its bytes are sorted as they are,
-but never the header of a NumPy array.
+but never the header of a NumPy array or of a FITS file.
 Text that is read and written as text needs no type: a line that is not a number
 of the type is an error.
 .PP

@@ -285,24 +285,29 @@ def sort_pairs(array: Any, values: Any, output: Optional[Tuple[Any, Any]] = None
     """Sorts keys, and their values with them, stably: two NumPy arrays, or two arrays in device memory.
 
     Args:
-        array: keys of 8 to 64 bits. With several dimensions, each row of the last one is sorted by itself.
-        values: as many elements; in device memory of 4 or 8 bytes.
-        output: two arrays, for keys and values, which may be `array` and `values`; in device memory only with one row
-            and no offsets. None for new ones.
-        float_order: as for sort. In device memory, equal floats are ordered by their bits.
-        offsets, stream: as segmented_sort, for arrays in device memory.
+        array: the keys; in device memory of 8 to 64 bits, in a NumPy array of any dtype that sort takes. With several
+            dimensions, each row of the last one is sorted by itself.
+        values: an array of the same shape; in device memory of elements of 4 or 8 bytes, else of any dtype.
+        output: a pair of arrays, for keys and values, which may be `array` and `values`; in device memory only with one
+            row and no offsets. None for new ones.
+        descending: the greatest first; values of equal keys keep their order.
+        float_order: as for sort. Equal floats keep their order; in device memory, they are ordered by their bits.
+        offsets, stream: as for segmented_sort; only for arrays in device memory.
 
-    Returns: keys and values.
+    Returns: the pair of keys and values: output, or new arrays.
 
     Raises: as sort.
     """
     if not isinstance(array, numpy.ndarray):
+        if not _device.is_on_device(array):
+            raise usage("sort_pairs", f"needs a NumPy array, or one in device memory, not a {type(array).__name__}",
+                        "give numpy.array(...)")
         return _device.sort_pairs(array, values, output, offsets=offsets, descending=descending, float_order=float_order,
                                   stream=stream)
     if offsets is not None or stream is not None:
         raise usage("sort_pairs", "offsets and stream are for arrays in device memory", "leave them out")
     if not isinstance(values, numpy.ndarray) or values.shape != array.shape or array.ndim == 0:
-        raise usage("values", f"is no NumPy array of shape {array.shape}", "give as many values as keys")
+        raise usage("values", f"are not a NumPy array of shape {array.shape}", "give one value for each key")
     places = [] if output is None else list(zip(output, (array, values)))
     for place, source in places:
         require_place(place, source, source.dtype, source.shape)
@@ -319,14 +324,14 @@ def sort_pairs(array: Any, values: Any, output: Optional[Tuple[Any, Any]] = None
 def intersect1d(a: Any, b: Any, output: Output = None, *, assume_sorted: bool = False, dtype: Any = None,
                 float_order: str = "numeric", memory: Size = None, threads: Optional[int] = None,
                 temporary: Any = None, progress: Union[bool, Watch, None] = None) -> Any:
-    """The distinct keys that are in both sources, sorted, as numpy.intersect1d. The
-    sources may have different byte orders, and the result has that of `a`. Two dtypes become what numpy.result_type
-    gives, if that holds all values of both. Texts are compared, too, but not records.
+    """The distinct keys that are in both sources, sorted, as numpy.intersect1d. The sources may have different byte
+    orders, and the result has that of `a`. Two dtypes become what numpy.result_type gives, if that holds all values of
+    both. Texts are compared, too, and records by all fields.
 
     Args:
         assume_sorted: both sources are sorted already, and are read once. Without it, each source is sorted into a
-            copy: in memory if the copy takes at most a quarter of `memory`, else in a temporary file. With it, texts,
-            lists of several sources, and sources of different byte orders are copied, too, but only merged.
+            copy: in memory if the copy takes at most a quarter of `memory`, else in a temporary file. With it,
+            lists of several sources, and sources of different dtypes or byte orders are copied, too, but only merged.
 
     Returns, raises: as sort.
     """

@@ -1,5 +1,5 @@
-"""Arrays of numbers that are sorted from memory to memory without a plan, and the positions that sort them: few of them
-take microseconds."""
+"""Arrays of numbers that are sorted from memory to memory without a plan, and the positions that sort them:
+small arrays take microseconds."""
 
 from __future__ import annotations
 
