@@ -15,13 +15,22 @@ std::uint64_t block_bytes_for(const Plan& plan, std::uint64_t budget_bytes) {
                                    64 * kKiB, kMiB);
 }
 
+std::optional<RecordFormat> as_records(const ElementFormat& element) {
+  if (element.records || element.bytes() < sizeof(UInt128)) return element.records;
+  const KeyFormat& key = element.key;
+  return element.shown_records().value_or(RecordFormat{
+      sizeof(UInt128), {{0, sizeof(UInt128), key.type, key.big_endian, key.descending}}});
+}
+
 // Beyond this share of all elements little is left out, and a sort has all cores for its work.
 constexpr std::uint64_t kLeastShare = 4;
 
 }  // namespace
 
 bool plan_selection(Plan& plan, std::uint64_t budget_bytes) {
-  const bool is_record = plan.job.element.records.has_value();
+  // Keys of 16 bytes are selected as records.
+  const std::optional<RecordFormat> records = as_records(plan.job.element);
+  const bool is_record = records.has_value();
   const bool has_keys = plan.element_bytes == 4 || plan.element_bytes == 8;
   if (!plan.job.top || !(is_record || has_keys)) return false;
   if (plan.elements > 0 && *plan.job.top > plan.elements / kLeastShare) return false;
@@ -38,6 +47,10 @@ bool plan_selection(Plan& plan, std::uint64_t budget_bytes) {
   select.workers =
       static_cast<unsigned>(std::min<std::uint64_t>(plan.threads, budget_bytes / worker_bytes));
   if (select.workers == 0) return false;
+  if (is_record && !plan.job.element.records) {
+    plan.job.shown = plan.job.element;
+    plan.job.element.records = records;
+  }
   plan.strategy = select;
   plan.engine_reason = "the first elements are selected while reading";
   plan.chunk.block_bytes = block_bytes;
