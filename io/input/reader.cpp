@@ -30,7 +30,7 @@ std::string byte_order_of(const KeyFormat& key) {
   return key.big_endian ? "big-endian numbers" : "little-endian numbers";
 }
 
-// The keys of an array; of keys of bytes with counts, these and the byte order of the counts.
+// The format of an array's keys. For keys of bytes with counts, it has the counts' byte order, too.
 std::optional<KeyFormat> stored_key(const StoredArray& array, const ReaderOptions& options) {
   if (array.key || !options.has_counts) return array.key;
   const StoredField& field = array.records->fields.front();
@@ -39,7 +39,7 @@ std::optional<KeyFormat> stored_key(const StoredArray& array, const ReaderOption
   return key;
 }
 
-// Whether its rows are keys of the type bytesN that was asked for.
+// Whether the array's rows are keys of the type bytesN that was requested.
 bool is_table_of_bytes(const StoredArray& array, const ReaderOptions& options) {
   const std::uint32_t row_bytes = string_bytes(options.key);
   return row_bytes > 0 && array.row_elements * array.element_bytes() == row_bytes;

@@ -61,7 +61,7 @@ class Comparison {
   }
 
  private:
-  // A stretch of the first input's slice; of its elements those that stay.
+  // A stretch of the first input's slice; after compare(), the elements of it that stay.
   struct Piece {
     ByteSpan elements;
     std::string before;          // the element in front of the first one
@@ -99,7 +99,7 @@ class Comparison {
     });
   }
 
-  // Leaves those of which elements stay.
+  // Makes and compares the pieces, and leaves those of which elements stay.
   void compare_pieces() {
     std::vector<ByteSpan> stretches;
     add_pieces(slices_.front(), stretches);
@@ -120,7 +120,7 @@ class Comparison {
     std::erase_if(pieces_, [](const Piece& piece) { return piece.elements.empty(); });
   }
 
-  // Leaves the elements that stay. What is found is known in advance from another search.
+  // Leaves the elements that stay, and checks them against the results of other searches.
   void compare(Piece& piece, std::byte* dropped) {
     ByteSpan& elements = piece.elements;
     const std::size_t distinct = compare_.count_distinct(piece.before, elements);
@@ -142,7 +142,7 @@ class Comparison {
     compare_.to_raw(elements);
   }
 
-  // Of the elements the first `stayed` stay; the others are in `dropped`.
+  // The first `stayed` elements stay; the others are in `dropped`.
   void keep(ByteSpan& elements, std::size_t stayed, std::byte* dropped) {
     drop({dropped, elements.size() - stayed * bytes_});
     elements = elements.first(stayed * bytes_);

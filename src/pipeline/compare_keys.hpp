@@ -1,6 +1,6 @@
-// How compare_inputs() sees the elements of inputs: KeyCompare for keys, RecordCompare for records.
-// Both have the same members. A piece is a stretch of the first input. `before` is the element in
-// front of it, or empty if there is none.
+// The steps of compare_inputs() that depend on the kind of elements: KeyCompare for keys, and
+// RecordCompare for records, with the same members. A piece is a stretch of the first input, never
+// empty. `before` is the element in front of it, or empty if there is none.
 #pragma once
 
 #include <algorithm>
@@ -31,7 +31,7 @@ class KeyCompare {
     }
   }
 
-  // All but make_alike() and to_ordered() work with ordered numbers.
+  // All functions but make_alike() and to_ordered() take keys as ordered numbers.
   [[nodiscard]] bool has_ordered_form() const { return !map_.is_identity(); }
   void to_ordered(ByteSpan raw) const { map_to_ordered<Key>(keys_of(raw), keys_of(raw), map_); }
   void to_raw(ByteSpan ordered) const { map_to_raw<Key>(keys_of(ordered), keys_of(ordered), map_); }
@@ -42,13 +42,13 @@ class KeyCompare {
     return count_changes<Key>(keys) + (keys.front() != key_before(before, keys) ? 1 : 0);
   }
 
-  // Leaves these in front; copies all others to `dropped`. Returns how many stay.
+  // Moves these to the front of the piece, and all others to `dropped`. Returns how many stay.
   std::size_t split_repeats(const std::string& before, ByteSpan piece, std::byte* dropped) const {
     const Keys keys = keys_of(piece);
     return gsort::split_repeats<Key>(key_before(before, keys), keys, keys.data(), at(dropped));
   }
 
-  // The stretch of another input from the first to the last element of a piece.
+  // The elements of another input's slice from the first to the last key of a piece.
   [[nodiscard]] ByteSpan range_of(ByteSpan slice, ByteSpan piece) const {
     const Keys others = keys_of(slice);
     const auto begin = std::ranges::lower_bound(others, keys_of(piece).front());
@@ -56,13 +56,13 @@ class KeyCompare {
     return std::as_writable_bytes(Keys(begin, end));
   }
 
-  // As split_repeats(). Requires: no repeats.
+  // The same for the elements that `stay` selects. Requires: a piece without repeats.
   std::size_t split_members(ByteSpan piece, ByteSpan others, Stay stay, std::byte* dropped) const {
     const Keys keys = keys_of(piece);
     return gsort::split_members<Key>(keys, keys_of(others), stay, keys.data(), at(dropped));
   }
 
-  // The elements of the piece that are among the others, searched in another way.
+  // The sum of the piece's elements that are among the others, found by another search.
   [[nodiscard]] Sum sum_members(ByteSpan piece, ByteSpan others) const {
     return gsort::sum_members<Key>(keys_of(piece), keys_of(others));
   }
@@ -74,7 +74,7 @@ class KeyCompare {
   static Key* at(std::byte* bytes) { return reinterpret_cast<Key*>(bytes); }
   static Keys keys_of(ByteSpan bytes) { return {at(bytes.data()), bytes.size() / sizeof(Key)}; }
 
-  // Another key if there is none.
+  // Returns a key that differs from the first of `keys` if there is none before them.
   static Key key_before(const std::string& before, Keys keys) {
     auto key = static_cast<Key>(~keys.front());
     std::memcpy(&key, before.data(), before.size());

@@ -23,7 +23,7 @@ std::size_t RecordCompare::count_distinct(const std::string& before, ByteSpan pi
   return distinct;
 }
 
-// The last record of a piece is never overwritten by another one: the next piece may look at it.
+// A kept record moves to an earlier place, if at all: the one before the next is still in place.
 template <class Stays>
 std::size_t RecordCompare::split(ByteSpan piece, std::byte* dropped, Stays&& stays) const {
   std::byte* kept = piece.data();

@@ -1,5 +1,5 @@
-// RecordCompare: as KeyCompare (compare_keys.hpp), for records. Of the first input, the first
-// record of each key stays, as with -u.
+// RecordCompare: as KeyCompare (compare_keys.hpp), for records. If records of the first input have
+// equal keys, the first of them stays, as with -u.
 #pragma once
 
 #include <cstddef>
@@ -34,7 +34,7 @@ class RecordCompare {
  private:
   template <class Stays>
   std::size_t split(ByteSpan piece, std::byte* dropped, Stays&& stays) const;
-  // The first place in `records` that does not come before `key`, or that comes after it.
+  // The offset of the first record that does not come before `key`; after: that comes after it.
   [[nodiscard]] std::size_t place_of(const std::byte* key, ByteSpan records, bool after) const;
 
   const ElementOrder order_;

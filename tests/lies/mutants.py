@@ -267,7 +267,7 @@ def own_runs(file):
 
 
 def runs_of(files, usual=tuple(USUAL_TESTS)):
-    """All that may be tried on changes of these files."""
+    """All runs of tests that may be tried on changes of these files."""
     return {run for runs in [*map(own_runs, files), usual] for run in runs}
 
 

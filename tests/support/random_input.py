@@ -195,7 +195,7 @@ def random_input(pick: Random, folder: Path, environment: dict) -> Input:
     """Draws one, and writes its files."""
     given = Input(big=pick.random() < 0.25, reverse=pick.random() < 0.3, total=pick.random() < 0.2)
     given.kind, given.keys = random_record(pick) if pick.random() < 0.25 else (pick.choice([*forms.TYPES, f"bytes{pick.randint(1, 32)}"]), "")
-    if given.keys in (f"0:{given.kind}", f"0:{given.kind}r"):  # the type of that name
+    if given.keys in (f"0:{given.kind}", f"0:{given.kind}r"):  # -t bytesN is the same
         given.reverse, given.keys = given.reverse != given.keys.endswith("r"), ""
     if given.keys and pick.random() < 0.3:
         given.kind, given.keys, given.columns = random_table(pick)

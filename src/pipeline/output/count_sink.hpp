@@ -33,8 +33,9 @@ namespace gsort {
 // `proof` and `next` outlive it. It proves what it puts.
 class CountSink final : public PassingSink {
  public:
-  // Elements are keys of `format`, or records that are keys of bytes, with `adds_counts` each with
-  // its count; `next` takes keys with their counts. Equal keys with counts have equal bits.
+  // Elements are keys of `format`, or records that are keys of bytes (bytesN); adds_counts: each is
+  // followed by its count. `next` takes keys with their counts. Equal keys with counts must have
+  // equal bits.
   CountSink(const ElementFormat& format, bool adds_counts, std::uint64_t min_count, Proof& proof,
             PieceSink& next);
 
@@ -48,7 +49,7 @@ class CountSink final : public PassingSink {
   void end();
 
  private:
-  // Equal keys; the key in the bytes of a file, and zeros behind it.
+  // Equal keys: the bytes of the key as in a file, followed by zeros, and how many keys they are.
   struct Group {
     std::array<std::byte, RecordFormat::kMostKeyBytes> key{};
     std::uint64_t count = 0;  // 0: there is none

@@ -1,4 +1,4 @@
-// Sorted inputs that are read in steps: disorder is found in a step, and between two of them.
+// Sorted inputs that are read in steps: disorder is found within a step, and between two steps.
 #include "pipeline/input/sorted_input.hpp"
 
 #include <array>
@@ -21,7 +21,7 @@ namespace {
 constexpr std::size_t kElements = 5000;
 
 // Reads u32 keys, or pairs of a key and its count, in the smallest steps. Returns the message of
-// the error; empty: there was none.
+// the error, or an empty string if there was none.
 template <class Element>
 std::string error_of_reading(const std::vector<Element>& elements) {
   const io::test::TempFolder folder;
@@ -50,7 +50,7 @@ std::string error_of_reading(const std::vector<Element>& elements) {
   return {};
 }
 
-// With the count of each key: three words an element, as in a file.
+// A key and its count of 64 bits, without the padding of a struct, as in a file.
 struct Counted {
   std::uint32_t key = 0;
   std::array<std::uint32_t, 2> count = {1, 0};
@@ -78,7 +78,7 @@ TEST(SortedInput, NamesEachCountThatIsNone) {
     damaged[at].count[0] = 0;
     EXPECT_TRUE(io::test::contains(error_of_reading(damaged), "has the count 0")) << at;
   }
-  // Steps of 4 KiB have 341 pairs.
+  // A step of 4 KiB has 341 pairs.
   for (const std::size_t at : {std::size_t{1}, std::size_t{341}, std::size_t{682}}) {
     std::vector<Counted> damaged = pairs;
     damaged[at].key = damaged[at - 1].key;
