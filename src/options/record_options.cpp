@@ -22,8 +22,10 @@ void require_files_of_records(const Options& options, const RecordFormat& record
     if (format == FileFormat::kBinary) return;
     if (format != FileFormat::kSosd && are_strings(records)) return;
     if (format == FileFormat::kNpy && arrays_hold_them) return;
-    throw Error(ErrorKind::kUsage,
-                fmt::format("{} with {}", arrays_hold_them ? "records" : "--record", what),
+    const char* const elements = arrays_hold_them       ? "records"
+                                 : are_strings(records) ? "keys of bytes"
+                                                        : "--record";
+    throw Error(ErrorKind::kUsage, fmt::format("{} with {}", elements, what),
                 fmt::format("{} holds no records", name_of(format)))
         .hint(arrays_hold_them ? "--format=npy:bin writes them as raw bytes"
                                : "--format=bin takes all files as raw bytes");

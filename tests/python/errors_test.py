@@ -209,6 +209,8 @@ BAD_CALLS = [
     ("sort_pairs", lambda: gsort.sort_pairs(NUMBERS, NUMBERS, stream=1)),
     ("values", lambda: gsort.sort_pairs(NUMBERS, NUMBERS[:2])), ("values", lambda: gsort.sort_pairs(NUMBERS, [1, 2, 3])),
     ("output", lambda: gsort.sort_pairs(NUMBERS, NUMBERS, (NUMBERS.copy(), FLOATS))),
+    ("output", lambda: gsort.sort_pairs(NUMBERS, NUMBERS, NUMBERS.copy())),
+    ("output", lambda: gsort.sort_pairs(NUMBERS, NUMBERS, 5)),
     ("segmented_sort", lambda: gsort.segmented_sort(NUMBERS, NUMBERS))]
 OF_FILES = re.compile(r"\.npy|\bheader|\bfiles?\b|\bFILEs?\b")
 

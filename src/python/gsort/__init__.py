@@ -6,7 +6,7 @@
     mapped = summary.memmap()                                 # the file, as an array
 
 Sources are paths, arrays (numpy.memmap, too), lists of numbers, buffers, objects that hold an array (of pandas, Polars,
-pyarrow, PyTorch), or lists and iterators of these. Every result is verified: count, fingerprint, order.
+pyarrow, PyTorch), or lists and iterators of these. Every result is verified, but for those in device memory.
 Floats are in numeric order, as in NumPy: -0 equals 0, and all NaN are equal and come last, with descending first.
 float_order="total" is IEEE 754's total order: -NaN, -inf, ..., -0, +0, ..., +inf, +NaN. Sizes of memory are bytes, or
 texts such as "2G" and "50%". `progress` is None (a bar in a terminal or notebook), True, False, or a function. gsort
@@ -298,6 +298,8 @@ def sort_pairs(array: Any, values: Any, output: Optional[Tuple[Any, Any]] = None
 
     Raises: as sort.
     """
+    if output is not None and (not isinstance(output, (tuple, list)) or len(output) != 2):
+        raise usage("output", "is not a pair of arrays", "give (keys, values)")
     if not isinstance(array, numpy.ndarray):
         if not _device.is_on_device(array):
             raise usage("sort_pairs", f"needs a NumPy array, or one in device memory, not a {type(array).__name__}",
