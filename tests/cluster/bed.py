@@ -95,6 +95,7 @@ class Bed:
         self.environment = os.environ | {
             "OMPI_ALLOW_RUN_AS_ROOT": "1", "OMPI_ALLOW_RUN_AS_ROOT_CONFIRM": "1",
             "OMPI_MCA_rmaps_base_oversubscribe": "1", "PRTE_MCA_rmaps_default_mapping_policy": ":oversubscribe",
+            "OMPI_MCA_btl": "^tcp",  # it prints lines of its own in a container without a network
             "OMPI_MCA_btl_vader_single_copy_mechanism": "none",
             "FOLDERS": str(self.folder / "hosts")}
         for name in ("GSORT_OPTIONS", "GSORT_TYPE"):
