@@ -211,6 +211,7 @@ BAD_CALLS = [
     ("output", lambda: gsort.sort_pairs(NUMBERS, NUMBERS, (NUMBERS.copy(), FLOATS))),
     ("output", lambda: gsort.sort_pairs(NUMBERS, NUMBERS, NUMBERS.copy())),
     ("output", lambda: gsort.sort_pairs(NUMBERS, NUMBERS, 5)),
+    ("output", lambda: gsort.sort_pairs(NUMBERS, NUMBERS, [NUMBERS.copy()] * 2)),
     ("segmented_sort", lambda: gsort.segmented_sort(NUMBERS, NUMBERS))]
 OF_FILES = re.compile(r"\.npy|\bheader|\bfiles?\b|\bFILEs?\b")
 

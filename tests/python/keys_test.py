@@ -66,6 +66,14 @@ def test_argsort_beyond_memory(tmp_path, dtype):
     assert len(list(tmp_path.iterdir())) == 2
 
 
+def test_arrays_that_are_not_aligned():
+    array = numpy.frombuffer(b"x" + random_array("u8", 1000).tobytes(), "u8", offset=1)
+    indices = numpy.frombuffer(bytearray(4001), "u4", offset=1)
+    assert not array.flags.aligned and not indices.flags.aligned
+    assert_same(gsort.sort(array), numpy.sort(array))
+    assert gsort.argsort(array, indices) is indices and (indices == numpy.argsort(array)).all()
+
+
 def test_argsort_of_views():
     array = random_array("f4", 4_000).reshape(2_000, 2)
     assert (gsort.argsort(array[::-3, 1]) == numpy.argsort(array[::-3, 1], kind="stable")).all()

@@ -34,6 +34,7 @@ from ._distinct import counted_texts, indexed
 from ._errors import (CorruptError, DataError, DeniedFileError, DeviceError, Error, FileError, MissingFileError,
                       ResourceError, UsageError, usage)
 from ._in_memory import argsorted_in_memory, sorted_in_memory
+from ._outputs import reserving
 from ._progress import Progress, Watch, Watching
 from ._results import Summary, copied, place_of, positions, run
 from ._sets import compared
@@ -313,8 +314,11 @@ def sort_pairs(array: Any, values: Any, output: Optional[Tuple[Any, Any]] = None
     places = [] if output is None else list(zip(output, (array, values)))
     for place, source in places:
         require_place(place, source, source.dtype, source.shape)
+    if output is not None and numpy.may_share_memory(*output):
+        raise usage("output", "its arrays share memory", "give two arrays")
     order = argsort(array, descending=descending, float_order=float_order)
-    keys, data = (numpy.take_along_axis(each, order, -1) for each in (array, values))
+    with reserving("the sorted pairs", "sort fewer at once"):
+        keys, data = (numpy.take_along_axis(each, order, -1) for each in (array, values))
     if output is None:
         return keys, data
     for (place, _), result in zip(places, (keys, data)):

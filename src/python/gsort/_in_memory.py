@@ -31,7 +31,7 @@ def sorted_in_memory(source: numpy.ndarray, output: Any, descending: Any, float_
         return None
     elif output is None:
         output = new_array(source.shape, source.dtype)
-    elif type(output) is numpy.ndarray and output.shape == source.shape:
+    elif type(output) is numpy.ndarray and output.shape == source.shape and output.flags.aligned:
         require_usable(output, source.dtype, [source])
     else:
         return None
@@ -50,7 +50,7 @@ def argsorted_in_memory(source: numpy.ndarray, output: Any, descending: Any, flo
     dtype = index_dtype(source)
     if output is None:
         output = new_array(source.shape, dtype)
-    elif type(output) is numpy.ndarray and output.shape == source.shape:
+    elif type(output) is numpy.ndarray and output.shape == source.shape and output.flags.aligned:
         require_usable(output, dtype, [source])
     else:
         return None
@@ -62,7 +62,7 @@ def argsorted_in_memory(source: numpy.ndarray, output: Any, descending: Any, flo
 def _number_of(source: numpy.ndarray, descending: Any, float_order: Any, threads: Any, engine: Any,
                progress: Any) -> Optional[str]:
     """The type of the numbers; None if they cannot be sorted where they are, or if an argument needs a plan or a check."""
-    if source.ndim == 0 or not source.flags.c_contiguous or type(descending) is not bool \
+    if source.ndim == 0 or not (source.flags.c_contiguous and source.flags.aligned) or type(descending) is not bool \
             or float_order not in ("numeric", "total") or engine not in ("auto", "cpu") or progress \
             or not (threads is None or type(threads) is int and 0 < threads <= _MOST_THREADS):
         return None

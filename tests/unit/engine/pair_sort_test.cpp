@@ -10,7 +10,9 @@
 #include <gtest/gtest.h>
 #include <hwy/targets.h>
 
+#include "base/tasks.hpp"
 #include "engine/cpu/pairs/cached_pairs.hpp"
+#include "engine/cpu/pairs/deal_pairs.hpp"
 #include "support/typed_keys.hpp"
 #include "unit/library/stable_order.hpp"
 
@@ -197,6 +199,33 @@ TYPED_TEST(PairSortOfFloats, KeepsTheOrderOfZerosAndOfNans) {
       }
     }
   }
+}
+
+// The keys of a NumPy array may change while another thread counts and deals them out.
+TEST(DealPairs, WritesNothingElsewhereIfKeysChangeMeanwhile) {
+  constexpr std::size_t kCount = 1000;
+  constexpr std::size_t kBuckets = 4;
+  const std::vector<std::uint32_t> keys(kCount, 7);
+  std::vector<std::uint32_t> other_keys(2 * kCount, 1);
+  std::vector<std::uint32_t> values(2 * kCount, 1);
+  std::size_t numbered = 0;
+  const auto number = [&](const std::uint32_t* some, std::size_t count, std::uint32_t* /*room*/,
+                          std::uint16_t* numbers) {
+    for (std::size_t i = 0; i < count; ++i) {
+      const std::size_t bucket = numbered++ < kCount ? i % kBuckets : kBuckets - 1;
+      numbers[i] = static_cast<std::uint16_t>(bucket);
+    }
+    return some;
+  };
+  std::uint64_t begins[kBuckets + 1];
+  PairLines<std::uint32_t, std::uint32_t> worker(kBuckets);
+  TaskArena tasks(1);
+  deal_pairs<std::uint32_t, std::uint32_t>({keys.data(), nullptr, kCount},
+                                           {other_keys.data(), values.data()}, begins, number,
+                                           {&worker, 1}, tasks);
+  EXPECT_EQ(begins[kBuckets], kCount);
+  EXPECT_EQ(std::count(other_keys.begin() + kCount, other_keys.end(), 1U), kCount);
+  EXPECT_EQ(std::count(values.begin() + kCount, values.end(), 1U), kCount);
 }
 
 }  // namespace

@@ -5,6 +5,7 @@
 #include <array>
 #include <bit>
 #include <cstring>
+#include <span>
 
 #undef HWY_TARGET_INCLUDE
 #define HWY_TARGET_INCLUDE "engine/cpu/pairs/cached_pairs.cpp"
@@ -19,6 +20,9 @@ constexpr std::size_t kMostRanked = kLeastDealtPairs - 1;
 constexpr std::size_t kPairsPerBucket = 16;  // wanted on average
 constexpr unsigned kLeastDigit = 4;
 constexpr unsigned kMostDigit = 13;  // counters of a level: 32 KiB
+// Few pairs may need many levels: with fewer counters, a thread's stack has room for all of them.
+constexpr unsigned kDigitOfFew = 8;
+constexpr std::size_t kFewPairs = kPairsPerBucket << kDigitOfFew;
 
 // For formats in which keys with different bits are never equal.
 template <class Key>
@@ -106,13 +110,10 @@ PairDigit<Key> digit_for(std::size_t count, Key least, Key greatest) {
   return {least, shift, static_cast<std::size_t>((greatest - least) >> shift) + 1};
 }
 
-template <class Counter>
-using PairEnds = std::array<Counter, (std::size_t{1} << kMostDigit) + 1>;
-
 template <class Counter, class Key, class Value, class Fold>
 HWY_ATTR void deal_pairs(const Pairs<Key, Value>& from, const Pairs<Key, Value>& to,
                          std::size_t count, const Fold& fold, const PairDigit<Key>& digit,
-                         PairEnds<Counter>& ends) {
+                         std::span<Counter> ends) {
   std::fill_n(ends.begin(), digit.buckets, Counter{0});
   for (std::size_t i = 0; i < count; ++i) ++ends[digit.of(fold(from.keys[i]))];
   Counter begin = 0;
@@ -136,13 +137,16 @@ void move_pairs(const Pairs<Key, Value>& from, const Pairs<Key, Value>& to, std:
   if (to.values != from.values) std::memcpy(to.values, from.values, count * sizeof(Value));
 }
 
-// Deals the pairs out, and calls f(begin, count) for each bucket.
-template <class Counter, class Key, class Value, class Fold, class F>
-HWY_ATTR void for_each_dealt(const Pairs<Key, Value>& from, const Pairs<Key, Value>& to,
-                             std::size_t count, const Fold& fold, const PairDigit<Key>& digit,
-                             const F& f) {
-  PairEnds<Counter> ends;  // deal_pairs() clears as many as it uses
-  deal_pairs(from, to, count, fold, digit, ends);
+// Deals the pairs out, and calls f(begin, count) for each bucket. Not inlined: the counters of one
+// call would be in the frame of all.
+template <class Counter, unsigned kDigit, class Key, class Value, class Fold, class F>
+HWY_ATTR HWY_NOINLINE void for_each_dealt(const Pairs<Key, Value>& from,
+                                          const Pairs<Key, Value>& to, std::size_t count,
+                                          const Fold& fold, const PairDigit<Key>& digit,
+                                          const F& f) {
+  std::array<Counter, (std::size_t{1} << kDigit) + 1>
+      ends;  // deal_pairs() clears as many as it uses
+  deal_pairs<Counter>(from, to, count, fold, digit, ends);
   std::size_t at = 0;
   for (std::size_t bucket = 0; bucket < digit.buckets; ++bucket) {
     f(at, static_cast<std::size_t>(ends[bucket]) - at);
@@ -168,10 +172,12 @@ HWY_ATTR void sort_some(const Pairs<Key, Value>& from, const Pairs<Key, Value>& 
       rank_pairs(other.from(at), size, to.from(at), fold);
     }
   };
-  if (count <= kMostCachedPairs) {
-    for_each_dealt<std::uint32_t>(from, other, count, fold, digit, sort_bucket);
+  if (count < kFewPairs) {
+    for_each_dealt<std::uint32_t, kDigitOfFew>(from, other, count, fold, digit, sort_bucket);
+  } else if (count <= kMostCachedPairs) {
+    for_each_dealt<std::uint32_t, kMostDigit>(from, other, count, fold, digit, sort_bucket);
   } else {
-    for_each_dealt<std::uint64_t>(from, other, count, fold, digit, sort_bucket);
+    for_each_dealt<std::uint64_t, kMostDigit>(from, other, count, fold, digit, sort_bucket);
   }
   if (is_sorted) move_pairs(other, to, count);
 }

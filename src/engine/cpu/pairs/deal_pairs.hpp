@@ -42,7 +42,11 @@ class PairLines {
   // these pairs begin.
   [[nodiscard]] std::vector<std::uint64_t>& counts() { return next_; }
 
-  void begin() { begins_ = next_; }
+  // `count`: the pairs of all buckets.
+  void begin(std::uint64_t count) {
+    begins_ = next_;
+    count_ = count;
+  }
 
   void add(const Key* keys, const Value* values, const std::uint16_t* numbers, std::size_t count,
            const Pairs<Key, Value>& to) {
@@ -67,6 +71,7 @@ class PairLines {
  private:
   // Writes the line that holds the pairs before `end`.
   void write(std::size_t bucket, std::uint64_t end, const Pairs<Key, Value>& to) {
+    if (end > count_) return;  // keys have changed since they were counted
     const Line& line = lines_[bucket];
     const std::uint64_t first = (end - 1) / kLinePairs * kLinePairs;
     if (first < begins_[bucket] || end - first < kLinePairs) {
@@ -96,6 +101,7 @@ class PairLines {
   }
 
   std::unique_ptr<Line[]> lines_;
+  std::uint64_t count_ = 0;
   std::vector<std::uint64_t> begins_;
   std::vector<std::uint64_t> next_;
 };
@@ -116,7 +122,8 @@ inline constexpr std::size_t kMostDealtAtOnce = 512;
 // keys to write: `keys`, or others that it puts into `room`. It is called twice for each key, with
 // at most kMostDealtAtOnce keys at a time.
 // Requires: begins.size() is the number of buckets plus one; all workers have room for so many
-// buckets. Does not throw.
+// buckets. If keys change meanwhile, some pairs are not written, but nothing outside of `to` is.
+// Does not throw.
 template <class Key, class Value, class Number>
 void deal_pairs(const PairSource<Key, Value>& from, const Pairs<Key, Value>& to,
                 std::span<std::uint64_t> begins, const Number& number,
@@ -157,7 +164,7 @@ void deal_pairs(const PairSource<Key, Value>& from, const Pairs<Key, Value>& to,
   begins[buckets] = begin;
   for_each_worker([&](std::size_t worker) {
     auto& lines = workers[worker];
-    lines.begin();
+    lines.begin(from.count);
     for_each_stretch(worker, [&](std::size_t at, std::size_t count, const Key* keys,
                                  const std::uint16_t* numbers) {
       if (from.values != nullptr) return lines.add(keys, from.values + at, numbers, count, to);
