@@ -39,12 +39,6 @@ std::optional<KeyFormat> stored_key(const StoredArray& array, const ReaderOption
   return key;
 }
 
-// Whether the array's rows are keys of the type bytesN that was requested.
-bool is_table_of_bytes(const StoredArray& array, const ReaderOptions& options) {
-  const std::uint32_t row_bytes = string_bytes(options.key);
-  return row_bytes > 0 && array.row_elements * array.element_bytes() == row_bytes;
-}
-
 }  // namespace
 
 class Reader::Impl {
@@ -184,11 +178,18 @@ void Reader::Impl::adopt_stored_keys(const ReaderOptions& options) {
     if (source->stored()->key) key_is_stored_ = true;
     const std::optional<KeyFormat> stored = stored_key(*source->stored(), options);
     if (!stored) continue;
-    const bool is_other = stored->type != key_.type || string_bytes(*stored) != string_bytes(key_);
-    if (type_is_fixed && is_other && !is_table_of_bytes(*source->stored(), options)) {
-      throw disagrees(*source, type_text(*stored),
-                      fmt::format("{} is to be sorted", type_text(key_)),
-                      "its header says so; the type comes from -t, a suffix, or the input before");
+    const bool is_other =
+        (stored->type != key_.type || string_bytes(*stored) != string_bytes(key_)) &&
+        !has_rows_of(*source->stored(), options.key);
+    // Without -t, the files before, with counts, have been taken for numbers.
+    const bool lacks_type = options.has_counts && !sources_.front()->stored() &&
+                            string_bytes(*stored) != string_bytes(options.key);
+    if (is_other && (type_is_fixed || lacks_type)) {
+      const std::string type = type_text(*stored);
+      const char* const says =
+          "its header says so; the type comes from -t, a suffix, or the input before";
+      throw disagrees(*source, type, fmt::format("{} is to be sorted", type_text(key_)),
+                      lacks_type ? fmt::format("-t {} reads the other files so, too", type) : says);
     }
     const bool has_order = options.has_counts || bytes_of(stored->type) > 1;
     if (order_is_fixed && has_order && stored->big_endian != key_.big_endian) {

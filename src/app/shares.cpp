@@ -101,8 +101,8 @@ void refuse_output_form(const Options& options, const Job& job) {
   }
   const bool has_form_of_keys = has_header(form.format) || form.format == FileFormat::kText;
   const bool has_dtype = form.format == FileFormat::kNpy && job.dtype;
-  if (job.element.shown_records() && string_bytes(job.element.key) == 0 && has_form_of_keys &&
-      !has_dtype) {
+  const bool holds_bytes = string_bytes(job.element.key) > 0 && form.format != FileFormat::kSosd;
+  if (job.element.shown_records() && !holds_bytes && has_form_of_keys && !has_dtype) {
     throw Error(ErrorKind::kUsage, "--take with this output", "records can only be written raw")
         .hint("give the output a name without that suffix, or add --format=bin");
   }

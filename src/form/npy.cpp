@@ -167,6 +167,11 @@ StoredArray keys_of_counted(const StoredArray& array, const std::string& path) {
   throw bad_array(path, "it holds no keys with their counts", kCountsHint);
 }
 
+bool has_rows_of(const StoredArray& array, const KeyFormat& key) {
+  const std::uint32_t bytes = string_bytes(key);
+  return bytes > 0 && array.element_bytes() == 1 && array.row_elements == bytes;
+}
+
 StoredArray table_of(const StoredArray& array, const std::string& path) {
   const std::uint64_t bytes = array.row_elements * array.element_bytes();
   if (bytes > RecordFormat::kMostBytes) {

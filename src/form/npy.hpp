@@ -57,6 +57,9 @@ struct NpyHeader {
 // Throws: Error(kInput) if a row is longer than a record can be.
 [[nodiscard]] StoredArray table_of(const StoredArray& array, const std::string& path);
 
+// Whether the array's rows are keys of the type bytesN.
+[[nodiscard]] bool has_rows_of(const StoredArray& array, const KeyFormat& key);
+
 // Whether the array has two dimensions: its rows are sorted one by one, even if they are empty.
 [[nodiscard]] inline bool has_rows(const StoredArray& array) {
   return array.row_elements > 0 || array.empty_rows;

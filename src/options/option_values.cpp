@@ -39,6 +39,7 @@ void set_type(Options& options, std::string_view text, std::string_view option) 
   if (const auto bytes = string_named(text)) {
     options.key.tuple.fields[0].bytes = *bytes;
     options.key.tuple.count = 1;
+    options.key.type = KeyFormat{}.type;
     return;
   }
   const NamedType named = parse_key_type(text, option);

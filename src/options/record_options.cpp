@@ -206,6 +206,10 @@ void add_record_keys(Options& options, std::string_view value) {
 }
 
 void resolve_records(Options& options) {
+  const bool header_decides =
+      format_of_input(options.input_form, options.inputs.front()) == FileFormat::kNpy ||
+      options.take || options.join;
+  if (options.type_source == TypeSource::kEnvironment && header_decides) options.key.tuple = {};
   const std::uint32_t string = string_bytes(options.key);
   if (string > 0 && !options.record_bytes && options.record_keys.empty()) {
     options.record_bytes = string;
@@ -233,6 +237,18 @@ void resolve_records(Options& options) {
   options.records = std::move(format);
 }
 
+// Whether -t bytesN alone gave the keys.
+static bool has_keys_of_type(const Options& options) {
+  return string_bytes(options.key) > 0 && options.record_bytes == string_bytes(options.key) &&
+         options.record_keys == std::vector<std::string>{"0"};
+}
+
+static Error no_bytes(const Options& options, const std::string& reason) {
+  return Error(ErrorKind::kUsage, fmt::format("--type 'bytes{}'", string_bytes(options.key)),
+               reason)
+      .hint("its header says so; leave out --type");
+}
+
 void adopt_records(Job& job, const Options& options, const StoredRecords& records) {
   if (options.record_bytes.value_or(records.bytes) != records.bytes) {
     const bool is_typed = string_bytes(options.key) == options.record_bytes;
@@ -244,6 +260,11 @@ void adopt_records(Job& job, const Options& options, const StoredRecords& record
   }
   RecordFormat format;
   format.bytes = records.bytes;
+  if (has_keys_of_type(options)) {
+    add_all_fields(format, records, options);
+    if (!are_strings(format)) throw no_bytes(options, "the array has records with other keys");
+    format.keys.clear();
+  }
   if (options.record_keys.empty() && options.order.empty()) {
     add_all_fields(format, records, options);
   }
@@ -264,7 +285,10 @@ void adopt_table(Job& job, const Options& options, const StoredArray& table) {
   const auto bytes = static_cast<std::uint32_t>(bytes_of(key.type));
   const bool has_offsets = !std::ranges::all_of(
       options.record_keys, [](const std::string& word) { return !names_its_type(word); });
-  if (string_bytes(options.key) == table.records->bytes) {
+  if (string_bytes(options.key) > 0) {
+    if (!has_keys_of_type(options) || bytes != 1) {
+      throw no_bytes(options, fmt::format("the array is a table of {} columns", table.columns));
+    }
     const KeyField row{0, table.records->bytes, std::nullopt, false, options.key.descending};
     job.element = {key, RecordFormat{table.records->bytes, {row}}};
     return;

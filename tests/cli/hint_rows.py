@@ -133,6 +133,7 @@ followed(r"leave out (-T|-m|--argsort|--skip-end|--skip|--elements)\b.*", withou
 followed(r"leave out --record and --key: the keys of the array are sorted", without("--record", "--key"))
 followed(r"runs are kept in the folder of --resume; leave out (-T)", without("{0}"))
 followed(r"its header says so; leave out (--record|--type)", without("{0}"))
+followed(r"-t (\w+) reads the other files so, too", with_value("--type", "{0}"))
 followed(r"its header says so; leave out (--endian), or sort such files separately", without("{0}"))
 followed(r"arrays of (?:records|such keys) are sorted on the CPU; leave out (--engine)", without("{0}"))
 followed(r"its rows are sorted on their own without that option", without("--batch-elements"))
