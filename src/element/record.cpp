@@ -140,10 +140,8 @@ ElementFormat element_of(const KeyFormat& key, const std::optional<RecordFormat>
   if (const std::uint32_t bytes = string_bytes(key); bytes > 0 && !records) {
     element.records = RecordFormat{bytes, {{0, bytes, std::nullopt, false, key.descending}}};
   }
-  element.key.tuple = {};
-  if (element.records && are_strings(*element.records)) {
-    element.key.tuple = tuple_of(*element.records);
-  }
+  if (!element.records) return element;
+  element.key.tuple = are_strings(*element.records) ? tuple_of(*element.records) : KeyTuple{};
   return element;
 }
 

@@ -22,18 +22,18 @@ ROOT = Path(__file__).resolve().parents[2]
 NEITHER = "the output is neither the old one nor the new one"
 NOT_JOINED = "there is an output that was not joined"
 OTHER_OUTPUT = (f"status 0, but another output|it is not what another sort makes|{NEITHER}|{NOT_JOINED}|joined: |"
-                "nothing was to go wrong: 'gsort: joining the parts of")
+                "nothing was to go wrong: 'gsort: joining the parts of|forged: status 0: ''")
 REPORTS = {
     "wrong_byte": OTHER_OUTPUT, "lost_piece": OTHER_OUTPUT, "pieces_exchanged": OTHER_OUTPUT,
     "doubled_and_dropped": OTHER_OUTPUT, "order_broken": OTHER_OUTPUT,
     "old_output_destroyed": f"it failed, and the old output is gone|there is no output|{NEITHER}|{NOT_JOINED}",
     "temporary_file_left": "left or changed|left behind",
     "wrong_status": (r"status (?:[13]: |2: ''|0, and yet a message|0, but another output)|the message is not|"
-                     r"this is to be refused, but: status [013]: |"
+                     r"(?:this is to be refused, but|forged): status [013]: |"
                      r"the least that was named, \w+, is not enough: status (?:[13]: |2: '')"),
     "hang": "it hangs",
     "memory_taken": r"it takes \d|status -9",
-    "message_missing": "the message is not|this is to be refused, but: status 2: ''",
+    "message_missing": "the message is not|(?:this is to be refused, but|forged): status 2: ''",
 }
 
 

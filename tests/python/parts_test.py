@@ -46,9 +46,9 @@ def cluster():
 
 KILLS_ITS_WORKER_ONCE = """#!/bin/sh
 for step in form take join; do
-  case $* in *--$step=*) mkdir {folder}/$step && kill -KILL $PPID ;; esac
+  case $* in *--$step=*) mkdir '{folder}'/$step && kill -KILL $PPID ;; esac
 done
-exec {gsort} "$@"
+exec '{gsort}' "$@"
 """
 
 
