@@ -138,7 +138,8 @@ std::optional<RecordFormat> ElementFormat::shown_records() const {
 ElementFormat element_of(const KeyFormat& key, const std::optional<RecordFormat>& records) {
   ElementFormat element{key, records};
   if (const std::uint32_t bytes = string_bytes(key); bytes > 0 && !records) {
-    element.records = RecordFormat{bytes, {{0, bytes, std::nullopt, false, key.descending}}};
+    const bool descending = key.tuple.fields[0].descending != key.descending;
+    element.records = RecordFormat{bytes, {{0, bytes, std::nullopt, false, descending}}};
   }
   if (!element.records) return element;
   element.key.tuple = are_strings(*element.records) ? tuple_of(*element.records) : KeyTuple{};
