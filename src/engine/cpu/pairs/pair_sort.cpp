@@ -114,7 +114,7 @@ class PairSort {
     explicit Room(std::size_t count) : keys(count), values(count) {}
     std::vector<Key> keys;
     std::vector<Value> values;
-    std::vector<Key> many_keys;  // argsort: of a larger bucket, dropped then
+    std::vector<Key> many_keys;  // argsort: of a larger bucket; kept until the sort ends
   };
 
   void deal_by_byte(const Source& from, const Side& to, unsigned shift) {
