@@ -135,14 +135,6 @@ def c_functions(header: str) -> list[str]:
     return re.findall(r"^\w[^;{}]*?\b(gsort_\w+)\(", code_of(header), re.M)
 
 
-def c_program_of(header: str) -> str:
-    """The same in C, for gsort.h."""
-    links = [f"  links[{number}] = (function*)&{name};" for number, name in enumerate(c_functions(header))]
-    return "\n".join(["#include <gsort.h>", "typedef void function(void);",
-                      f"function* volatile links[{len(links)}];", "int main(void) {"] + links +
-                     ["  return 0;", "}"]) + "\n"
-
-
 def program_of(headers: list[Path]) -> tuple[str, int]:
     """A program that refers to all functions of the headers, and how many they are."""
     functions = [function for header in headers for function in declared_functions(header.read_text())]

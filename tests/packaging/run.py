@@ -18,6 +18,7 @@ from contents import PLAIN, SOURCE, fields_of, output_of, require, require_linti
 
 C99 = ["-std=c99", "-Wall", "-Wextra", "-pedantic", "-Werror"]
 DEVICE_GUIDE = SOURCE / "src/library/DEVICE.md"
+C_INTERFACE = SOURCE / "tests/packaging/c_interface.c"
 # What belongs to the C library and the kernel; a tar cannot bring it.
 SYSTEM_LIBRARY = re.compile(r"(lib(c|m|dl|rt|pthread)|ld-linux-(x86-64|aarch64)|linux-vdso)\.so\.\d")
 
@@ -254,10 +255,9 @@ def link_of_all(usr: Path, folder: Path) -> tuple[subprocess.CompletedProcess, i
 
 
 def link_of_c(usr: Path, folder: Path) -> subprocess.CompletedProcess:
-    """The same in C."""
-    (folder / "all.c").write_text(exports.c_program_of((usr / "include/gsort.h").read_text()))
+    """Builds the program that holds what 1.x promises to C."""
     library, = usr.rglob("libgsort.so")
-    return subprocess.run(["cc", *C99, f"-I{usr}/include", "all.c", library, "-o", "all_c"], cwd=folder, env=PLAIN,
+    return subprocess.run(["cc", *C99, f"-I{usr}/include", C_INTERFACE, library, "-o", "c_interface"], cwd=folder, env=PLAIN,
                           stdout=subprocess.PIPE, stderr=subprocess.STDOUT, text=True)
 
 
@@ -292,15 +292,22 @@ class Forgotten {
 
 
 def require_c_exports(usr: Path, folder: Path) -> None:
-    """The library shows exactly what gsort.h declares, and a forgotten function is noticed."""
+    """The library shows exactly what gsort.h declares, all of it is promised, and a changed promise is noticed."""
     done = link_of_c(usr, folder)
     require(done.returncode == 0, done.stdout)
     header = usr / "include/gsort.h"
+    text = header.read_text()
     library, = usr.rglob("libgsort.so")
+    output_of(folder / "c_interface", env={**PLAIN, "LD_LIBRARY_PATH": str(library.parent)})
     shown = re.findall(r" (gsort_\w+)$", output_of("nm", "-D", "--defined-only", library), re.M)
-    require(shown and set(shown) == set(exports.c_functions(header.read_text())), f"gsort.h declares {shown}")
-    header.write_text(header.read_text() + "int gsort_forgotten(const char* a,\n                    int b);\n")
-    require("gsort_forgotten" in link_of_c(usr, folder).stdout, "gsort_forgotten is missed")
+    declared, promised = exports.c_functions(text), exports.c_functions(C_INTERFACE.read_text())
+    require(shown and sorted(shown) == sorted(declared), f"gsort.h declares {declared}, the library shows {shown}")
+    require(sorted(declared) == sorted(promised), f"gsort.h declares {declared}, promised are {promised}")
+    for old, new in {"int gsort_error_number": "long gsort_error_number", "_CORRUPT = 7": "_CORRUPT = 8", "double": "float",
+                     "  uint64_t runs;": "  uint64_t more, runs;", "fingerprint[52]": "fingerprint[51]"}.items():
+        require(text.count(old) == 1, f"gsort.h has one '{old}'")
+        header.write_text(text.replace(old, new))
+        require("error:" in link_of_c(usr, folder).stdout, f"'{new}' instead of '{old}' is not noticed")
 
 
 def case_destructors(options, folder: Path) -> None:
