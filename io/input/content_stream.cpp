@@ -59,7 +59,7 @@ std::size_t InputStream::read_on(ByteSpan to) {
 
 ContentStream::ContentStream(Input& input, const InputForm& form)
     : bytes_(input),
-      header_(form.skip_bytes),
+      header_(form.skip_bytes.value_or(0)),
       trailer_(form.skip_end_bytes),
       path_(input.path()),
       codec_(form.codec) {}

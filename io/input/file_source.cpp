@@ -18,13 +18,13 @@ FileSource::FileSource(std::unique_ptr<Input> opened, std::uint64_t header_bytes
 }
 
 FileSource::FileSource(std::unique_ptr<Input> opened, const InputForm& form, bool keep_header)
-    : Source(std::move(opened)), first_(form.skip_bytes), form_(form) {
-  if (input().size() < form.skip_bytes + form.skip_end_bytes) {
-    throw shorter_than_header(path(), input().size(), form.skip_bytes, form.skip_end_bytes);
+    : Source(std::move(opened)), first_(form.skip_bytes.value_or(0)), form_(form) {
+  if (input().size() < first_ + form.skip_end_bytes) {
+    throw shorter_than_header(path(), input().size(), first_, form.skip_end_bytes);
   }
-  size_ = input().size() - form.skip_bytes - form.skip_end_bytes;
+  size_ = input().size() - first_ - form.skip_end_bytes;
   if (!keep_header) return;
-  header_.resize(form.skip_bytes);
+  header_.resize(first_);
   input().read_at(header_, header_.size(), 0);
 }
 
@@ -53,14 +53,14 @@ void FileSource::begin(const ElementForm& form) {
 }
 
 void FileSource::look_at_beginning(const ElementForm& form) {
-  const bool is_raw_from_the_start = !promised_elements_ && first_ == 0;
-  if (is_raw_from_the_start) refuse_known_layout(input(), form);
+  const bool may_have_header = !form_.skip_bytes;
+  if (may_have_header) refuse_known_layout(input(), form);
   refuse_foreign_name(path(), form, true);
-  if (!form.type_is_assumed && !is_raw_from_the_start) return;
+  if (!form.type_is_assumed && !may_have_header) return;
   alignas(kDirectAlignment) std::array<std::byte, kForeignFormBytes> room;
   const std::size_t bytes = std::min<std::uint64_t>(size_, room.size());
   input().read_at(room, bytes, first_);
-  if (is_raw_from_the_start) refuse_npy_header(path(), ConstByteSpan(room).first(bytes));
+  if (may_have_header) refuse_npy_header(path(), ConstByteSpan(room).first(bytes));
   refuse_foreign_bytes(path(), form, ConstByteSpan(room).first(bytes));
 }
 

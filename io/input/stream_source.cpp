@@ -15,6 +15,7 @@ StreamSource::StreamSource(std::unique_ptr<Input> opened, std::unique_ptr<Conten
       content_(std::move(content)),
       promised_elements_(promised_elements),
       asked_elements_(form.elements),
+      may_have_header_(!promised_elements && !form.skip_bytes),
       skip_end_bytes_(form.skip_end_bytes) {}
 
 void StreamSource::begin(const ElementForm& form) {
@@ -29,12 +30,11 @@ void StreamSource::begin(const ElementForm& form) {
 // A pipe is waited for when its first elements are wanted, not before.
 void StreamSource::look_at_beginning() {
   beginning_is_read_ = true;
-  const bool is_raw_from_the_start = !promised_elements_ && content_->header().empty();
-  if (!form_.type_is_assumed && !is_raw_from_the_start) return;
+  if (!form_.type_is_assumed && !may_have_header_) return;
   beginning_.resize(kForeignFormBytes);
   beginning_.resize(content_->read(beginning_));
   beginning_is_all_ = beginning_.size() < kForeignFormBytes;
-  if (is_raw_from_the_start) refuse_npy_header(path(), beginning_);
+  if (may_have_header_) refuse_npy_header(path(), beginning_);
   refuse_foreign_bytes(path(), form_, beginning_);
 }
 

@@ -29,7 +29,7 @@ struct InputForm {
   std::optional<FileFormat> format = {};  // none: by the suffix of each name, else raw
   std::optional<Codec> codec = {};        // none: by the first bytes of each input
   // Each input, once decompressed, consists of a header, the elements and a trailer.
-  std::uint64_t skip_bytes = 0;
+  std::optional<std::uint64_t> skip_bytes = {};  // none: 0, unless the first bytes are a header
   std::uint64_t skip_end_bytes = 0;
   std::optional<std::uint64_t> elements = {};  // none: all between header and trailer
 };

@@ -37,8 +37,7 @@ void require_bounded(const Options& options, std::string_view call) {
   require(options.split_output, 1U, kMostParts, "split_output");
   require(options.batch_elements, std::uint64_t{1}, UINT64_MAX, "batch_elements");
   require(options.min_count, std::uint64_t{1}, UINT64_MAX, "min_count");
-  require_between(options.input_form.skip_bytes, std::uint64_t{0}, kMostSkipBytes, "skip_bytes",
-                  call);
+  require(options.input_form.skip_bytes, std::uint64_t{0}, kMostSkipBytes, "skip_bytes");
   require_between(options.input_form.skip_end_bytes, std::uint64_t{0}, kMostSkipBytes,
                   "skip_end_bytes", call);
   if (options.compress) {

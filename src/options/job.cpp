@@ -156,7 +156,8 @@ Job make_job(const Options& options, const StoredArray& stored,
   job.output_form = output_form(options);
   job.output_parts = options.split_output.value_or(1);
   if (!options.argsort) {
-    job.header_bytes = options.input_form.skip_bytes + options.input_form.skip_end_bytes;
+    const InputForm& form = options.input_form;
+    job.header_bytes = form.skip_bytes.value_or(0) + form.skip_end_bytes;
   }
   job.dtype = stored.dtype;
   if (!options.argsort) refuse_numbers_that_numpy_lacks(job);

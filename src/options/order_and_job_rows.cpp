@@ -152,6 +152,7 @@ constexpr auto kRows = std::to_array<OptionSpec>({
      .value_name = "BYTES",
      .group = kOrder,
      .help = "a header of each FILE, before the first key",
+     .rules = "--skip=0 also sorts raw data that begins as a .npy or FITS file does.",
      .apply = set_skip},
     {.name = "skip-end",
      .value_kind = kRequired,

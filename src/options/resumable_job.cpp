@@ -53,8 +53,9 @@ std::string end_text(const InputForm& form) {
 std::string resumable_job(const Job& job, const InputForm& form) {
   return fmt::format("{}{}; input as {}, {}; skip {}{}; {}", element_text(job.input_element()),
                      positions_text(job), form.format ? name_of(*form.format) : "its name says",
-                     form.codec ? name_of(*form.codec) : "its bytes say", form.skip_bytes,
-                     end_text(form), job.handling.verify ? "verified" : "not verified");
+                     form.codec ? name_of(*form.codec) : "its bytes say",
+                     form.skip_bytes.value_or(0), end_text(form),
+                     job.handling.verify ? "verified" : "not verified");
 }
 
 }  // namespace gsort
