@@ -96,7 +96,7 @@ class DictionaryReader {
   // The elements of one of `rows` rows.
   [[nodiscard]] std::uint64_t row_of(std::uint64_t rows, std::uint64_t elements,
                                      std::uint64_t most) const {
-    if (rows > most / elements) from_.fail();
+    if (elements > most || rows > most / elements) from_.fail();
     return elements;
   }
 

@@ -104,6 +104,10 @@ TEST(Npy, RefusesArraysThatCannotBeSorted) {
   EXPECT_TRUE(contains(complaint(start + "True, 'shape': (3,), }"), "Fortran order"));
   EXPECT_TRUE(contains(complaint(start + "False, 'shape': (), }"), "has 0 dimensions"));
   EXPECT_TRUE(contains(complaint(start + "False, 'shape': (3, 4, 5), }"), "has 3 dimensions"));
+  for (const char* const shape : {"(0, 9223372036854775807)", "(0, 2305843009213693952)"}) {
+    EXPECT_TRUE(contains(complaint(start + "False, 'shape': " + shape + ", }"), "not in the form"))
+        << shape;
+  }
   EXPECT_TRUE(contains(complaint(start + "False, 'shape': (2305843009213693951, 2), }"),
                        "not in the form"));
 }
