@@ -76,11 +76,12 @@ bool looks_like_sosd(const Options& options, const io::Reader& reader, const Job
   const auto file = reader.state_of(0);
   const InputForm& form = options.input_form;
   const bool is_raw = format_of_input(form, options.inputs.front()) == FileFormat::kBinary &&
-                      form.skip_bytes + form.skip_end_bytes == 0 && !form.elements;
+                      !form.skip_bytes && form.skip_end_bytes == 0 && !form.elements;
   const ElementFormat& element = job.input_element();
   const KeyType type = element.key.type;
-  const bool is_key = !element.records && !element.key.big_endian &&
-                      (type == KeyType::kU32 || type == KeyType::kU64);
+  const bool is_number = !element.records && !element.key.big_endian &&
+                         (type == KeyType::kU32 || type == KeyType::kU64);
+  const bool is_key = is_number || string_bytes(element.key) > 0;
   if (!file || !is_raw || !is_key || file->bytes < kLeastBytes) return false;
   std::array<std::byte, sizeof(std::uint64_t)> first{};
   if (reader.sample(first, 0, first.size()) < first.size()) return false;
@@ -105,8 +106,9 @@ std::string note_of_types(const Request& request, const Job& job) {
       job.looks_like_sosd
           ? fmt::format(
                 "gsort: {} begins with the number of its keys, as SOSD files do; to leave that in "
-                "place, use --format=sosd\n",
-                printable(request.inputs.front()))
+                "place, use {}\n",
+                printable(request.inputs.front()),
+                string_bytes(job.input_element().key) > 0 ? "--skip=8" : "--format=sosd")
           : "";
   return note + (warning.empty() ? assumed_type_note(request, job) : warning);
 }

@@ -56,7 +56,7 @@ KeyField parse_record_key(std::string_view key, const Options& options) {
   const bool descending = reversed != options.key.descending;
   if (rest.starts_with(':')) {
     rest.remove_prefix(1);
-    if (rest.starts_with(kBytes)) {
+    if (lower_case(rest).starts_with(kBytes)) {
       return {*offset, bytes_named(rest, key), std::nullopt, false, descending};
     }
   } else if (!rest.empty()) {

@@ -18,7 +18,7 @@ namespace {
 // SOSD's.
 void require_files_of_records(const Options& options, const RecordFormat& records,
                               bool arrays_hold_them) {
-  const auto require = [&](const std::string& what, FileFormat format) {
+  const auto require = [&](const std::string& what, FileFormat format, bool is_input) {
     if (format == FileFormat::kBinary) return;
     if (format != FileFormat::kSosd && are_strings(records)) return;
     if (format == FileFormat::kNpy && arrays_hold_them) return;
@@ -28,11 +28,13 @@ void require_files_of_records(const Options& options, const RecordFormat& record
     throw Error(ErrorKind::kUsage, fmt::format("{} with {}", elements, what),
                 fmt::format("{} holds no records", name_of(format)))
         .hint(arrays_hold_them ? "--format=npy:bin writes them as raw bytes"
-                               : "--format=bin takes all files as raw bytes");
+              : is_input && format == FileFormat::kSosd
+                  ? "--format=bin --skip=8 leaves the number of keys in place"
+                  : "--format=bin takes all files as raw bytes");
   };
   for (const std::string& path : options.inputs)
-    require(path, format_of_input(options.input_form, path));
-  if (!options.argsort) require("this output", output_form(options).format);
+    require(path, format_of_input(options.input_form, path), true);
+  if (!options.argsort) require("this output", output_form(options).format, false);
 }
 
 // The name as one types it for --key.

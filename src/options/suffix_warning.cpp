@@ -5,16 +5,30 @@
 #include <fmt/format.h>
 
 #include "base/quoted.hpp"
+#include "element/record_text.hpp"
 #include "form/file_form.hpp"
 
 namespace gsort {
 namespace {
 
+// Whether suffixes are compared with the elements. Records have no type, unless -t or a header says
+// that they are strings.
+bool has_type(const Job& job, const ElementFormat& element) {
+  const bool is_told =
+      job.type_source == TypeSource::kOption || job.type_source == TypeSource::kHeader;
+  return !element.shown_records() || (is_told && string_bytes(element.key) > 0);
+}
+
+// No suffix names strings.
+bool is_type_of(const KeyFormat& key, KeyType named) {
+  return string_bytes(key) == 0 && named == key.type;
+}
+
 // Headers of arrays say more than suffixes, and have been compared.
-bool is_of_other_type(const InputForm& form, const std::string& input, KeyType type) {
+bool is_of_other_type(const InputForm& form, const std::string& input, const KeyFormat& key) {
   if (is_read_compressed(form, input)) return false;
-  return format_of_input(form, input) != FileFormat::kNpy &&
-         key_type_of_path(input).value_or(type) != type;
+  const auto named = key_type_of_path(input);
+  return format_of_input(form, input) != FileFormat::kNpy && named && !is_type_of(key, *named);
 }
 
 // `gsort -t i32 data.u32 -o data.u32`: that the name is another matter is known.
@@ -30,7 +44,7 @@ std::string warning(const std::string& path, const std::string& holds) {
 }
 
 std::string type_words(const Job& job) {
-  return fmt::format("{} (type from {})", name_of(job.input_element().key.type),
+  return fmt::format("{} (type from {})", type_text(job.input_element().key),
                      describe(job.type_source));
 }
 
@@ -52,7 +66,7 @@ std::string warning_of_output(const Request& request, const Job& job) {
   const bool is_like_inputs = job.adds_counts && is_named_like_an_input(request.inputs, *named);
   if (job.counts && !is_like_inputs)
     return warning(*request.output, "will hold keys with their counts");
-  if (job.element.shown_records() || *named == job.element.key.type) return {};
+  if (!has_type(job, job.element) || is_type_of(job.element.key, *named)) return {};
   const bool is_asked = job.type_source == TypeSource::kOption;
   if (is_asked && is_named_like_an_input(request.inputs, *named)) return {};
   return warning(*request.output, "will hold " + type_words(job));
@@ -61,10 +75,10 @@ std::string warning_of_output(const Request& request, const Job& job) {
 }  // namespace
 
 std::optional<std::string> input_of_other_type(const Request& request, const Job& job) {
-  if (job.input_element().shown_records()) return std::nullopt;
-  const KeyType type = job.input_element().key.type;
+  const ElementFormat& element = job.input_element();
+  if (!has_type(job, element)) return std::nullopt;
   const auto found = std::ranges::find_if(request.inputs, [&](const std::string& input) {
-    return is_of_other_type(request.input_form, input, type);
+    return is_of_other_type(request.input_form, input, element.key);
   });
   return found == request.inputs.end() ? std::nullopt : std::optional(*found);
 }

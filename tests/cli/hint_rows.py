@@ -166,6 +166,7 @@ followed(r"its rows are sorted by the numbers of columns: leave out --record, an
 followed(r"(?:-mu --count counts keys; )?add (--format=bin) if -u --count wrote it(?:; -mu --count counts keys)?",
          with_options("{0}"))
 followed(r"--format=bin takes all files as raw bytes", with_options("--format=bin"))
+followed(r"(--format=bin) (--skip=8) leaves the number of keys in place", with_options("{0}", "{1}"))
 followed(r"gsort writes .* under other names; (--format=bin) writes raw keys under this name", with_options("{0}"))
 followed(r"is it (?:text|a \.npy file)\? (--format=bin) reads raw keys", with_options("{0}"))
 followed(r"to read the bytes as they are, use (--decompress=none) -t TYPE", with_options("{0}", "--type=u8"))
