@@ -104,6 +104,34 @@ io::Manifest manifest_of(const std::string& job, std::uint64_t element_bytes,
   return manifest;
 }
 
+io::RunStore& KeptStores::open(const Plan& plan, io::ResumeFolder& folder) {
+  folder.open_runs();
+  const io::Manifest& manifest = *folder.found();
+  io::RunStoreOptions options;
+  options.block_elements = manifest.block_elements;
+  options.write_buffers = 1;
+  options.write_buffer_bytes = 1;  // nothing is written
+  options.direct_io = plan.job.handling.direct_io;
+  if (plan.job.element.records) options.records.emplace(*plan.job.element.records);
+  options.persistent =
+      io::PersistentStore{&folder.runs(), folder.runs_end(), manifest.store, manifest.next_run};
+  io::RunStore& store = stores_.emplace_back(std::vector<std::string>{folder.path()},
+                                             plan.element_bytes, options);
+  if (largest_ == nullptr || store.scratch_bytes() > largest_->scratch_bytes()) largest_ = &store;
+  return store;
+}
+
+void KeptStores::close() {
+  stores_.clear();
+  largest_ = nullptr;
+}
+
+std::uint64_t KeptStores::bytes_read() const {
+  std::uint64_t bytes = 0;
+  for (const io::RunStore& store : stores_) bytes += store.bytes_read();
+  return bytes;
+}
+
 Resumption::Resumption(const std::string& folder, io::ResumeAccess access, const std::string& job,
                        std::uint64_t element_bytes, io::Reader& reader,
                        std::uint64_t most_manifest_bytes)

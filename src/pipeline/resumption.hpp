@@ -14,6 +14,7 @@
 // after the output's commit; then nothing is left. For one thread.
 #pragma once
 
+#include <list>
 #include <span>
 #include <string>
 #include <vector>
@@ -24,6 +25,7 @@
 #include "io/runs/run_store.hpp"
 #include "pipeline/proof/proof.hpp"
 #include "plan/machine.hpp"
+#include "plan/plan.hpp"
 
 namespace gsort {
 
@@ -44,6 +46,23 @@ void require_same_job(const io::ResumeFolder& folder, const io::Manifest& wanted
 
 // Returns the path `folder` without slashes at its end; "/" stays.
 [[nodiscard]] std::string without_slash(std::string folder);
+
+// The stores of runs in folders that are only read.
+class KeptStores {
+ public:
+  // The store of the runs of a folder, which outlives it and has a manifest. Throws:
+  // Error(kTemporary).
+  [[nodiscard]] io::RunStore& open(const Plan& plan, io::ResumeFolder& folder);
+  void close();
+
+  // The store with the largest blocks; null if none is open.
+  [[nodiscard]] io::RunStore* largest() const { return largest_; }
+  [[nodiscard]] std::uint64_t bytes_read() const;
+
+ private:
+  std::list<io::RunStore> stores_;
+  io::RunStore* largest_ = nullptr;
+};
 
 class Resumption {
  public:

@@ -51,20 +51,6 @@ io::RunStoreOptions run_store_options(const Plan& plan) {
   return options;
 }
 
-io::RunStoreOptions kept_run_options(const Plan& plan, io::ResumeFolder& folder) {
-  folder.open_runs();
-  const io::Manifest& manifest = *folder.found();
-  io::RunStoreOptions options;
-  options.block_elements = manifest.block_elements;
-  options.write_buffers = 1;
-  options.write_buffer_bytes = 1;  // nothing is written
-  options.direct_io = plan.job.handling.direct_io;
-  if (plan.job.element.records) options.records.emplace(*plan.job.element.records);
-  options.persistent =
-      io::PersistentStore{&folder.runs(), folder.runs_end(), manifest.store, manifest.next_run};
-  return options;
-}
-
 void add_device_tier(const Plan& plan, const TierMaker& make_tier,
                      std::optional<io::TierGroup>& tier, io::RunStoreOptions& options,
                      std::vector<std::string>& notes) {

@@ -87,10 +87,6 @@ struct SortContext {
 // The options for the plan's runs, without a tier.
 [[nodiscard]] io::RunStoreOptions run_store_options(const Plan& plan);
 
-// Opens the file of runs in `folder`, and returns the options for a store that reads it. Requires:
-// the folder has a manifest, and outlives the store. Throws: Error(kTemporary).
-[[nodiscard]] io::RunStoreOptions kept_run_options(const Plan& plan, io::ResumeFolder& folder);
-
 // Makes the tier in the memory of the plan's devices, if the plan has one, and sets it in
 // `options`. If a device has less memory than when the plan was made, the sort only takes longer; a
 // note says so. Requires: the tier outlives the store.

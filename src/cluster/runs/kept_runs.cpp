@@ -16,8 +16,6 @@
 #include "cluster/runs/room.hpp"
 #include "io/output/shared_file.hpp"
 #include "io/system/sys.hpp"
-#include "pipeline/resumption.hpp"
-#include "pipeline/sort_context.hpp"
 
 namespace gsort::cluster {
 namespace {
@@ -244,12 +242,10 @@ std::vector<PlacedRun> KeptRuns::take_up(const Plan& plan, Proof& proof) {
   std::vector<PlacedRun> placed;
   for (TakenFolder& taken : taken_) {
     if (taken.runs.empty()) continue;
-    const io::Manifest& manifest = *taken.folder.found();
-    taken.store.emplace(std::vector<std::string>{taken.folder.path()}, plan.element_bytes,
-                        kept_run_options(plan, taken.folder));
+    io::RunStore& store = stores_.open(plan, taken.folder);
     for (const std::uint64_t number : taken.runs) {
-      const io::ManifestRun& kept = manifest.runs[number];
-      placed.push_back({readable_.begin + kept.first_element, taken.store->find(kept)});
+      const io::ManifestRun& kept = taken.folder.found()->runs[number];
+      placed.push_back({readable_.begin + kept.first_element, store.find(kept)});
       proof.add_input_of_before(kept.input);
     }
   }
@@ -260,20 +256,6 @@ std::uint64_t KeptRuns::manifest_memory_bytes() const {
   std::uint64_t bytes = io::encoded_bytes(manifest_);
   for (const TakenFolder& taken : taken_) bytes += taken.folder.manifest_bytes();
   return io::manifest_memory(bytes);
-}
-
-std::uint64_t KeptRuns::scratch_bytes() const {
-  std::uint64_t most = 0;
-  for (const TakenFolder& taken : taken_) {
-    if (taken.store) most = std::max(most, taken.store->scratch_bytes());
-  }
-  return most;
-}
-
-std::uint64_t KeptRuns::bytes_read() const {
-  std::uint64_t bytes = 0;
-  for (const TakenFolder& taken : taken_) bytes += taken.store ? taken.store->bytes_read() : 0;
-  return bytes;
 }
 
 io::PersistentStore KeptRuns::begin(std::uint64_t block_elements) {
@@ -311,8 +293,8 @@ void KeptRuns::remove_folder(io::ResumeFolder& folder, io::Manifest manifest) co
 }
 
 void KeptRuns::remove_all() {
+  stores_.close();
   for (TakenFolder& taken : taken_) {
-    taken.store.reset();
     remove_folder(taken.folder, taken.folder.found().value_or(manifest_));
   }
   taken_.clear();

@@ -26,6 +26,7 @@
 #include "io/runs/run_store.hpp"
 #include "options/request.hpp"
 #include "pipeline/proof/proof.hpp"
+#include "pipeline/resumption.hpp"
 #include "plan/machine.hpp"
 #include "plan/plan.hpp"
 
@@ -62,9 +63,8 @@ class KeptRuns {
 
   // Returns these runs. Call it once. Throws: Error(kTemporary).
   [[nodiscard]] std::vector<PlacedRun> take_up(const Plan& plan, Proof& proof);
-  // The largest scratch that one of them needs, and the bytes read from them.
-  [[nodiscard]] std::uint64_t scratch_bytes() const;
-  [[nodiscard]] std::uint64_t bytes_read() const;
+  // Their stores.
+  [[nodiscard]] const KeptStores& stores() const { return stores_; }
 
   // The store of new runs, and then its path. Call begin() once. Throws: Error(kTemporary).
   [[nodiscard]] io::PersistentStore begin(std::uint64_t block_elements);
@@ -89,7 +89,6 @@ class KeptRuns {
 
     io::ResumeFolder folder;
     std::vector<std::uint64_t> runs;  // numbers of those that are used
-    std::optional<io::RunStore> store;
   };
   // A folder whose inputs are not those of this process, and the error.
   struct Foreign {
@@ -124,6 +123,7 @@ class KeptRuns {
   std::vector<Foreign> foreign_;
   ResumedRuns resumed_;
   std::list<TakenFolder> taken_;
+  KeptStores stores_;
   std::optional<io::ResumeFolder> own_;
 };
 

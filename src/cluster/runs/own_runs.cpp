@@ -178,7 +178,8 @@ void OwnRuns::put(std::vector<io::Run> runs) {
 }
 
 std::uint64_t OwnRuns::scratch_bytes() const {
-  return std::max(store_ ? store_->scratch_bytes() : 0, kept_ ? kept_->scratch_bytes() : 0);
+  const io::RunStore* const kept = kept_ ? kept_->stores().largest() : nullptr;
+  return std::max(store_ ? store_->scratch_bytes() : 0, kept != nullptr ? kept->scratch_bytes() : 0);
 }
 
 void OwnRuns::report(RankReport& report) const {
@@ -186,7 +187,7 @@ void OwnRuns::report(RankReport& report) const {
   report.resumed_runs = resumed().runs;
   report.resumed_elements = resumed().elements;
   if (store_) take_run_totals(*store_, report);
-  if (kept_) report.loaded_bytes += kept_->bytes_read();
+  if (kept_) report.loaded_bytes += kept_->stores().bytes_read();
 }
 
 void OwnRuns::expect_commit() {

@@ -8,8 +8,6 @@
 #include "base/checked.hpp"
 #include "base/error.hpp"
 #include "form/npy.hpp"
-#include "pipeline/resumption.hpp"
-#include "pipeline/sort_context.hpp"
 
 namespace gsort {
 namespace {
@@ -123,21 +121,13 @@ std::uint64_t FormedShares::number() const {
   return XXH3_64bits(text.data(), text.size());
 }
 
-RunsOfShares::RunsOfShares(FormedShares& shares, const Plan& plan) {
-  for (io::ResumeFolder& folder : shares.folders()) {
-    io::RunStore& store = stores_.emplace_back(std::vector<std::string>{folder.path()},
-                                               plan.element_bytes, kept_run_options(plan, folder));
-    if (largest_ == nullptr || store.scratch_bytes() > largest_->scratch_bytes()) {
-      largest_ = &store;
-    }
-    for (const io::ManifestRun& run : folder.found()->runs) runs_.push_back(store.find(run));
+std::vector<io::Run> FormedShares::open_runs(const Plan& plan, KeptStores& stores) {
+  std::vector<io::Run> runs;
+  for (io::ResumeFolder& folder : folders_) {
+    io::RunStore& store = stores.open(plan, folder);
+    for (const io::ManifestRun& run : folder.found()->runs) runs.push_back(store.find(run));
   }
-}
-
-std::uint64_t RunsOfShares::bytes_read() const {
-  std::uint64_t bytes = 0;
-  for (const io::RunStore& store : stores_) bytes += store.bytes_read();
-  return bytes;
+  return runs;
 }
 
 }  // namespace gsort

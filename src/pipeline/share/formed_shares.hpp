@@ -5,7 +5,6 @@
 #include <cstdint>
 #include <list>
 #include <optional>
-#include <span>
 #include <string>
 #include <vector>
 
@@ -13,6 +12,7 @@
 #include "form/stored_array.hpp"
 #include "io/runs/resume_folder.hpp"
 #include "io/runs/run_store.hpp"
+#include "pipeline/resumption.hpp"
 #include "plan/plan.hpp"
 
 namespace gsort {
@@ -34,6 +34,9 @@ class FormedShares {
   [[nodiscard]] std::uint64_t block_elements() const;  // the most of any block
   [[nodiscard]] std::list<io::ResumeFolder>& folders() { return folders_; }
   [[nodiscard]] std::uint64_t manifest_bytes() const { return manifest_bytes_; }  // of all shares
+  // Opens all runs to be read. This outlives the stores. Throws: Error(kTemporary) if a run is missing
+  // or incomplete.
+  [[nodiscard]] std::vector<io::Run> open_runs(const Plan& plan, KeptStores& stores);
   // Identifies what is sorted, and how: the same number for the same shares, even if formed again.
   [[nodiscard]] std::uint64_t number() const;
 
@@ -44,23 +47,6 @@ class FormedShares {
   std::list<io::ResumeFolder> folders_;
   std::uint64_t manifest_bytes_ = 0;
   Fingerprint input_;
-};
-
-// The runs of all shares, open to be read.
-class RunsOfShares {
- public:
-  // The shares outlive it. Throws: Error(kTemporary) if a run is missing or incomplete.
-  RunsOfShares(FormedShares& shares, const Plan& plan);
-
-  [[nodiscard]] std::span<const io::Run> runs() const { return runs_; }
-  // The store with the largest blocks.
-  [[nodiscard]] io::RunStore& store() const { return *largest_; }
-  [[nodiscard]] std::uint64_t bytes_read() const;
-
- private:
-  std::list<io::RunStore> stores_;
-  io::RunStore* largest_ = nullptr;
-  std::vector<io::Run> runs_;
 };
 
 }  // namespace gsort

@@ -193,8 +193,8 @@ class PartMerging {
   PartMerging(SortContext context, FormedShares& shares, OutputRange part)
       : context_(std::move(context)),
         plan_(context_.plan),
-        shares_(shares, plan_),
-        part_(plan_, views_of(shares_.runs()), shares_.store().scratch_bytes(), part) {}
+        runs_(shares.open_runs(plan_, stores_)),
+        part_(plan_, views_of(runs_), stores_.largest()->scratch_bytes(), part) {}
 
   // Cuts the runs if they are too many for one merge, or if no key may be in two parts; the borders
   // of the part may then move. Returns the bytes that temporary runs will take.
@@ -216,7 +216,7 @@ class PartMerging {
     const io::Arena arena(plan_.arena_bytes, "merging");
     const auto engine = start_engine(context_, arena.bytes());
     std::optional<io::RunStore> merged;
-    context_.store = [&]() -> io::RunStore& { return merged ? *merged : shares_.store(); };
+    context_.store = [&]() -> io::RunStore& { return merged ? *merged : *stores_.largest(); };
     if (part_.runs() > plan_.run.fan_in) {
       merged.emplace(context_.temporary_folders, plan_.element_bytes, run_store_options(plan_));
       part_.merge_rounds(context_);
@@ -226,13 +226,14 @@ class PartMerging {
       take_run_totals(*merged, outcome);
       outcome.notes = merged->notes();
     }
-    outcome.loaded_bytes += shares_.bytes_read();
+    outcome.loaded_bytes += stores_.bytes_read();
   }
 
  private:
   SortContext context_;
   const Plan& plan_;
-  const RunsOfShares shares_;
+  KeptStores stores_;
+  const std::vector<io::Run> runs_;
   PartRuns part_;
 };
 

@@ -217,7 +217,9 @@ TEST(Take, ReadsBlocksOfTheLargestShare) {
   plan.element_bytes = 4;
   io::RunStoreOptions largest;
   largest.block_elements = block_of(1);
-  EXPECT_EQ(RunsOfShares(shares, plan).store().scratch_bytes(),
+  KeptStores stores;
+  EXPECT_EQ(shares.open_runs(plan, stores).size(), shares.runs());
+  EXPECT_EQ(stores.largest()->scratch_bytes(),
             io::RunStore({folder.path()}, 4, largest).scratch_bytes());
   options.form.reset();
   options.output = folder / "out";
