@@ -296,9 +296,10 @@ PreparedSort::PreparedSort(const Request& request, const Job& job, io::Reader& r
     refuse_resuming_into_inputs(request, outputs_.front());
   }
   if (request.resume) {
-    resumption_.emplace(*request.resume, resume_access(request),
-                        resumable_job(job, request.input_form), job.element.bytes(), reader,
-                        io::manifest_limit(memory_of(request)));
+    resumption_.emplace(
+        *request.resume, resume_access(request),
+        manifest_of(resumable_job(job, request.input_form), job.element.bytes(), reader), reader,
+        io::manifest_limit(memory_of(request)));
   }
   const std::string folder = outputs_.empty() ? "" : outputs_.front().folder();
   temporary_folders_ = folders_for_runs(folder);

@@ -156,8 +156,7 @@ class RunFormation {
   // a chunk. Chunks of records, and chunks from which a sort can resume, follow each other.
   [[nodiscard]] bool fills_side_by_side() const {
     const bool is_on_devices = plan_.chunk.spillers > 1 || !plan_.devices.empty();
-    return is_on_devices && context_.resumption == nullptr && !context_.keep && plan_.is<Spill>() &&
-           reads_in_pieces_;
+    return is_on_devices && context_.resumption == nullptr && plan_.is<Spill>() && reads_in_pieces_;
   }
 
   void fill_side_by_side() {
@@ -332,7 +331,6 @@ class RunFormation {
       const Span span(meter_, Stage::kSpill);
       io::Run run = writer.finish();
       if (context_.resumption) context_.resumption->add(context_.store(), run, lane.chunk.input);
-      if (context_.keep) context_.keep(run, lane.chunk.input);
       lanes_.free_with(lane, std::move(run));
     });
   }

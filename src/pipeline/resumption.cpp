@@ -115,8 +115,8 @@ io::RunStore& KeptStores::open(const Plan& plan, io::ResumeFolder& folder) {
   if (plan.job.element.records) options.records.emplace(*plan.job.element.records);
   options.persistent =
       io::PersistentStore{&folder.runs(), folder.runs_end(), manifest.store, manifest.next_run};
-  io::RunStore& store = stores_.emplace_back(std::vector<std::string>{folder.path()},
-                                             plan.element_bytes, options);
+  io::RunStore& store =
+      stores_.emplace_back(std::vector<std::string>{folder.path()}, plan.element_bytes, options);
   if (largest_ == nullptr || store.scratch_bytes() > largest_->scratch_bytes()) largest_ = &store;
   return store;
 }
@@ -132,12 +132,9 @@ std::uint64_t KeptStores::bytes_read() const {
   return bytes;
 }
 
-Resumption::Resumption(const std::string& folder, io::ResumeAccess access, const std::string& job,
-                       std::uint64_t element_bytes, io::Reader& reader,
-                       std::uint64_t most_manifest_bytes)
-    : reader_(reader),
-      folder_(folder, access, most_manifest_bytes),
-      manifest_(manifest_of(job, element_bytes, reader)) {
+Resumption::Resumption(const std::string& folder, io::ResumeAccess access, io::Manifest wanted,
+                       io::Reader& reader, std::uint64_t most_manifest_bytes)
+    : reader_(reader), folder_(folder, access, most_manifest_bytes), manifest_(std::move(wanted)) {
   io::require_readable(manifest_, folder, most_manifest_bytes);
   const std::optional<io::Manifest>& found = folder_.found();
   if (!found) {
@@ -146,7 +143,8 @@ Resumption::Resumption(const std::string& folder, io::ResumeAccess access, const
   }
   require_same_job(folder_, manifest_);
   const auto size = reader.known_size();
-  if (size && fingerprint_of(found->runs).count > *size / element_bytes) {
+  found_ = {found->runs.size(), fingerprint_of(found->runs).count, 0};
+  if (size && found_.elements > *size / manifest_.element_bytes) {
     throw folder_.refusal("its contents are inconsistent");
   }
   manifest_.folder_is_made = found->folder_is_made;
@@ -155,6 +153,7 @@ Resumption::Resumption(const std::string& folder, io::ResumeAccess access, const
   manifest_.next_run = found->next_run + 1;
   manifest_.block_elements = found->block_elements;
   manifest_.runs = found->runs;
+  if (found_.runs > 0) found_.block_elements = found->block_elements;
 }
 
 Resumption::~Resumption() {
@@ -166,19 +165,11 @@ Resumption::~Resumption() {
   }
 }
 
-ResumedRuns Resumption::found() const {
-  ResumedRuns resumed;
-  resumed.runs = manifest_.runs.size();
-  resumed.elements = fingerprint_of(manifest_.runs).count;
-  resumed.block_elements = resumed.runs > 0 ? manifest_.block_elements : 0;
-  return resumed;
-}
-
 io::PersistentStore Resumption::begin(std::uint64_t block_elements) {
   if (!has_begun_) {
     manifest_.block_elements = block_elements;
-    folder_.begin(manifest_);
     has_begun_ = true;
+    folder_.begin(manifest_);
   }
   return {&folder_.runs(), folder_.runs_end(), manifest_.store, manifest_.next_run};
 }
@@ -211,7 +202,8 @@ void Resumption::skip(std::uint64_t elements, Proof& proof) {
 }
 
 void Resumption::add(io::RunStore& store, const io::Run& run, const Fingerprint& elements) {
-  manifest_.runs.push_back({run.number(), elements, store.keep(run)});
+  manifest_.runs.push_back({run.number(), elements, store.keep(run), next_element_});
+  if (manifest_.has_places) next_element_ += elements.count;
   manifest_.next_run = run.number() + 1;
   folder_.save(manifest_);
 }
@@ -234,25 +226,22 @@ void Resumption::expect_commit() {
   folder_.save(manifest_);
 }
 
-void Resumption::complete(const io::ManifestShare& share, const io::Manifest& all) {
+void Resumption::complete(const io::ManifestShare& share) {
   manifest_.share = share;
-  manifest_.inputs = all.inputs;
-  manifest_.sample = all.sample;
   folder_.save(manifest_);
   has_begun_ = false;  // nothing is removed
 }
 
-void Resumption::discard() {
+void Resumption::remove() {
+  has_begun_ = false;
   manifest_.share.reset();
-  has_begun_ = true;
-  finish();
+  folder_.remove(manifest_);
 }
 
 void Resumption::finish() {
   if (!has_begun_ && !folder_.found()) return;
-  has_begun_ = false;
   try {
-    folder_.remove(manifest_);
+    remove();
   } catch (const Error& error) {
     notes_.emplace_back(error.what());
   }

@@ -12,6 +12,9 @@
 // Life: the constructor compares; begin() opens the store's file; take_up() gives the runs that are
 // there; add() and replace() tell of every new one; expect_commit() and finish() come before and
 // after the output's commit; then nothing is left. For one thread.
+//
+// The same folder holds the runs of a share that others merge: complete() lets them stay. It also
+// holds those of one process of several, with their places in the input (cluster/runs).
 #pragma once
 
 #include <list>
@@ -66,21 +69,21 @@ class KeptStores {
 
 class Resumption {
  public:
-  // `job` says what is in the runs: see resumable_job(). Requires: the reader outlives it, and
-  // nothing has been taken from it.
-  // Throws: Error(kTemporary) when the folder may not be used, or holds another job, saying what
-  // differs; Error(kUsage) when an input cannot be read a second time, or as require_readable().
-  Resumption(const std::string& folder, io::ResumeAccess access, const std::string& job,
-             std::uint64_t element_bytes, io::Reader& reader,
-             std::uint64_t most_manifest_bytes = io::kMostManifestBytes);
+  // `wanted` is the manifest of the job, without runs. Requires: the reader outlives it, and
+  // nothing has been taken from it. Throws: Error(kTemporary) when the folder may not be used, or
+  // holds another job, saying what differs; Error(kUsage) as require_readable().
+  Resumption(const std::string& folder, io::ResumeAccess access, io::Manifest wanted,
+             io::Reader& reader, std::uint64_t most_manifest_bytes = io::kMostManifestBytes);
   // Leaves nothing where there are no runs to go on with.
   ~Resumption();
   Resumption(const Resumption&) = delete;
   Resumption& operator=(const Resumption&) = delete;
 
+  [[nodiscard]] const std::string& path() const { return folder_.path(); }
   // Whether the folder is there; kLook does not make it.
   [[nodiscard]] bool has_folder() const { return folder_.exists(); }
-  [[nodiscard]] ResumedRuns found() const;
+  // The runs of before.
+  [[nodiscard]] const ResumedRuns& found() const { return found_; }
   [[nodiscard]] std::uint64_t memory_bytes() const {
     return io::manifest_memory(io::encoded_bytes(manifest_));
   }
@@ -92,7 +95,12 @@ class Resumption {
   // Throws: Error, also when the inputs are not what they were.
   [[nodiscard]] std::vector<io::Run> take_up(io::RunStore& store, Proof& proof);
 
-  // A run is whole, of elements behind those of all runs so far, with that fingerprint.
+  // The next run begins at this element of all that the inputs hold. Requires: the manifest has
+  // places.
+  void begin_at(std::uint64_t element) { next_element_ = element; }
+
+  // A run is whole, of elements behind those of all runs so far, with that fingerprint. Requires:
+  // one thread spills (plan.chunk.spillers).
   void add(io::RunStore& store, const io::Run& run, const Fingerprint& elements);
 
   // The runs that come `first` and after, which are gone then, were merged into `merged`.
@@ -105,12 +113,11 @@ class Resumption {
   // The output is there. What cannot be removed becomes a note.
   void finish();
 
-  // The runs are all of `share`: they stay, for the processes that make the output. `all` is the
-  // manifest of the inputs of all shares.
-  void complete(const io::ManifestShare& share, const io::Manifest& all);
+  // The runs are all of `share`: they stay, for the processes that make the output.
+  void complete(const io::ManifestShare& share);
 
-  // Removes all that this process has kept.
-  void discard();
+  // Removes the folder, or its files if gsort did not make it. Throws: Error(kTemporary).
+  void remove();
 
   // For -v: "dir: continuing after 3 runs of 4,000 elements".
   [[nodiscard]] const std::vector<std::string>& notes() const { return notes_; }
@@ -121,6 +128,8 @@ class Resumption {
   io::Reader& reader_;
   io::ResumeFolder folder_;
   io::Manifest manifest_;
+  ResumedRuns found_;
+  std::uint64_t next_element_ = 0;
   bool has_begun_ = false;
   std::vector<std::string> notes_;
 };

@@ -37,10 +37,6 @@ using TierMaker =
 // Returns the run store; the first call makes it, because most sorts need none.
 using RunStoreMaker = std::function<io::RunStore&()>;
 
-// Called for every complete run, with the fingerprint of its elements, in the order of the input.
-// Chunks are then filled one after the other. Requires: one thread spills (plan.chunk.spillers).
-using RunKeeper = std::function<void(const io::Run& run, const Fingerprint& elements)>;
-
 // Prepares the output when its size is known: for a pipe, after everything has been read. A caller
 // that puts elements while others are still being read may not know their number; then it must know
 // that there is at least one.
@@ -62,7 +58,6 @@ struct SortContext {
   TierMaker make_tier = nullptr;       // called for each device if the plan has a tier there
   Meter* meter = nullptr;              // records all phases and stages; may be null
   Resumption* resumption = nullptr;    // keeps runs after the process; may be null
-  RunKeeper keep = nullptr;            // may be null
   PlanWithout plan_without = nullptr;  // null: if a device fails, the sort fails
   Planned again = Planned::kAfterFailures;
 

@@ -48,7 +48,6 @@ KeptRuns::KeptRuns(Team& team, const Request& request, io::Manifest wanted,
       readable_(readable),
       most_manifest_bytes_(io::manifest_limit(
           on_this_host([&] { return memory_of(request, team.processes_here()); }))) {
-  manifest_.has_places = true;
   if (only_looks()) return;
   if (io::sys::make_folder(dir_.c_str(), kFolderOfTheOwner) == 0) {
     try {
@@ -67,7 +66,6 @@ KeptRuns::KeptRuns(Team& team, const Request& request, io::Manifest wanted,
 KeptRuns::~KeptRuns() {
   if (only_looks()) return;
   try {
-    if (own_ && manifest_.runs.empty()) remove_folder(*own_, manifest_);
     own_.reset();
     remove_dir();
   } catch (const std::exception&) {  // the next sort removes it
@@ -258,25 +256,13 @@ std::uint64_t KeptRuns::manifest_memory_bytes() const {
   return io::manifest_memory(bytes);
 }
 
-io::PersistentStore KeptRuns::begin(std::uint64_t block_elements) {
+Resumption& KeptRuns::begin(io::Reader& reader) {
   const std::string name = fmt::format("{}{:016x}", kPrefix, io::sys::random_number());
-  own_.emplace(path_of(name), io::ResumeAccess::kUse);
-  manifest_.store = io::sys::random_number();
-  manifest_.block_elements = block_elements;
-  own_->begin(manifest_);
-  return {&own_->runs(), own_->runs_end(), manifest_.store, manifest_.next_run};
-}
-
-void KeptRuns::add(io::RunStore& store, const io::Run& run, const Fingerprint& elements,
-                   std::uint64_t first) {
-  manifest_.runs.push_back({run.number(), elements, store.keep(run), first - readable_.begin});
-  manifest_.next_run = run.number() + 1;
-  own_->save(manifest_);
+  return own_.emplace(path_of(name), io::ResumeAccess::kUse, manifest_, reader);
 }
 
 void KeptRuns::expect_commit() {
-  manifest_.is_committing = true;
-  if (own_) own_->save(manifest_);
+  if (own_) own_->expect_commit();
   for (TakenFolder& taken : taken_) {
     if (!taken.folder.found()) continue;
     io::Manifest manifest = *taken.folder.found();
@@ -285,20 +271,17 @@ void KeptRuns::expect_commit() {
   }
 }
 
-void KeptRuns::remove_folder(io::ResumeFolder& folder, io::Manifest manifest) const {
-  manifest.folder_is_made = true;
-  manifest.block_elements = std::max<std::uint64_t>(manifest.block_elements, 1);
-  remove_left_names(folder.path());
-  folder.remove(std::move(manifest));
-}
-
 void KeptRuns::remove_all() {
   stores_.close();
   for (TakenFolder& taken : taken_) {
-    remove_folder(taken.folder, taken.folder.found().value_or(manifest_));
+    io::Manifest manifest = taken.folder.found().value_or(manifest_);
+    manifest.folder_is_made = true;
+    manifest.block_elements = std::max<std::uint64_t>(manifest.block_elements, 1);
+    remove_left_names(taken.folder.path());
+    taken.folder.remove(std::move(manifest));
   }
   taken_.clear();
-  if (own_) remove_folder(*own_, manifest_);
+  if (own_) own_->remove();
   own_.reset();
 }
 

@@ -8,8 +8,8 @@
 // processes can use it later. If gsort-mpi made DIR, an empty hidden file in DIR says so, and
 // gsort-mpi removes DIR at the end.
 //
-// Order of calls: agree(); take_up() gives the runs of earlier sorts; begin() and add() store new
-// ones; expect_commit() and remove() come before and after the output gets its name. Without
+// Order of calls: agree(); take_up() gives the runs of earlier sorts; begin() makes the folder of
+// new ones; expect_commit() and remove() come before and after the output gets its name. Without
 // remove(), all completed runs stay.
 #pragma once
 
@@ -40,8 +40,8 @@ struct PlacedRun {
 
 class KeptRuns {
  public:
-  // `wanted` is the manifest of this sort, without runs. This process can read elements `readable`
-  // of the whole input. The team and the request, which names DIR, outlive it.
+  // `wanted` is the manifest of this sort, with places, without runs. This process can read
+  // elements `readable` of the whole input. The team and the request, which names DIR, outlive it.
   // Makes DIR, except with --explain. Throws: Error(kTemporary) if that fails.
   KeptRuns(Team& team, const Request& request, io::Manifest wanted, const OutputRange& readable);
   // Leaves no folder without runs.
@@ -66,13 +66,9 @@ class KeptRuns {
   // Their stores.
   [[nodiscard]] const KeptStores& stores() const { return stores_; }
 
-  // The store of new runs, and then its path. Call begin() once. Throws: Error(kTemporary).
-  [[nodiscard]] io::PersistentStore begin(std::uint64_t block_elements);
-  [[nodiscard]] const std::string& own_folder() const { return own_->path(); }
-  // A run is complete; its elements begin at `first`. Call it in the order of runs.
-  // Throws: Error(kTemporary).
-  void add(io::RunStore& store, const io::Run& run, const Fingerprint& elements,
-           std::uint64_t first);
+  // The folder of new runs. Call begin() once. Throws: Error(kTemporary).
+  [[nodiscard]] Resumption& begin(io::Reader& reader);
+  [[nodiscard]] Resumption& own() { return *own_; }
 
   // Call it when the output is written, before it gets its name. Throws: Error(kTemporary).
   void expect_commit();
@@ -109,14 +105,13 @@ class KeptRuns {
   [[nodiscard]] Message own_view() const;
   [[nodiscard]] Message tasks_of(const std::vector<Message>& views) const;
   void take(const RunTask::Folder& folder);
-  void remove_folder(io::ResumeFolder& folder, io::Manifest manifest) const;
   void remove_all();
   void remove_dir() const;
 
   Team& team_;
   const Request& request_;
   const std::string dir_;
-  io::Manifest manifest_;  // of the own folder
+  const io::Manifest manifest_;  // of the own folder, without runs
   const OutputRange readable_;
   const std::uint64_t most_manifest_bytes_;
   std::vector<SeenFolder> seen_;
@@ -124,7 +119,7 @@ class KeptRuns {
   ResumedRuns resumed_;
   std::list<TakenFolder> taken_;
   KeptStores stores_;
-  std::optional<io::ResumeFolder> own_;
+  std::optional<Resumption> own_;
 };
 
 }  // namespace gsort::cluster

@@ -40,6 +40,7 @@ void OwnRuns::share_out(const Job& job, std::uint64_t elements, io::Reader& read
     team_.work([&] {
       wanted = manifest_of(resumable_job(job, request_.input_form), element_bytes_, reader);
     });
+    wanted.has_places = true;
     kept_.emplace(team_, request_, std::move(wanted), readable);
     ranges_ = kept_->agree();
   }
@@ -66,8 +67,9 @@ io::RunStore& OwnRuns::store(const Plan& plan) {
   add_device_tier(plan, make_tier, tier_, options, notes);
   std::vector<std::string> where = folders();
   if (kept_) {
-    options.persistent = kept_->begin(options.block_elements);
-    where = {kept_->own_folder()};
+    Resumption& own = kept_->begin(*reader_);
+    options.persistent = own.begin(options.block_elements);
+    where = {own.path()};
   }
   return store_.emplace(where, plan.element_bytes, options);
 }
@@ -112,15 +114,11 @@ void OwnRuns::form(const Plan& plan, Proof& proof, ByteSpan memory, OutputRange 
   SortContext context{.plan = plan, .reader = reader_, .meter = &meter_, .proof = &proof};
   context.engine = engine.get();
   context.store = [&]() -> io::RunStore& { return store(plan); };
-  std::uint64_t first = range.begin;
   if (kept_) {
-    context.keep = [&](const io::Run& run, const Fingerprint& elements) {
-      kept_->add(*store_, run, elements, first);
-      first += elements.count;
-    };
+    (void)store(plan);  // a folder that cannot keep runs is an error now, not when one is ready
+    context.resumption = &kept_->own();
+    context.resumption->begin_at(range.begin - before_);
   }
-  // A folder that cannot keep runs is an error now, not when the first one is ready.
-  if (kept_) (void)store(plan);
   std::uint64_t begin = range.begin;
   for (io::Run& run : form_runs(context, nullptr).runs) {
     const std::uint64_t elements = run.elements();
@@ -179,7 +177,8 @@ void OwnRuns::put(std::vector<io::Run> runs) {
 
 std::uint64_t OwnRuns::scratch_bytes() const {
   const io::RunStore* const kept = kept_ ? kept_->stores().largest() : nullptr;
-  return std::max(store_ ? store_->scratch_bytes() : 0, kept != nullptr ? kept->scratch_bytes() : 0);
+  return std::max(store_ ? store_->scratch_bytes() : 0,
+                  kept != nullptr ? kept->scratch_bytes() : 0);
 }
 
 void OwnRuns::report(RankReport& report) const {

@@ -90,7 +90,7 @@ class ShareForming {
     begin_folder();
     try {
       Outcome outcome = form_kept_runs(context_);
-      resumption_->complete(*wanted_.share, wanted_);
+      resumption_->complete(*wanted_.share);
       put_in_place();
       return outcome;
     } catch (...) {
@@ -108,8 +108,9 @@ class ShareForming {
         const io::HeldSignals held;
         hidden_ = fmt::format("{}{:016x}", hidden_folder_of(place_.name), io::sys::random_number());
         const std::string path = place_.folder + "/" + hidden_;
-        resumption_.emplace(path, io::ResumeAccess::kUse, wanted_.job, context_.plan.element_bytes,
-                            *context_.reader);
+        io::Manifest incomplete = wanted_;
+        incomplete.share.reset();
+        resumption_.emplace(path, io::ResumeAccess::kUse, std::move(incomplete), *context_.reader);
         static_cast<void>(resumption_->begin(context_.plan.run.block_elements));
         context_.resumption = &*resumption_;
         context_.temporary_folders = {path};
@@ -145,9 +146,11 @@ class ShareForming {
   }
 
   void discard() {
-    resumption_->discard();
+    try {
+      resumption_->remove();
+    } catch (const Error&) {  // the next process removes it
+    }
     resumption_.reset();
-    io::sys::remove_folder((place_.folder + "/" + hidden_).c_str());
     removed_ = {};
   }
 

@@ -34,8 +34,8 @@ class FormedShares {
   [[nodiscard]] std::uint64_t block_elements() const;  // the most of any block
   [[nodiscard]] std::list<io::ResumeFolder>& folders() { return folders_; }
   [[nodiscard]] std::uint64_t manifest_bytes() const { return manifest_bytes_; }  // of all shares
-  // Opens all runs to be read. This outlives the stores. Throws: Error(kTemporary) if a run is missing
-  // or incomplete.
+  // Opens all runs to be read. This outlives the stores. Throws: Error(kTemporary) if a run is
+  // missing or incomplete.
   [[nodiscard]] std::vector<io::Run> open_runs(const Plan& plan, KeptStores& stores);
   // Identifies what is sorted, and how: the same number for the same shares, even if formed again.
   [[nodiscard]] std::uint64_t number() const;

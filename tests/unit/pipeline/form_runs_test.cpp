@@ -49,12 +49,12 @@ class Formation {
   Formation(const Keys& input, Plan plan, const std::string& engine = "std")
       : input_(input), plan_(std::move(plan)), engine_(engine, shape_of(plan_)) {}
 
-  FormedRuns form(RunKeeper keep = nullptr) {
+  FormedRuns form(Resumption* resumption = nullptr) {
     // Else chunks are filled one after the other anyway.
     EXPECT_TRUE(reader_.is_cached() || input_.empty());
     const SortContext context{.plan = plan_,
                               .reader = &reader_,
-                              .keep = std::move(keep),
+                              .resumption = resumption,
                               .proof = &proof_,
                               .engine = engine_.operator->(),
                               .store = [this]() -> io::RunStore& { return store_; }};
@@ -63,6 +63,14 @@ class Formation {
     EXPECT_EQ(formed.elements, input_.size());
     EXPECT_EQ(proof_.input().count, input_.size());
     return formed;
+  }
+  // As a process of several, in a folder.
+  FormedRuns form_kept(const std::string& folder) {
+    io::Manifest wanted = manifest_of("job", sizeof(Keys::value_type), reader_);
+    wanted.has_places = true;
+    Resumption resumption(folder, io::ResumeAccess::kUse, std::move(wanted), reader_);
+    (void)resumption.begin(short_blocks().block_elements);
+    return form(&resumption);
   }
   [[nodiscard]] Keys keys_of(const io::Run& run) const {
     Keys keys(run.elements());
@@ -106,14 +114,19 @@ TEST(FormRuns, KeepsRunsOfElementsThatFollowEachOther) {
   Keys input(2'000'000);
   std::iota(input.begin(), input.end(), 0U);
   Formation formation(input, plan_of_devices(1, 9000));
-  std::uint64_t kept = 0;
-  (void)formation.form([&](const io::Run& run, const Fingerprint& elements) {
-    EXPECT_EQ(run.elements(), elements.count);
-    const auto stretch = std::span(input).subspan(kept, elements.count);
-    EXPECT_EQ(formation.look(stretch), elements) << "from element " << kept;
-    kept += elements.count;
-  });
-  EXPECT_EQ(kept, input.size());
+  const io::test::TempFolder folder;
+  const FormedRuns formed = formation.form_kept(folder / "kept");
+  const auto kept = io::ResumeFolder(folder / "kept", io::ResumeAccess::kRead).found().value().runs;
+  ASSERT_EQ(kept.size(), formed.runs.size());
+  std::uint64_t begin = 0;
+  for (std::size_t run = 0; run < kept.size(); ++run) {
+    EXPECT_EQ(formed.runs[run].elements(), kept[run].input.count);
+    EXPECT_EQ(kept[run].first_element, begin);
+    const auto stretch = std::span(input).subspan(begin, kept[run].input.count);
+    EXPECT_EQ(formation.look(stretch), kept[run].input) << "from element " << begin;
+    begin += kept[run].input.count;
+  }
+  EXPECT_EQ(begin, input.size());
 }
 
 // At the end of the input each reader finds a chunk that stays empty, and others are open.
