@@ -13,5 +13,5 @@ hypothesis.settings.load_profile("gsort")
 
 @pytest.fixture
 def gsort_program():
-    """The program of the same build."""
-    return os.environ["GSORT_PROGRAM"]
+    """The program of the same build. tools/release tries the package without it."""
+    return os.environ.get("GSORT_PROGRAM") or pytest.skip("no GSORT_PROGRAM")
