@@ -62,9 +62,6 @@ class HandOver {
   void let_go() {}
   void take() {}
 #endif
-
- private:
-  char address_ = 0;
 };
 
 // Addresses that the C library reserves when a thread first asks for memory, at the most.

@@ -10,6 +10,14 @@
 
 #ifndef GSORT_BASE_KEY_LOOPS_TABLE
 #define GSORT_BASE_KEY_LOOPS_TABLE
+// Before a loop: input and output are one array, or do not overlap. Clang has no such pragma; it
+// looks whether they overlap when the loop runs.
+#ifdef __clang__
+#define GSORT_SAME_OR_APART
+#else
+#define GSORT_SAME_OR_APART _Pragma("GCC ivdep")
+#endif
+
 namespace gsort {
 
 // The loops for one type of key, of one instruction set.
@@ -38,13 +46,13 @@ namespace gsort::HWY_NAMESPACE {
 
 template <class Key, class Map>
 HWY_ATTR void to_ordered_loop(const Key* in, Key* out, std::size_t count, Map map) {
-#pragma GCC ivdep
+  GSORT_SAME_OR_APART
   for (std::size_t i = 0; i < count; ++i) out[i] = map.to_ordered(in[i]);
 }
 
 template <class Key, class Map>
 HWY_ATTR void to_raw_loop(const Key* in, Key* out, std::size_t count, Map map) {
-#pragma GCC ivdep
+  GSORT_SAME_OR_APART
   for (std::size_t i = 0; i < count; ++i) out[i] = map.to_raw(in[i]);
 }
 
