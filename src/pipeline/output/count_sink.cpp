@@ -56,7 +56,6 @@ class CountSink::Batch {
 
  private:
   void flush() {
-    if (counts_.empty()) return;
     if (sink_.proof_of_all_) {
       sink_.proof_of_all_->add_counted_output(number_, all(), 1);
       number_ += counts_.size();
@@ -257,7 +256,7 @@ CountSink::Ends CountSink::ends_one_by_one(ConstByteSpan elements) const {
       return;
     }
     if (ends.last.count > 0) ++ends.between;
-    if (ends.last.count > 0 && is_often(ends.last)) ++ends.often_between;
+    if (is_often(ends.last)) ++ends.often_between;
     ends.last = group;
   });
   return ends;
@@ -266,7 +265,7 @@ CountSink::Ends CountSink::ends_one_by_one(ConstByteSpan elements) const {
 CountSink::Turn CountSink::take_turn(const Ends& ends) {
   Turn turn{next_number_, next_place_, next_place_, {}, {}};
   Group first = ends.first;
-  if (held_.count > 0 && held_.key == first.key) {
+  if (held_.key == first.key) {
     first = joined(held_, first);
   } else if (held_.count > 0) {
     turn.before = held_;
@@ -297,7 +296,7 @@ void CountSink::abandon() noexcept {
 void CountSink::end() {
   Batch batch(*this, {next_number_, next_place_, next_place_, {}, {}});
   batch.add(held_);
-  batch.finish(next_place_ + (held_.count > 0 && is_often(held_) ? 1 : 0));
+  batch.finish(next_place_ + (is_often(held_) ? 1 : 0));
   if (!proof_of_all_) return;
   proof_of_all_->add_input_of_before(proof_.input());
   proof_of_all_->finish();

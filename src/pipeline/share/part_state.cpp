@@ -55,9 +55,9 @@ bool was_changed_between(const std::vector<PartRecord>& parts) {
 bool is_changed(const PartsFile& file) {
   const std::string name = file_name(file.place.name, file.record);
   const auto found = io::look_beside(file.place, name);
-  if (!found) return false;  // another process has just renamed it
-  const bool is_last = found->hints.changed_ns == file.record.ended_ns;
+  const bool is_last = found && found->hints.changed_ns == file.record.ended_ns;
   if (is_last && !was_changed_between(file.parts)) return false;
+  // If another process has just renamed it, it does not exist.
   const io::SharedFile shared(file.place, name, io::SharedFile::Access::kLook);
   return shared.exists() && shared.content() != file.record.content;
 }
@@ -67,7 +67,7 @@ bool rename_file(const io::OutputPlace& place, const PartRecord& record) {
   const std::string name = file_name(place.name, record);
   const io::SharedFile file(place, name, io::SharedFile::Access::kLook);
   const auto before = io::look_beside(place, name);
-  if (!file.exists() || !before || before->bytes != record.file_bytes) return false;
+  if (!file.exists() || !before) return false;
   if (!file.put_in_place([&] { require_replaced_unchanged(place, record); })) return false;
   try {
     remember_output(place, record, before->hints);
@@ -86,13 +86,9 @@ PartState state_of(const PartsFile& file) {
 }
 
 bool put_in_place(const PartsFile& file) {
-  const io::OutputPlace& place = file.place;
-  const auto before = io::read_record(place, joined_name(place.name));
-  io::write_record(place, joined_name(place.name), encode_part(file.record));
-  if (rename_file(place, file.record)) return true;
-  if (is_joined(place, file.record)) return true;  // another process was faster
-  if (before) io::write_record(place, joined_name(place.name), *before);
-  return is_joined(place, file.record);  // another process may have joined another file
+  io::write_record(file.place, joined_name(file.place.name), encode_part(file.record));
+  // If the file is gone, another process was faster.
+  return rename_file(file.place, file.record) || is_joined(file.place, file.record);
 }
 
 std::optional<PartRecord> find_joined(const io::OutputPlace& place,

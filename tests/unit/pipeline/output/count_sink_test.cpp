@@ -2,6 +2,7 @@
 
 #include <algorithm>
 #include <atomic>
+#include <cstring>
 #include <map>
 #include <random>
 #include <string>
@@ -202,17 +203,43 @@ TEST(CountSink, FailsWhereCountsDoNotAddUp) {
   }
 }
 
+// The last key comes out of end(), behind the others.
 TEST(CountSink, FailsWhereAKeyIsTakenForTwoThatAreRare) {
-  const Keys keys{1, 1, 3, 2, 3};
-  Proof proof(kFormat, true, nullptr, OrderKind::kStrict);
-  proof.add_input(bytes_of(keys));
-  test::CollectingSink collected(1, kPairBytes);
-  CountSink sink(kFormat, false, 2, proof, collected);
-  EXPECT_EQ(io::test::error_of([&] {
-              sink.put(0, bytes_of(keys));
-              sink.end();
-            }).kind(),
-            ErrorKind::kCorrupt);
+  for (const Keys& keys : {Keys{1, 1, 3, 2, 3}, Keys{2, 2, 1}}) {
+    Proof proof(kFormat, true, nullptr, OrderKind::kStrict);
+    proof.add_input(bytes_of(keys));
+    test::CollectingSink collected(1, kPairBytes);
+    CountSink sink(kFormat, false, 2, proof, collected);
+    EXPECT_EQ(io::test::error_of([&] {
+                sink.put(0, bytes_of(keys));
+                sink.end();
+              }).kind(),
+              ErrorKind::kCorrupt);
+  }
+}
+
+// More of them than are made alike at once.
+TEST(CountSink, CountsEqualFloatsOfSeveralBits) {
+  constexpr ElementFormat kFloats{{KeyType::kF32, false, false}, {}};
+  Keys keys;
+  for (std::uint32_t i = 0; i < 10'000; ++i) keys.push_back(i % 2 << 31);  // 0 and -0
+  keys.insert(keys.end(), 3, 0x3f800000);
+  for (std::uint32_t i = 0; i < 9'000; ++i) keys.push_back(0x7f800001 + i);  // NaN
+  for (const std::uint64_t min_count : {1U, 4U}) {
+    Proof proof(kFloats, true, nullptr, OrderKind::kStrict);
+    proof.add_input(bytes_of(keys));
+    test::CollectingSink collected(min_count == 1 ? 3 : 2, kPairBytes);
+    CountSink sink(kFloats, false, min_count, proof, collected);
+    put_all(sink, keys, 14'000);
+    proof.finish();
+    EXPECT_EQ(collected.complaint(), "");
+    std::vector<std::uint64_t> counts;
+    for (std::size_t at = 4; at < collected.bytes().size(); at += kPairBytes) {
+      std::memcpy(&counts.emplace_back(), collected.bytes().data() + at, kCountBytes);
+    }
+    using Counts = std::vector<std::uint64_t>;
+    EXPECT_EQ(counts, min_count == 1 ? (Counts{10'000, 3, 9'000}) : (Counts{10'000, 9'000}));
+  }
 }
 
 TEST(CountSink, EndsCallsThatWaitWhenTheEngineGivesUp) {

@@ -11,6 +11,7 @@
 #include <vector>
 
 #include <gtest/gtest.h>
+#include <unistd.h>
 
 #include "io/output/shared_file.hpp"
 #include "io/system/sys.hpp"
@@ -28,6 +29,8 @@ using test::at_every;
 
 const std::vector kCallsOfJoin = {io::sys::Call::kOpen, io::sys::Call::kFsync,
                                   io::sys::Call::kRename};
+const std::vector kCallsAndLooks = {io::sys::Call::kOpen, io::sys::Call::kFsync,
+                                    io::sys::Call::kRename, io::sys::Call::kStat};
 
 // Two parts of four elements of two bytes, as two processes have left them beside an output that
 // holds something else.
@@ -87,6 +90,11 @@ class Joined : public testing::Test {
     return error;
   }
 
+  [[nodiscard]] std::string hidden() const { return folder_ / file_name("out", records_[0]); }
+  [[nodiscard]] io::FileHints hints_of(const std::string& name) const {
+    return io::look_beside(place_, name).value().hints;
+  }
+
   static constexpr std::uint64_t kJob = 77;
   io::test::TempFolder folder_;
   const std::string output_ = folder_ / "out";
@@ -117,7 +125,8 @@ TEST_F(Joined, StaysTheSameFileThoughAllPartsComeAgain) {
   leave_records();
   (void)join_parts(output_, 2);
   const auto number = io::look_beside(place_, "out")->hints.number;
-  for (PartRecord& record : records_) record.mark = records_[0].mark + 1;
+  const std::uint64_t mark = records_[0].mark + 1;
+  for (PartRecord& record : records_) record.mark = mark;
   io::test::write_file(folder_ / file_name("out", records_[0]), bytes_of("aabbccdd"));
   leave_records();
   expect_joined();
@@ -134,6 +143,58 @@ TEST_F(Joined, IsTheFileThatWasCompleteAndNoneOfALateTake) {
   };
   at_every(
       kCallsOfJoin, [this] { begin_again(); }, join_and_take, [this] { expect_joined(); });
+}
+
+TEST_F(Joined, FailsIfTheHiddenFileIsRemovedMeanwhile) {
+  at_every(
+      kCallsAndLooks, [this] { begin_again(); }, [this] { std::filesystem::remove(hidden()); },
+      [this] {
+        bool has_failed = false;
+        try {
+          (void)join_parts(output_, 2);
+        } catch (const Error& error) {
+          has_failed = true;
+          EXPECT_TRUE(io::test::contains(error.what(), "is missing")) << error.what();
+        }
+        EXPECT_EQ(read_file(output_), bytes_of(has_failed ? "old" : "aabbccdd"));
+      });
+}
+
+// Another program writes to the output, or replaces it by a file with the same times.
+TEST_F(Joined, IsNotWhatOthersMakeOfItMeanwhile) {
+  for (const bool is_other_file : {false, true}) {
+    bool is_changed = false;
+    at_every(
+        kCallsAndLooks,
+        [&] {
+          is_changed = false;
+          begin_again();
+        },
+        [&] {
+          if (read_file(output_) != bytes_of("aabbccdd")) return;
+          is_changed = true;
+          const auto time = std::filesystem::last_write_time(output_);
+          const std::string path = is_other_file ? std::string(folder_ / "other") : output_;
+          io::test::write_file(path, bytes_of("aabbccde"));
+          std::filesystem::last_write_time(path,
+                                           is_other_file ? time : time + std::chrono::seconds(1));
+          if (is_other_file) std::filesystem::rename(path, output_);
+        },
+        [&] {
+          (void)join_parts(output_, 2);
+          io::sys::clear_faults();
+          EXPECT_EQ(is_joined(place_, records_[1]), !is_changed);
+        });
+  }
+}
+
+// Else a change at the time of the last look would not be seen.
+TEST_F(Joined, HasARecordThatIsYounger) {
+  for (int times = 0; times < 20; ++times) {
+    begin_again();
+    (void)join_parts(output_, 2);
+    EXPECT_GT(hints_of(joined_name("out")).changed_ns, hints_of("out").changed_ns);
+  }
 }
 
 // It may be refused only after everything is in place.
@@ -228,6 +289,48 @@ TEST_F(Joined, IsReadAgainOnlyIfTheSystemSaysThatItChanged) {
   EXPECT_FALSE(is_joined(place_, records_[1]));
 }
 
+// `began` and `ended` are counted from the last change of the file, at which part 1 ended.
+TEST_F(Joined, IsReadBeforeOnlyIfTheFileWasChangedBetweenTheParts) {
+  struct Times {
+    std::int64_t began[2];
+    std::int64_t ended;  // part 0
+    bool is_read;
+  };
+  constexpr std::int64_t kNever = 1;  // the first part of a file has found no change
+  for (const Times& times : std::initializer_list<Times>{{{kNever, -7}, -5, false},
+                                                         {{kNever, -5}, -5, false},
+                                                         {{-7, -7}, -5, false},
+                                                         {{0, kNever}, 0, false},
+                                                         {{kNever, -4}, -5, true},
+                                                         {{-8, -7}, -5, true},
+                                                         {{kNever, -7}, 1, true}}) {
+    begin();
+    const std::int64_t last = hints_of(file_name("out", records_[0])).changed_ns;
+    for (const int part : {0, 1}) {
+      const std::int64_t began = times.began[part];
+      records_[part].began_ns = began == kNever ? 0 : last + began;
+    }
+    records_[0].ended_ns = last + times.ended;
+    records_[1].ended_ns = last;
+    ++records_[0].content.first;  // what the file does not hold
+    leave_records();
+    SCOPED_TRACE(testing::Message() << times.began[0] << ' ' << times.began[1]);
+    if (!times.is_read) {
+      EXPECT_EQ(join_parts(output_, 2).elements, 4U);
+      continue;
+    }
+    const Error error = io::test::error_of([&] { (void)join_parts(output_, 2); });
+    EXPECT_TRUE(io::test::contains(error.what(), "was changed after --take wrote it"));
+  }
+}
+
+TEST_F(Joined, RefusesAChangedFileAndForgetsItsParts) {
+  io::test::write_file(hidden(), bytes_of("aabbccde"));
+  const Error error = error_with([](PartRecord&) {});
+  EXPECT_TRUE(io::test::contains(error.what(), "was changed after --take wrote it"));
+  EXPECT_TRUE(io::names_with(place_, record_prefix("out")).empty());
+}
+
 // Of an earlier job of another number of parts, and of files of their own.
 TEST_F(Joined, IsNotMadeOfPartsOfOtherKinds) {
   leave_records();
@@ -301,6 +404,51 @@ TEST_F(Joined, RefusesAFileThatWasCutOff) {
 TEST_F(Joined, RefusesAMissingPart) {
   const Error error = error_with([](PartRecord& record) { record.part = 0; });
   EXPECT_TRUE(io::test::contains(error.what(), "parts are missing: 1 of "));
+}
+
+TEST_F(Joined, IsNotMadeOfARecordWithAnotherName) {
+  leave_records();
+  const std::string name = record_name("out", records_[1]);
+  std::filesystem::rename(folder_ / name, folder_ / (name + "~"));
+  const Error error = io::test::error_of([&] { (void)join_parts(output_, 2); });
+  EXPECT_TRUE(io::test::contains(error.what(), "parts are missing: 1 of ")) << error.what();
+}
+
+TEST_F(Joined, NamesThePartsThatTheJobWithTheMostPartsLacks) {
+  for (const std::uint64_t with_one : {kJob - 1, kJob + 1}) {
+    begin();
+    for (PartRecord& record : records_) {
+      record.parts = 3;
+      io::write_record(place_, record_name("out", record), encode_part(record));
+    }
+    PartRecord one = records_[0];
+    one.job = with_one;
+    io::write_record(place_, record_name("out", one), encode_part(one));
+    const Error error = io::test::error_of([&] { (void)join_parts(output_, 3); });
+    EXPECT_TRUE(io::test::contains(error.what(), "parts are missing: 2 of ")) << error.what();
+    io::remove_beside(place_, record_name("out", one));
+  }
+}
+
+TEST_F(Joined, IsNotDoneWhereAnotherJobHasBegun) {
+  leave_records();
+  (void)join_parts(output_, 2);
+  io::write_record(place_, record_name("out", records_[0]), encode_part(records_[0]));
+  expect_joined();  // that part came late
+  io::write_record(place_, record_name("out", records_[0]), encode_part(records_[0]));
+  records_[0].job = kJob + 1;
+  io::write_record(place_, record_name("out", records_[0]), encode_part(records_[0]));
+  const Error error = io::test::error_of([&] { (void)join_parts(output_, 2); });
+  EXPECT_TRUE(io::test::contains(error.what(), "parts are missing: 1 of ")) << error.what();
+}
+
+TEST_F(Joined, LeavesARecordOfAnotherUser) {
+  if (::geteuid() != 0) GTEST_SKIP() << "only root can make a file of somebody else";
+  const std::string name = joined_name("out");
+  io::write_record(place_, name, encode_part(records_[0]));
+  ASSERT_EQ(::chown((folder_ / name).c_str(), 4321, 4321), 0);
+  forget_joined(place_, std::nullopt);
+  EXPECT_TRUE(std::filesystem::exists(folder_ / name));
 }
 
 TEST_F(Joined, RefusesToChooseBetweenTwoJobs) {

@@ -184,6 +184,14 @@ TEST_F(OwnParts, EndWhereTheSharesDo) {
   EXPECT_EQ(io::test::error_of([&] { (void)join(); }).kind(), ErrorKind::kCorrupt);
 }
 
+TEST_F(OwnParts, HaveElementsThatCanBeCounted) {
+  for (PartRecord& record : records_) {
+    record.elements = record.output.count = INT64_MAX;
+  }
+  leave_records();
+  EXPECT_EQ(io::test::error_of([&] { (void)join(); }).kind(), ErrorKind::kResource);
+}
+
 TEST_F(OwnParts, AreNotTakenForThoseOfAnOlderJoin) {
   leave_records();
   (void)join();
