@@ -12,6 +12,7 @@
 #include <hwy/contrib/sort/vqsort.h>
 
 #include "base/made_once.hpp"
+#include "engine/cpu/in_place/digit.hpp"
 
 #undef HWY_TARGET_INCLUDE
 #define HWY_TARGET_INCLUDE "engine/cpu/cache_sort.cpp"
@@ -25,22 +26,8 @@ namespace gsort::cpu::HWY_NAMESPACE {
 namespace hn = hwy::HWY_NAMESPACE;
 
 constexpr std::size_t kRankLimit = kLeastScratchKeys - 1;  // at most this many: by counting
-constexpr std::size_t kKeysPerBucket = 16;                 // wanted on average
 constexpr std::size_t kKeysPerCounter = 4;  // fewer, and clearing and adding up counters costs more
-constexpr unsigned kLeastDigit = 4;
-constexpr unsigned kMostDigit = 12;  // counters of a level: 16 KiB, half of the L1 cache
-
-template <class Key>
-HWY_ATTR void range_loop(const Key* keys, std::size_t count, Key& least, Key& greatest) {
-  Key low = keys[0];
-  Key high = keys[0];
-  for (std::size_t i = 1; i < count; ++i) {
-    low = keys[i] < low ? keys[i] : low;
-    high = keys[i] > high ? keys[i] : high;
-  }
-  least = low;
-  greatest = high;
-}
+constexpr unsigned kMostDigit = 12;         // counters of a level: 16 KiB, half of the L1 cache
 
 // Writes keys[0, count) to out in order. The rank of key i is the number of keys below it, plus the
 // number of equal keys before it. Requires: count <= kRankLimit; kRankLimit keys are readable
@@ -73,27 +60,6 @@ HWY_ATTR void rank_sort(const Key* keys, std::size_t count, Key* out) {
   }
 }
 
-// The digit of a level: how far keys are shifted, and how many buckets that makes.
-template <class Key>
-struct Digit {
-  Key least;
-  unsigned shift;
-  std::size_t buckets;
-
-  HWY_INLINE std::size_t of(Key key) const {
-    return static_cast<std::size_t>((key - least) >> shift);
-  }
-};
-
-template <class Key>
-Digit<Key> choose_digit(std::size_t count, Key least, Key greatest) {
-  const unsigned wanted = std::clamp(static_cast<unsigned>(std::bit_width(count / kKeysPerBucket)),
-                                     kLeastDigit, kMostDigit);
-  const auto width = static_cast<unsigned>(std::bit_width(static_cast<Key>(greatest - least)));
-  const unsigned shift = width > wanted ? width - wanted : 0;
-  return {least, shift, static_cast<std::size_t>((greatest - least) >> shift) + 1};
-}
-
 // The ends of a digit's buckets, after the keys have been dealt out to them.
 using BucketEnds = std::array<std::uint32_t, (std::size_t{1} << kMostDigit) + 1>;
 
@@ -103,9 +69,7 @@ HWY_ATTR void deal_out(const Key* keys, std::size_t count, const Digit<Key>& dig
   for (std::size_t i = 0; i < count; ++i) ++ends[digit.of(keys[i])];
   std::uint32_t begin = 0;
   for (std::size_t bucket = 0; bucket < digit.buckets; ++bucket) {
-    const std::uint32_t size = ends[bucket];
-    ends[bucket] = begin;
-    begin += size;
+    begin += std::exchange(ends[bucket], begin);
   }
   for (std::size_t i = 0; i < count; ++i) out[ends[digit.of(keys[i])]++] = keys[i];
 }
@@ -145,13 +109,13 @@ HWY_ATTR void sort_in_place(Key* keys, Key* scratch, std::size_t count) {
   if (count <= kRankLimit) return rank_sort(keys, count, keys);
   Key least = 0;
   Key greatest = 0;
-  range_loop(keys, count, least, greatest);
+  find_range(keys, count, least, greatest);
   if (least == greatest) return;
   const auto width = static_cast<unsigned>(std::bit_width(static_cast<Key>(greatest - least)));
   if (width <= 2 * kMostDigit && count >> (width / 2) >= kKeysPerCounter) {
     return sort_by_two_digits(keys, scratch, count, least, width);
   }
-  const Digit<Key> digit = choose_digit(count, least, greatest);
+  const Digit<Key> digit = choose_digit(count, least, greatest, kMostDigit);
   BucketEnds ends{};
   deal_out(keys, count, digit, scratch, ends);
   std::size_t at = 0;
@@ -193,7 +157,7 @@ HWY_ATTR void quick_sort(Key* keys, Key* scratch, std::size_t count) {
   }
   Key least = 0;
   Key greatest = 0;
-  range_loop(keys, count, least, greatest);
+  find_range(keys, count, least, greatest);
   if (least == greatest) return;
   vector_sort::sort_evenly(keys, scratch, count, least, greatest, sort_in_place<Key>);
 #endif
@@ -210,13 +174,13 @@ void quick_u32(std::uint32_t* keys, std::uint32_t* scratch, std::size_t n) {
 void quick_u64(std::uint64_t* keys, std::uint64_t* scratch, std::size_t n) {
   quick_sort(keys, scratch, n);
 }
-void range_u32(const std::uint32_t* keys, std::size_t n, std::uint32_t& least,
-               std::uint32_t& greatest) {
-  range_loop(keys, n, least, greatest);
+HWY_ATTR void range_u32(const std::uint32_t* keys, std::size_t n, std::uint32_t& least,
+                        std::uint32_t& greatest) {
+  find_range(keys, n, least, greatest);
 }
-void range_u64(const std::uint64_t* keys, std::size_t n, std::uint64_t& least,
-               std::uint64_t& greatest) {
-  range_loop(keys, n, least, greatest);
+HWY_ATTR void range_u64(const std::uint64_t* keys, std::size_t n, std::uint64_t& least,
+                        std::uint64_t& greatest) {
+  find_range(keys, n, least, greatest);
 }
 
 }  // namespace gsort::cpu::HWY_NAMESPACE

@@ -16,8 +16,8 @@
 //   bucket 0: 17 is preceded by 3 others, 3 by 0, 5 by 1, 12 by 2  ->  3 5 12 17; and so on.
 //
 // Cost. Two reads and two writes of the keys for evenly spread keys. Each further level needs a
-// bucket whose range is at least 2^kLeastDigit times narrower than its parent's, so there are at
-// most bits / kLeastDigit levels, whatever the keys are. Buckets of one value end at once.
+// bucket whose range is at least 2^4 times narrower than its parent's, so there are at most bits / 4
+// levels, whatever the keys are. Buckets of one value end at once.
 //
 // With vectors of 32 or 64 bytes, a quicksort by vector instructions is faster
 // (in_place/vector_sort-inl.hpp).

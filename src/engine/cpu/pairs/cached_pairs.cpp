@@ -3,9 +3,11 @@
 
 #include <algorithm>
 #include <array>
-#include <bit>
 #include <cstring>
 #include <span>
+#include <utility>
+
+#include "engine/cpu/in_place/digit.hpp"
 
 #undef HWY_TARGET_INCLUDE
 #define HWY_TARGET_INCLUDE "engine/cpu/pairs/cached_pairs.cpp"
@@ -17,32 +19,10 @@ namespace gsort::cpu::HWY_NAMESPACE {
 namespace hn = hwy::HWY_NAMESPACE;
 
 constexpr std::size_t kMostRanked = kLeastDealtPairs - 1;
-constexpr std::size_t kPairsPerBucket = 16;  // wanted on average
-constexpr unsigned kLeastDigit = 4;
 constexpr unsigned kMostDigit = 13;  // counters of a level: 32 KiB
 // Few pairs may need many levels: with fewer counters, a thread's stack has room for all of them.
 constexpr unsigned kDigitOfFew = 8;
-constexpr std::size_t kFewPairs = kPairsPerBucket << kDigitOfFew;
-
-// For formats in which keys with different bits are never equal.
-template <class Key>
-struct NoFold {
-  HWY_INLINE Key operator()(Key key) const { return key; }
-};
-
-template <class Key, class Fold>
-HWY_ATTR void range_of_classes(const Key* keys, std::size_t count, const Fold& fold, Key& least,
-                               Key& greatest) {
-  Key low = fold(keys[0]);
-  Key high = low;
-  for (std::size_t i = 1; i < count; ++i) {
-    const Key key = fold(keys[i]);
-    low = key < low ? key : low;
-    high = key > high ? key : high;
-  }
-  least = low;
-  greatest = high;
-}
+constexpr std::size_t kFewPairs = std::size_t{16} << kDigitOfFew;
 
 // Writes the pairs in order to `to`, which may be `from`. Keys are compared as signed numbers, for
 // which every instruction set has an instruction.
@@ -89,38 +69,15 @@ HWY_ATTR void rank_pairs(const Pairs<Key, Value>& from, std::size_t count,
   }
 }
 
-// How a level deals keys out: to `buckets` buckets, by the digit (key - least) >> shift.
-template <class Key>
-struct PairDigit {
-  Key least;
-  unsigned shift;
-  std::size_t buckets;
-
-  HWY_INLINE std::size_t of(Key key) const {
-    return static_cast<std::size_t>((key - least) >> shift);
-  }
-};
-
-template <class Key>
-PairDigit<Key> digit_for(std::size_t count, Key least, Key greatest) {
-  const unsigned wanted = std::clamp(static_cast<unsigned>(std::bit_width(count / kPairsPerBucket)),
-                                     kLeastDigit, kMostDigit);
-  const auto width = static_cast<unsigned>(std::bit_width(static_cast<Key>(greatest - least)));
-  const unsigned shift = width > wanted ? width - wanted : 0;
-  return {least, shift, static_cast<std::size_t>((greatest - least) >> shift) + 1};
-}
-
 template <class Counter, class Key, class Value, class Fold>
 HWY_ATTR void deal_pairs(const Pairs<Key, Value>& from, const Pairs<Key, Value>& to,
-                         std::size_t count, const Fold& fold, const PairDigit<Key>& digit,
+                         std::size_t count, const Fold& fold, const Digit<Key>& digit,
                          std::span<Counter> ends) {
   std::fill_n(ends.begin(), digit.buckets, Counter{0});
   for (std::size_t i = 0; i < count; ++i) ++ends[digit.of(fold(from.keys[i]))];
   Counter begin = 0;
   for (std::size_t bucket = 0; bucket < digit.buckets; ++bucket) {
-    const Counter size = ends[bucket];
-    ends[bucket] = begin;
-    begin += size;
+    begin += std::exchange(ends[bucket], begin);
   }
   for (std::size_t i = 0; i < count; ++i) {
     const Key key = from.keys[i];
@@ -142,8 +99,7 @@ void move_pairs(const Pairs<Key, Value>& from, const Pairs<Key, Value>& to, std:
 template <class Counter, unsigned kDigit, class Key, class Value, class Fold, class F>
 HWY_ATTR HWY_NOINLINE void for_each_dealt(const Pairs<Key, Value>& from,
                                           const Pairs<Key, Value>& to, std::size_t count,
-                                          const Fold& fold, const PairDigit<Key>& digit,
-                                          const F& f) {
+                                          const Fold& fold, const Digit<Key>& digit, const F& f) {
   std::array<Counter, (std::size_t{1} << kDigit) + 1>
       ends;  // deal_pairs() clears as many as it uses
   deal_pairs<Counter>(from, to, count, fold, digit, ends);
@@ -160,9 +116,9 @@ HWY_ATTR void sort_some(const Pairs<Key, Value>& from, const Pairs<Key, Value>& 
   if (count <= kMostRanked) return rank_pairs(from, count, to, fold);
   Key least = 0;
   Key greatest = 0;
-  range_of_classes(from.keys, count, fold, least, greatest);
+  find_range(from.keys, count, least, greatest, fold);
   if (least == greatest) return move_pairs(from, to, count);
-  const PairDigit<Key> digit = digit_for(count, least, greatest);
+  const Digit<Key> digit = choose_digit(count, least, greatest, kMostDigit);
   const bool is_sorted = digit.shift == 0;  // each bucket has keys of one class
   const auto sort_bucket = [&](std::size_t at, std::size_t size) HWY_ATTR {
     if (is_sorted) return;
