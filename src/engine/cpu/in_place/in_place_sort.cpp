@@ -4,7 +4,6 @@
 #include <exception>
 #include <functional>
 #include <memory>
-#include <mutex>
 #include <optional>
 #include <vector>
 
@@ -14,6 +13,7 @@
 #include "engine/cpu/bucket_map.hpp"
 #include "engine/cpu/cache_sort.hpp"
 #include "engine/cpu/in_place/block_partition.hpp"
+#include "engine/cpu/in_place/bucket_workers.hpp"
 #include "engine/cpu/in_place/halve.hpp"
 #include "engine/cpu/in_place/whole_array.hpp"
 
@@ -77,8 +77,7 @@ void sort_few(std::span<Key> raw, const KeyMap<Key>& map) {
   if (!map.is_identity()) map_to_raw<Key>(raw, raw, map);
 }
 
-// Takes the memory of all workers first, so that a sort that has begun can finish. Tasks are passed
-// by reference (std::cref), because std::function may need memory for a copy of a task.
+// Takes the memory of all workers first, so that a sort that has begun can finish.
 template <class Key>
 class InPlaceSort {
  public:
@@ -88,40 +87,38 @@ class InPlaceSort {
         cache_keys_(cache_bytes_of<Key>(tuning) / sizeof(Key)),
         bucket_keys_(tuning.bucket_bytes / sizeof(Key)),
         most_buckets_(most_buckets_of<Key>(tuning)),
-        tasks_(static_cast<unsigned>(
-            std::clamp<std::size_t>(count * sizeof(Key) / tuning.worker_bytes, 1, threads))),
-        share_(div_up(count, tasks_.workers())) {
-    const std::size_t buckets = buckets_for(count);
-    for (unsigned worker = 0; worker < tasks_.workers(); ++worker) {
-      buffers_.emplace_back(tuning.block_bytes / sizeof(Key), buckets);
+        workers_(count, static_cast<unsigned>(std::clamp<std::size_t>(
+                            count * sizeof(Key) / tuning.worker_bytes, 1, threads))) {
+    workers_.make(tuning.block_bytes / sizeof(Key), buckets_for(count));
+    for (std::size_t worker = 0; worker < workers_.count(); ++worker) {
       scratch_.push_back(scratch_for<Key>(cache_keys_));
-      free_workers_.push_back(worker);
     }
   }
 
   void sort(std::span<Key> raw) {
-    if (are_in_order<Key>(raw, map_, tasks_)) return;
+    TaskArena& tasks = workers_.tasks();
+    if (are_in_order<Key>(raw, map_, tasks)) return;
     KeyMap<Key> reversed = map_;
     reversed.flip = static_cast<Key>(~map_.flip);
-    if (are_in_order<Key>(raw, reversed, tasks_)) return reverse(raw, tasks_);
-    if (tasks_.workers() == 1 && raw.size() / kMostHalved <= cache_keys_) {
+    if (are_in_order<Key>(raw, reversed, tasks)) return reverse(raw, tasks);
+    if (workers_.count() == 1 && raw.size() / kMostHalved <= cache_keys_) {
       if (!map_.is_identity()) map_to_ordered<Key>(raw, raw, map_);
-      return sort_bucket(raw, false, buffers_);
+      return sort_bucket(raw, false, workers_.all());
     }
     std::vector<Key> sample = sample_of(raw);
     map_to_ordered<Key>(sample, sample, map_);
     const BucketMap<Key> map(sample, buckets_for(raw.size()));
-    BlockPartition<Key> partition(raw, map, buffers_, tasks_);
-    sort_buckets(raw, map, partition.run(map_), buffers_);
+    BlockPartition<Key> partition(raw, map, workers_.all(), tasks);
+    sort_buckets(raw, map, partition.run(map_), workers_.all());
   }
 
  private:
-  using Workers = std::span<BlockBuffers<Key>>;
+  using Workers = typename BucketWorkers<BlockBuffers<Key>>::Some;
 
   // Several for each worker, so that none waits long for the last one.
   [[nodiscard]] std::size_t buckets_for(std::size_t count) const {
     constexpr std::size_t kLeastForEach = 4;
-    const std::size_t least = tasks_.workers() == 1 ? 2 : kLeastForEach * tasks_.workers();
+    const std::size_t least = workers_.count() == 1 ? 2 : kLeastForEach * workers_.count();
     return std::min(most_buckets_, std::max<std::size_t>(div_up(count, bucket_keys_), least));
   }
 
@@ -133,33 +130,13 @@ class InPlaceSort {
     return sample;
   }
 
-  // Buckets larger than a worker's share are sorted by all workers, one after the other.
   void sort_buckets(std::span<Key> keys, const BucketMap<Key>& map,
                     std::span<const std::uint64_t> begins, Workers workers) noexcept {
-    const auto bucket = [&](std::size_t i) {
-      return keys.subspan(begins[i], begins[i + 1] - begins[i]);
-    };
-    const auto is_for_all = [&](std::size_t i) {
-      return workers.size() > 1 && bucket(i).size() > share_;
-    };
-    const auto sort = [&](std::size_t i, Workers those) {
-      if (map.holds_one_key(i)) return end_bucket(bucket(i), those.size() > 1);
-      sort_bucket(bucket(i), bucket(i).size() > keys.size() / 2, those);
-    };
-    for (std::size_t i = 0; i < map.buckets(); ++i) {
-      if (is_for_all(i)) sort(i, workers);
-    }
-    if (workers.size() == 1) {
-      for (std::size_t i = 0; i < map.buckets(); ++i) sort(i, workers);
-      return;
-    }
-    const auto sort_one = [&](std::size_t i) {
-      if (is_for_all(i)) return;
-      const std::size_t worker = take_worker();
-      sort(i, Workers(&buffers_[worker], 1));
-      give_back(worker);
-    };
-    tasks_.for_each(map.buckets(), std::cref(sort_one));
+    workers_.for_each_bucket(begins, workers, [&](std::size_t i, Workers those) {
+      const auto bucket = keys.subspan(begins[i], begins[i + 1] - begins[i]);
+      if (map.holds_one_key(i)) return end_bucket(bucket, those);
+      sort_bucket(bucket, bucket.size() > keys.size() / 2, those);
+    });
   }
 
   // Halves keys and sorts both parts. False if they are too many, or the pivot hardly divides them.
@@ -176,13 +153,13 @@ class InPlaceSort {
   // array that they come from.
   void sort_bucket(std::span<Key> keys, bool is_unsampled, Workers workers) noexcept {
     if (keys.size() <= cache_keys_) {
-      Key* const scratch = scratch_[number_of(workers)].get();
+      Key* const scratch = scratch_[workers_.number_of(workers)].get();
       sort_in_cache(keys, std::span(scratch, scratch == nullptr ? 0 : keys.size()));
-      return end_bucket(keys, false);
+      return end_bucket(keys, workers);
     }
     if (sort_halves(keys, workers)) return;
-    const auto [least, greatest] = range_of_all<Key>(keys, workers.size(), tasks_);
-    if (least == greatest) return end_bucket(keys, workers.size() > 1);
+    const auto [least, greatest] = range_of_all<Key>(keys, workers.size(), workers_.tasks());
+    if (least == greatest) return end_bucket(keys, workers);
     std::optional<BucketMap<Key>> map;
     std::optional<BlockPartition<Key>> partition;
     try {
@@ -190,52 +167,29 @@ class InPlaceSort {
       std::vector<Key> sample = sample_of(keys);
       map = is_unsampled ? BucketMap<Key>::even(least, greatest, buckets)
                          : BucketMap<Key>(sample, buckets);
-      partition.emplace(keys, *map, workers, tasks_);
+      partition.emplace(keys, *map, workers, workers_.tasks());
     } catch (const std::exception&) {
       std::ranges::sort(keys);
-      return end_bucket(keys, false);
+      return end_bucket(keys, workers);
     }
     sort_buckets(keys, *map, partition->run({}), workers);
   }
 
   // Makes sorted keys raw.
-  void end_bucket(std::span<Key> keys, bool by_all) {
+  void end_bucket(std::span<Key> keys, Workers workers) {
     if (map_.is_identity()) return;
-    if (!by_all) return map_to_raw<Key>(keys, keys, map_);
-    const auto map_some = [&](std::size_t stretch) {
-      const auto from = keys.subspan(stretch * kStretchKeys);
-      const auto some = from.first(std::min(from.size(), kStretchKeys));
+    workers_.for_each_stretch(keys.size(), workers, [&](std::size_t begin, std::size_t size) {
+      const auto some = keys.subspan(begin, size);
       map_to_raw<Key>(some, some, map_);
-    };
-    tasks_.for_each(div_up(keys.size(), kStretchKeys), std::cref(map_some));
-  }
-
-  [[nodiscard]] std::size_t number_of(Workers workers) const {
-    return static_cast<std::size_t>(workers.data() - buffers_.data());
-  }
-
-  [[nodiscard]] std::size_t take_worker() {
-    const std::scoped_lock lock(mutex_);
-    const std::size_t worker = free_workers_.back();
-    free_workers_.pop_back();
-    return worker;
-  }
-
-  void give_back(std::size_t worker) {
-    const std::scoped_lock lock(mutex_);
-    free_workers_.push_back(worker);
+    });
   }
 
   KeyMap<Key> map_;
   std::size_t cache_keys_;   // at most this many are sorted in the cache
   std::size_t bucket_keys_;  // wanted
   std::size_t most_buckets_;
-  TaskArena tasks_;
-  std::size_t share_;                            // of the keys, of one worker
-  std::vector<BlockBuffers<Key>> buffers_;       // of each worker
+  BucketWorkers<BlockBuffers<Key>> workers_;
   std::vector<std::unique_ptr<Key[]>> scratch_;  // of each worker
-  std::mutex mutex_;
-  std::vector<std::size_t> free_workers_;
 };
 
 }  // namespace

@@ -2,17 +2,15 @@
 
 #include <algorithm>
 #include <exception>
-#include <functional>
 #include <memory>
-#include <mutex>
 #include <numeric>
 #include <optional>
 #include <vector>
 
-#include "base/tasks.hpp"
 #include "base/units.hpp"
 #include "element/key_loops.hpp"
 #include "engine/cpu/bucket_map.hpp"
+#include "engine/cpu/in_place/bucket_workers.hpp"
 #include "engine/cpu/in_place/whole_array.hpp"
 #include "engine/cpu/pairs/cached_pairs.hpp"
 #include "engine/cpu/pairs/deal_pairs.hpp"
@@ -40,8 +38,7 @@ Pairs<Key, Value> arrays_in(std::span<std::byte> scratch, std::size_t count) {
           reinterpret_cast<Value*>(scratch.data() + key_bytes)};
 }
 
-// Takes the memory of all workers first, so that a sort that has begun can finish. Tasks are passed
-// by reference (std::cref), because std::function may need memory for a copy of a task.
+// Takes the memory of all workers first, so that a sort that has begun can finish.
 template <class Key, class Value>
 class PairSort {
  public:
@@ -55,19 +52,17 @@ class PairSort {
         map_(one_to_one(classes)),
         fold_(classes),
         tuning_(tuning),
-        tasks_(static_cast<unsigned>(std::clamp<std::size_t>(
-            count * (sizeof(Key) + sizeof(Value)) / tuning.worker_bytes, 1, threads))),
-        share_(div_up(count, tasks_.workers())) {
-    const std::size_t buckets = kIsNarrow<Key> ? kByteValues : buckets_for(count);
-    for (unsigned worker = 0; worker < tasks_.workers(); ++worker) {
-      lines_.emplace_back(buckets);
+        workers_(count,
+                 static_cast<unsigned>(std::clamp<std::size_t>(
+                     count * (sizeof(Key) + sizeof(Value)) / tuning.worker_bytes, 1, threads))) {
+    workers_.make(kIsNarrow<Key> ? kByteValues : buckets_for(count));
+    for (std::size_t worker = 0; worker < workers_.count(); ++worker) {
       rooms_.emplace_back(kIsNarrow<Key> ? 0 : std::min(count, tuning.cached_pairs));
-      free_workers_.push_back(worker);
     }
   }
 
   void sort(std::span<Key> keys, Value* values, const Side& second) {
-    if (are_in_order<Key>(keys, classes_, tasks_)) return;
+    if (are_in_order<Key>(keys, classes_, workers_.tasks())) return;
     const Side first{keys.data(), values};
     const Source source{keys.data(), values, keys.size()};
     if constexpr (kIsNarrow<Key>) {
@@ -75,7 +70,7 @@ class PairSort {
       if constexpr (sizeof(Key) > 1) {
         deal_by_byte({second.keys, second.values, keys.size()}, first, 8);
       } else {
-        move(second, first, keys.size(), true, lines_);
+        move(second, first, keys.size(), true, workers_.all());
       }
     } else {
       sort_dealt(source, second, [&](std::size_t begin, std::size_t /*count*/, Workers) {
@@ -85,7 +80,7 @@ class PairSort {
   }
 
   void argsort(std::span<const Key> keys, Value* indices, const Side& second) {
-    if (are_in_order<Key>(keys, classes_, tasks_)) {
+    if (are_in_order<Key>(keys, classes_, workers_.tasks())) {
       return std::iota(indices, indices + keys.size(), Value{0});
     }
     const Source source{keys.data(), nullptr, keys.size()};
@@ -96,7 +91,7 @@ class PairSort {
       deal_by_byte({second.keys, second.values, keys.size()}, {nullptr, indices}, 8);
     } else {
       sort_dealt(source, second, [&](std::size_t begin, std::size_t count, Workers workers) {
-        Room& room = rooms_[number_of(workers)];
+        Room& room = rooms_[workers_.number_of(workers)];
         if (count <= tuning_.cached_pairs) return Side{room.keys.data(), indices + begin};
         room.many_keys.resize(std::max(room.many_keys.size(), count));
         return Side{room.many_keys.data(), indices + begin};
@@ -105,7 +100,7 @@ class PairSort {
   }
 
  private:
-  using Workers = std::span<PairLines<Key, Value>>;
+  using Workers = typename BucketWorkers<PairLines<Key, Value>>::Some;
   static constexpr std::size_t kByteValues = 256;
 
   // A worker's memory for the pairs of a bucket that it sorts. It is used for every bucket, so that
@@ -126,13 +121,13 @@ class PairSort {
       }
       return keys;
     };
-    deal_pairs<Key, Value>(from, to, begins, number, lines_, tasks_);
+    deal_pairs<Key, Value>(from, to, begins, number, workers_.all(), workers_.tasks());
   }
 
   // Several buckets for each worker, so that no worker waits long for the last one.
   [[nodiscard]] std::size_t buckets_for(std::size_t count) const {
     constexpr std::size_t kLeastForEach = 4;
-    const std::size_t least = tasks_.workers() == 1 ? 2 : kLeastForEach * tasks_.workers();
+    const std::size_t least = workers_.count() == 1 ? 2 : kLeastForEach * workers_.count();
     const std::size_t bytes = count * (sizeof(Key) + sizeof(Value));
     return std::min(tuning_.most_buckets,
                     std::max<std::size_t>(div_up(bytes, tuning_.bucket_bytes), least));
@@ -166,7 +161,7 @@ class PairSort {
       buckets.number({folded, count}, numbers);
       return keys;
     };
-    deal_pairs<Key, Value>(from, to, begins, number, workers, tasks_);
+    deal_pairs<Key, Value>(from, to, begins, number, workers, workers_.tasks());
   }
 
   // Deals out all pairs and sorts the buckets. place(begin, count, workers) returns where the
@@ -176,8 +171,8 @@ class PairSort {
     std::vector<Key> sample = sample_of({source.keys, source.count}, map_);
     const BucketMap<Key> map(sample, buckets_for(source.count));
     std::vector<std::uint64_t> begins(map.buckets() + 1);
-    deal(source, second, map_, map, begins, lines_);
-    sort_buckets(begins, lines_, [&](std::size_t bucket, Workers workers) {
+    deal(source, second, map_, map, begins, workers_.all());
+    workers_.for_each_bucket(begins, workers_.all(), [&](std::size_t bucket, Workers workers) {
       const std::size_t begin = begins[bucket];
       const std::size_t count = begins[bucket + 1] - begin;
       const Side to = place(begin, count, workers);
@@ -190,39 +185,16 @@ class PairSort {
     });
   }
 
-  // Buckets larger than a worker's share are sorted by all workers, one after the other.
-  template <class F>
-  void sort_buckets(std::span<const std::uint64_t> begins, Workers workers, const F& sort) {
-    const std::size_t buckets = begins.size() - 1;
-    const auto is_for_all = [&](std::size_t i) {
-      return workers.size() > 1 && begins[i + 1] - begins[i] > share_;
-    };
-    for (std::size_t i = 0; i < buckets; ++i) {
-      if (is_for_all(i)) sort(i, workers);
-    }
-    if (workers.size() == 1) {
-      for (std::size_t i = 0; i < buckets; ++i) sort(i, workers);
-      return;
-    }
-    const auto sort_one = [&](std::size_t i) {
-      if (is_for_all(i)) return;
-      const std::size_t worker = take_worker();
-      sort(i, Workers(&lines_[worker], 1));
-      give_back(worker);
-    };
-    tasks_.for_each(buckets, std::cref(sort_one));
-  }
-
   // Sorts pairs with ordered keys, to `other` or in place. is_unsampled: divides their range
   // evenly, because a sample hardly divided the array that they come from.
   void sort_bucket(const Side& from, const Side& other, std::size_t count, bool to_other,
                    bool is_unsampled, Workers workers) noexcept {
     const Side& to = to_other ? other : from;
     if (count <= tuning_.cached_pairs) {
-      Room& room = rooms_[number_of(workers)];
+      Room& room = rooms_[workers_.number_of(workers)];
       return sort_cached(from, {room.keys.data(), room.values.data()}, to, count, fold_);
     }
-    const auto range = range_of_all<Key>({from.keys, count}, workers.size(), tasks_);
+    const auto range = range_of_all<Key>({from.keys, count}, workers.size(), workers_.tasks());
     const KeyRange<Key> classes{fold_(range.least), fold_(range.greatest)};
     if (classes.least == classes.greatest) return move(from, other, count, to_other, workers);
     std::optional<BucketMap<Key>> map;
@@ -237,7 +209,7 @@ class PairSort {
       return sort_cached(from, other, to, count, fold_);
     }
     deal({from.keys, from.values, count}, other, {}, *map, begins, workers);
-    sort_buckets(begins, workers, [&](std::size_t bucket, Workers those) {
+    workers_.for_each_bucket(begins, workers, [&](std::size_t bucket, Workers those) {
       const std::size_t begin = begins[bucket];
       const std::size_t size = begins[bucket + 1] - begin;
       if (map->holds_one_key(bucket)) {
@@ -250,7 +222,7 @@ class PairSort {
   void move(const Side& from, const Side& other, std::size_t count, bool to_other,
             Workers workers) {
     if (!to_other) return;
-    for_each_stretch(count, workers, [&](std::size_t begin, std::size_t size) {
+    workers_.for_each_stretch(count, workers, [&](std::size_t begin, std::size_t size) {
       std::copy_n(from.keys + begin, size, other.keys + begin);
       std::copy_n(from.values + begin, size, other.values + begin);
     });
@@ -258,50 +230,18 @@ class PairSort {
 
   void end_bucket(std::span<Key> keys, Workers workers) {
     if (map_.is_identity()) return;
-    for_each_stretch(keys.size(), workers, [&](std::size_t begin, std::size_t size) {
+    workers_.for_each_stretch(keys.size(), workers, [&](std::size_t begin, std::size_t size) {
       const auto some = keys.subspan(begin, size);
       map_to_raw<Key>(some, some, map_);
     });
-  }
-
-  // Calls f(begin, size) for stretches of `count` pairs: as tasks if all workers take part, or else
-  // once.
-  template <class F>
-  void for_each_stretch(std::size_t count, Workers workers, const F& f) {
-    if (workers.size() == 1) return f(std::size_t{0}, count);
-    const auto take = [&](std::size_t stretch) {
-      const std::size_t begin = stretch * kStretchKeys;
-      f(begin, std::min(kStretchKeys, count - begin));
-    };
-    tasks_.for_each(div_up(count, kStretchKeys), std::cref(take));
-  }
-
-  [[nodiscard]] std::size_t number_of(Workers workers) const {
-    return static_cast<std::size_t>(workers.data() - lines_.data());
-  }
-
-  [[nodiscard]] std::size_t take_worker() {
-    const std::scoped_lock lock(mutex_);
-    const std::size_t worker = free_workers_.back();
-    free_workers_.pop_back();
-    return worker;
-  }
-
-  void give_back(std::size_t worker) {
-    const std::scoped_lock lock(mutex_);
-    free_workers_.push_back(worker);
   }
 
   const KeyMap<Key> classes_;
   const KeyMap<Key> map_;
   const Fold fold_;
   const PairTuning tuning_;
-  TaskArena tasks_;
-  const std::size_t share_;                   // pairs of one worker, on average
-  std::vector<PairLines<Key, Value>> lines_;  // of each worker
-  std::vector<Room> rooms_;                   // of each worker
-  std::mutex mutex_;
-  std::vector<std::size_t> free_workers_;
+  BucketWorkers<PairLines<Key, Value>> workers_;
+  std::vector<Room> rooms_;  // of each worker
 };
 
 // Sorts few pairs in the cache, with ordered keys of at least 32 bits. Writes the sorted raw keys
