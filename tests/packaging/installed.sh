@@ -13,6 +13,7 @@ producer() { head -c 80000 /dev/urandom; }  # of the examples
 
 # The commands of README.md's first block and of its section Examples.
 examples() {
+  # shellcheck disable=SC2016  # not variables
   sed -n '/^## Install/,/^## Examples/d; /^## Speed/q; p' "$documents/gsort-binary/README.md" | sed -n '/^```$/,/^```$/p' |
     grep -v '^```'
 }
@@ -67,6 +68,7 @@ try_tools() {
 
 # The guide's example in C sorts dump.u64.
 try_library() {
+  # shellcheck disable=SC2016
   sed -n '/^```c$/,/^```$/{/^```/d; p}' "$documents/libgsort-dev/README.md" >example.c
   # shellcheck disable=SC2046  # words
   cc -std=c99 example.c -o example $(pkg-config --cflags --libs gsort)
