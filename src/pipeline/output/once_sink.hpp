@@ -33,9 +33,9 @@ class OnceSink final : public PieceSink, public BlockSink {
   void put(std::uint64_t position, ConstByteSpan elements) override {
     const std::uint64_t end = position + elements.size() / element_bytes_;
     for (const auto& [from, to] : missing(position, end)) {
-      pass_on(from, to, [&, from = from, to = to] {
-        next_.put(from, elements.subspan((from - position) * element_bytes_,
-                                         (to - from) * element_bytes_));
+      pass_on(from, to, [&, first = from, last = to] {
+        next_.put(first, elements.subspan((first - position) * element_bytes_,
+                                          (last - first) * element_bytes_));
       });
     }
   }
