@@ -91,8 +91,6 @@ void refuse_shared_report(const FileNames& names, std::string_view option,
   }
 }
 
-}  // namespace
-
 void refuse_files_of_resume(const FileNames& names) {
   constexpr std::string_view kOfResume = "a file of --resume";
   constexpr std::string_view kHint = "gsort deletes its files there at the end; name another file";
@@ -106,6 +104,41 @@ void refuse_files_of_resume(const FileNames& names) {
     }
   }
 }
+
+void refuse_writing_into_inputs(const FileNames& names, const io::Output& output,
+                                const io::Reader& reader) {
+  if (!output.is_stream()) return;
+  refuse_inputs_called(
+      name_of_output(names.output.value_or("-")), fmt::format("writing to {}", output.path()),
+      names, reader,
+      "name the file with -o: it may be an input, and is replaced when the result is whole");
+}
+
+void refuse_replacing_by_assumption(const FileNames& names, const ElementFormat& assumed,
+                                    const io::Output& output, const io::Reader& reader) {
+  if (output.is_stream() || hold_nothing(reader)) return;
+  for (std::size_t input = 0; input < names.inputs.size(); ++input) {
+    if (!io::same_file(*names.output, name_of_input(names.inputs[input]))) continue;
+    throw Error(
+        ErrorKind::kUsage, fmt::format("replacing {}", reader.path_of(input)),
+        fmt::format("no type was given, and {} may be the wrong one", name_of(assumed.key.type)))
+        .hint(how_to_give_the_type(assumed));
+  }
+}
+
+void refuse_resuming_into_inputs(const Request& request, const io::Output& output) {
+  if (!request.resume || output.is_stream()) return;
+  if (request.inputs.size() == 1 && !request.inputs_here && !request.parts) return;
+  for (const std::string& input : request.inputs) {
+    if (!io::same_file(output.path(), name_of_input(input))) continue;
+    throw Error(ErrorKind::kUsage, fmt::format("replacing {}", input),
+                "--resume cannot replace one of several inputs: if gsort is killed at the end, the "
+                "same command would sort the result again, with the other inputs")
+        .hint("name another file with -o, and rename it when the sort is complete");
+  }
+}
+
+}  // namespace
 
 void refuse_streams_in_place(const FileNames& names) {
   const std::string output = name_of_output(names.output.value_or("-"));
@@ -132,30 +165,9 @@ void refuse_files_given_twice(const FileNames& names) {
   }
 }
 
-void refuse_writing_into_inputs(const FileNames& names, const io::Output& output,
-                                const io::Reader& reader) {
-  if (!output.is_stream()) return;
-  refuse_inputs_called(
-      name_of_output(names.output.value_or("-")), fmt::format("writing to {}", output.path()),
-      names, reader,
-      "name the file with -o: it may be an input, and is replaced when the result is whole");
-}
-
 void refuse_explaining_into_inputs(const FileNames& names, const io::Reader& reader) {
   refuse_inputs_called(io::kStandardOutput, "writing the plan to standard output", names, reader,
                        "the plan is text: send it to a terminal or to a file of its own");
-}
-
-void refuse_replacing_by_assumption(const FileNames& names, const ElementFormat& assumed,
-                                    const io::Output& output, const io::Reader& reader) {
-  if (output.is_stream() || hold_nothing(reader)) return;
-  for (std::size_t input = 0; input < names.inputs.size(); ++input) {
-    if (!io::same_file(*names.output, name_of_input(names.inputs[input]))) continue;
-    throw Error(
-        ErrorKind::kUsage, fmt::format("replacing {}", reader.path_of(input)),
-        fmt::format("no type was given, and {} may be the wrong one", name_of(assumed.key.type)))
-        .hint(how_to_give_the_type(assumed));
-  }
 }
 
 void refuse_replacing_by_other_elements(const InputToReplace& input, const Job& job) {
@@ -194,8 +206,8 @@ void refuse_replacing_by_other_elements(const InputToReplace& input, const Job& 
   }
 }
 
-void refuse_replacing_by_other_elements(const Request& request, const Job& job,
-                                        io::Reader& reader) {
+void refuse_losing_inputs(const Request& request, const Job& job, io::Reader& reader) {
+  refuse_files_of_resume(request);
   if (!request.output) return;
   for (std::size_t input = 0; input < request.inputs.size(); ++input) {
     const std::string& path = request.inputs[input];
@@ -211,16 +223,13 @@ void refuse_replacing_by_other_elements(const Request& request, const Job& job,
   }
 }
 
-void refuse_resuming_into_inputs(const Request& request, const io::Output& output) {
-  if (!request.resume || output.is_stream()) return;
-  if (request.inputs.size() == 1 && !request.inputs_here && !request.parts) return;
-  for (const std::string& input : request.inputs) {
-    if (!io::same_file(output.path(), name_of_input(input))) continue;
-    throw Error(ErrorKind::kUsage, fmt::format("replacing {}", input),
-                "--resume cannot replace one of several inputs: if gsort is killed at the end, the "
-                "same command would sort the result again, with the other inputs")
-        .hint("name another file with -o, and rename it when the sort is complete");
+void refuse_losing_inputs(const Request& request, const Job& job, const io::Output& output,
+                          const io::Reader& reader) {
+  refuse_writing_into_inputs(request, output, reader);
+  if (type_is_assumed(request, job)) {
+    refuse_replacing_by_assumption(request, job.input_element(), output, reader);
   }
+  refuse_resuming_into_inputs(request, output);
 }
 
 void refuse_shared_reports(const FileNames& names, const Reporting& reports) {

@@ -10,10 +10,6 @@
 
 namespace gsort {
 
-// Throws: Error(kUsage) when the output or an input is a file of the folder of --resume, which is
-// removed in the end.
-void refuse_files_of_resume(const FileNames& names);
-
 // Throws: Error(kUsage) when a FIFO or block device is an input and the output. With a FIFO, the
 // sort would wait for itself. Requires: none of them is opened yet.
 void refuse_streams_in_place(const FileNames& names);
@@ -27,18 +23,22 @@ void require_replaceable(const std::string& input);
 // once one of them is replaced.
 void refuse_files_given_twice(const FileNames& names);
 
-// Throws: Error(kUsage) when the output is written through into a regular file that is an input,
-// as in `gsort FILE >> FILE`. Not where the inputs hold nothing that could be lost.
-void refuse_writing_into_inputs(const FileNames& names, const io::Output& output,
-                                const io::Reader& reader);
+// Throws: Error(kUsage) when the output or an input is a file of the folder of --resume, which is
+// removed in the end, or the output would replace an input by other elements (below). Call this
+// before the reader has read anything.
+void refuse_losing_inputs(const Request& request, const Job& job, io::Reader& reader);
 
-// The same for the plan that --explain prints, as in `gsort --explain FILE >> FILE`.
+// The same when the output is known. Throws: Error(kUsage) if it is written through into an input,
+// as in `gsort FILE >> FILE`; if it would replace an input that is sorted by an assumed type; or,
+// with --resume, if it replaces one of several inputs or, by a part of its sorted elements, one
+// input: a repeated command could not see that its result is complete, and would sort it again.
+// Inputs that hold nothing cannot be lost.
+void refuse_losing_inputs(const Request& request, const Job& job, const io::Output& output,
+                          const io::Reader& reader);
+
+// Throws: Error(kUsage) if the plan that --explain prints is written into an input, as in
+// `gsort --explain FILE >> FILE`.
 void refuse_explaining_into_inputs(const FileNames& names, const io::Reader& reader);
-
-// Throws: Error(kUsage) if the output would replace an input that is sorted by an assumed type,
-// unless the inputs are empty.
-void refuse_replacing_by_assumption(const FileNames& names, const ElementFormat& assumed,
-                                    const io::Output& output, const io::Reader& reader);
 
 // An input that is also the output.
 struct InputToReplace {
@@ -53,16 +53,6 @@ struct InputToReplace {
 // format and codec: positions, or keys with their counts. An output that only leaves elements out
 // may replace it.
 void refuse_replacing_by_other_elements(const InputToReplace& input, const Job& job);
-
-// The same for each input that is the output and not empty. Call this before the reader has read
-// anything.
-void refuse_replacing_by_other_elements(const Request& request, const Job& job, io::Reader& reader);
-
-// Throws: Error(kUsage) with --resume if the output replaces one of several inputs, on this host
-// or on others, or replaces one input by a part of its sorted elements. After the last step, a
-// repeated command could not see that its result is complete, and would sort it again, with the
-// other inputs.
-void refuse_resuming_into_inputs(const Request& request, const io::Output& output);
 
 // Throws: Error(kUsage) when a report is the output, an input, a file of the folder of --resume, or
 // the other report.

@@ -18,7 +18,6 @@
 #include "gpu/engine/gpu.hpp"
 #include "io/system/host_facts.hpp"
 #include "io/system/memory.hpp"
-#include "options/assumed_type.hpp"
 #include "options/job.hpp"
 #include "pipeline/sort_job.hpp"
 #include "pipeline/survey.hpp"
@@ -286,15 +285,8 @@ PreparedSort::PreparedSort(const Request& request, const Job& job, io::Reader& r
     reader.make_alike(floats_in_numeric_order(job.input_element()));
   }
   if (job.numbered) reader.number_elements(job.numbering());
-  refuse_files_of_resume(request);
-  refuse_replacing_by_other_elements(request, job, reader);
-  if (!outputs_.empty()) {
-    refuse_writing_into_inputs(request, outputs_.front(), reader);
-    if (type_is_assumed(request, job)) {
-      refuse_replacing_by_assumption(request, job.input_element(), outputs_.front(), reader);
-    }
-    refuse_resuming_into_inputs(request, outputs_.front());
-  }
+  refuse_losing_inputs(request, job, reader);
+  if (!outputs_.empty()) refuse_losing_inputs(request, job, outputs_.front(), reader);
   if (request.resume) {
     resumption_.emplace(
         *request.resume, resume_access(request),

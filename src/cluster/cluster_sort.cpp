@@ -123,10 +123,7 @@ class ClusterSort {
     if (job_.unique) order_kind_ = OrderKind::kStrict;
     // Each process keeps all of its share: the first ones may be there.
     top_ = std::exchange(job_.top, std::nullopt);
-    on_this_host([this] {
-      if (request_.resume) refuse_files_of_resume(request_);
-      refuse_replacing_by_other_elements(request_, job_, *reader_);
-    });
+    on_this_host([this] { refuse_losing_inputs(request_, job_, *reader_); });
     own_.share_out(job_, outcome_.elements, *reader_);
   }
 
@@ -137,7 +134,9 @@ class ClusterSort {
     } else {
       output_ = std::make_unique<SharedOutput>(team_, output_name(), on_leave_, meter_);
     }
-    if (output_->output() != nullptr) on_this_host([this] { refuse_losing_inputs(); });
+    if (output_->output() != nullptr) {
+      on_this_host([this] { refuse_losing_inputs(request_, job_, *output_->output(), *reader_); });
+    }
     take_share(output_->folder());
     on_this_host([this] { require_temporary_folders(request_, machine_, plan_); });
     if (plan_.temporary_bytes > 0) io::require_writable(own_.folders(), "runs");
@@ -147,14 +146,6 @@ class ClusterSort {
     (void)part_sizes();  // or no border is where it must be
     if (!counts_distinct()) begin_output();
     team_.meet();
-  }
-
-  void refuse_losing_inputs() {
-    refuse_writing_into_inputs(request_, *output_->output(), *reader_);
-    if (job_.type_source == TypeSource::kDefault) {
-      refuse_replacing_by_assumption(request_, job_.element, *output_->output(), *reader_);
-    }
-    refuse_resuming_into_inputs(request_, *output_->output());
   }
 
   [[nodiscard]] std::uint64_t output_bytes() const {
