@@ -33,7 +33,7 @@ void RecordCandidates::add(ConstByteSpan block, std::uint64_t first_index) {
   for (std::size_t i = 0; i < records; ++i) {
     const std::byte* const record = block.data() + i * record_bytes_;
     const std::uint64_t prefix = all_.order.prefix_of(record);
-    if (limit_ == 0 || prefix > bound) {
+    if (limit_ == 0 || prefix > bound || (prefix == bound && is_beyond_last(record))) {
       note_left(record, prefix);
       continue;
     }
@@ -90,6 +90,13 @@ void RecordCandidates::merge(const RecordCandidates& other) {
   reduce();
 }
 
+// Whether a record, which is behind that one in the input, is not wanted. With -u, equal ones are
+// repeats.
+bool RecordCandidates::is_beyond_last(const std::byte* record) const {
+  if (last_wanted_ == nullptr) return false;
+  return all_.order.compare(record, last_wanted_) >= (all_.plan.job.unique ? 1 : 0);
+}
+
 bool RecordCandidates::comes_first(const RecordEntry& a, const RecordEntry& b) const {
   if (a.prefix != b.prefix) return a.prefix < b.prefix;
   const int order = all_.order.prefix_is_whole() ? 0 : all_.order.compare(at(a), at(b));
@@ -127,6 +134,7 @@ void RecordCandidates::put_in_order(std::uint64_t distinct) {
     all_.proof.add_left_out(all_.proof.look(beyond), beyond.data());
   }
   count_ = wanted;
+  last_wanted_ = wanted > 0 && wanted == limit_ ? room_ + (wanted - 1) * record_bytes_ : nullptr;
 }
 
 }  // namespace gsort

@@ -2,8 +2,8 @@
 //
 // A buffer holds the records. Each has an entry: its prefix, its place in the buffer and its index
 // in the input. A sort moves the entries, and then each record once, to the other buffer. No record
-// whose prefix is beyond the bound is wanted; one whose prefix equals it may be. If records have
-// equal keys, the first ones of the input stay.
+// whose prefix is beyond the bound is wanted; if it equals the bound, the last of the worker's
+// first N records decides. If records have equal keys, the first ones of the input stay.
 #pragma once
 
 #include <atomic>
@@ -39,7 +39,8 @@ struct RecordSelection {
 
 class RecordCandidates {
  public:
-  // Requires: `memory` has room for two buffers and the entries (plan_selection).
+  // Requires: `memory` has room for two buffers and the entries (plan_selection); blocks come in
+  // the order of the input.
   RecordCandidates(RecordSelection& selection, ByteSpan memory);
 
   // Takes the records of a block that may be wanted. Its first record has the index `first_index`.
@@ -55,6 +56,7 @@ class RecordCandidates {
   [[nodiscard]] ConstByteSpan kept() const { return {room_, count_ * record_bytes_}; }
 
  private:
+  [[nodiscard]] bool is_beyond_last(const std::byte* record) const;
   [[nodiscard]] bool comes_first(const RecordEntry& a, const RecordEntry& b) const;
   [[nodiscard]] bool has_equal_keys(const RecordEntry& a, const RecordEntry& b) const;
   [[nodiscard]] std::byte* at(const RecordEntry& entry) const {
@@ -71,6 +73,8 @@ class RecordCandidates {
   std::byte* other_room_;
   std::span<RecordEntry> entries_;
   std::uint64_t count_ = 0;
+  // The last of the first N records so far; null if there are fewer.
+  const std::byte* last_wanted_ = nullptr;
   // The least record of a block that was left out; null if there is none.
   const std::byte* least_left_ = nullptr;
   std::uint64_t least_prefix_ = 0;

@@ -3,6 +3,7 @@
 
 #include <algorithm>
 #include <cstdint>
+#include <cstring>
 #include <optional>
 #include <span>
 #include <string>
@@ -43,6 +44,7 @@ class RecordCandidatesTest : public testing::Test {
       (void)proof_->add_input(bytes);
       candidates.add(std::span(block).first(bytes.size()), at / kBytes);
     }
+    taken_ = candidates.kept().size() / kBytes;
     candidates.reduce();
     bound_ = selection.bound;
     const ConstByteSpan kept = candidates.kept();
@@ -51,6 +53,7 @@ class RecordCandidatesTest : public testing::Test {
 
   std::optional<Proof> proof_;
   std::uint64_t bound_ = 0;
+  std::uint64_t taken_ = 0;  // candidates before the last reduction
 };
 
 // The bound is too low, as after a fault. Records of one prefix differ behind it.
@@ -102,6 +105,23 @@ TEST_F(RecordCandidatesTest, LowerTheBound) {
   }
   (void)kept_of(input, format, 20'001, ~std::uint64_t{0});
   EXPECT_EQ(bound_, ~std::uint64_t{0});
+}
+
+// Records of one prefix differ behind it: the last wanted one is the bound.
+TEST_F(RecordCandidatesTest, DoNotTakeRecordsBehindTheLastWantedOneOfTheSamePrefix) {
+  const RecordFormat format{kBytes, {{0, 8, KeyType::kU64}, {8, 4, KeyType::kU32}}};
+  for (const bool are_equal : {false, true}) {
+    Bytes input(40'000 * kBytes);
+    for (std::uint32_t i = 0; i < 40'000; ++i) {
+      const std::uint32_t number = are_equal ? 7 : i;
+      std::memcpy(&input[i * kBytes + 8], &number, sizeof(number));
+      std::memcpy(&input[i * kBytes + 12], &i, sizeof(i));  // no key
+    }
+    const Bytes kept = kept_of(input, format, 50, ~std::uint64_t{0});
+    EXPECT_TRUE(std::ranges::equal(kept, std::span(input).first(50 * kBytes)));
+    EXPECT_EQ(taken_, 50U);
+    EXPECT_EQ(proof_->summary().left_out.count, 40'000U - 50);
+  }
 }
 
 }  // namespace
