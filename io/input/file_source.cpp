@@ -6,15 +6,17 @@
 #include <utility>
 
 #include "base/units.hpp"
+#include "element/record_format.hpp"
 #include "form/counted_file.hpp"
 #include "io/input/foreign_form.hpp"
 
 namespace gsort::io {
 
 FileSource::FileSource(std::unique_ptr<Input> opened, std::uint64_t header_bytes,
-                       std::uint64_t promised_elements)
+                       std::uint64_t promised_elements, const Columns& columns)
     : FileSource(std::move(opened), {.skip_bytes = header_bytes}, false) {
   promised_elements_ = promised_elements;
+  columns_ = columns;
 }
 
 FileSource::FileSource(std::unique_ptr<Input> opened, const InputForm& form, bool keep_header)
@@ -75,10 +77,37 @@ Claim FileSource::claim(ByteSpan /*room*/, std::size_t wanted_bytes) {
 }
 
 void FileSource::fill(ByteSpan room, const Claim& claim) {
+  if (columns_.rows > 0) return read_rows(room.first(claim.bytes), claim.begin);
   input().read_at(room, claim.bytes, first_ + claim.begin);
 }
 
+// Reads numbers, counted along rows, from byte `at` on: of each column those that are among them.
+void FileSource::read_rows(ByteSpan to, std::uint64_t at) {
+  const std::uint64_t columns = columns_.count;
+  const std::size_t number_bytes = columns_.number_bytes;
+  const std::uint64_t begin = at / number_bytes;
+  const std::uint64_t end = begin + to.size() / number_bytes;
+  std::array<std::byte, RecordFormat::kMostBytes> numbers;
+  for (std::uint64_t column = 0; column < columns; ++column) {
+    const auto row_at = [&](std::uint64_t number) {
+      return number / columns + (number % columns > column ? 1 : 0);
+    };
+    const std::uint64_t last = row_at(end);
+    for (std::uint64_t row = row_at(begin); row < last;) {
+      const std::uint64_t count =
+          std::min<std::uint64_t>(last - row, numbers.size() / number_bytes);
+      input().read_at(numbers, count * number_bytes,
+                      first_ + (column * columns_.rows + row) * number_bytes);
+      for (std::uint64_t i = 0; i < count; ++i, ++row) {
+        std::memcpy(to.data() + (row * columns + column - begin) * number_bytes,
+                    numbers.data() + i * number_bytes, number_bytes);
+      }
+    }
+  }
+}
+
 void FileSource::sample_at(ByteSpan to, std::uint64_t at) {
+  if (columns_.rows > 0) return read_rows(to, at);
   // Through aligned pages, which direct reads need; each place is about a page.
   alignas(kDirectAlignment) std::array<std::byte, 2 * kDirectAlignment> pages;
   std::size_t done = 0;

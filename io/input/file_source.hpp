@@ -1,5 +1,5 @@
 // FileSource: raw elements in a regular file or block device, behind a header. Claims cost nothing;
-// many threads read at once.
+// many threads read at once. The rows of an array in Fortran order are collected from its columns.
 #pragma once
 
 #include <cstdint>
@@ -12,13 +12,20 @@
 
 namespace gsort::io {
 
+// An array of two dimensions whose columns follow each other. The default: rows do.
+struct Columns {
+  std::uint64_t rows = 0;
+  std::uint64_t count = 1;
+  std::size_t number_bytes = 1;
+};
+
 class FileSource final : public Source {
  public:
   // The elements are all bytes behind the first `header_bytes`. `promised_elements`: their
-  // number, as the header says.
+  // number, as the header says. With columns, the input is not read directly.
   // Throws: Error(kInput) when the file is shorter than the header.
   FileSource(std::unique_ptr<Input> opened, std::uint64_t header_bytes,
-             std::uint64_t promised_elements);
+             std::uint64_t promised_elements, const Columns& columns = {});
 
   // `form` says where the elements are. If `keep_header`, header() returns the bytes before them.
   // Throws: Error(kInput) when the file is shorter than header and trailer.
@@ -41,6 +48,7 @@ class FileSource final : public Source {
   [[nodiscard]] std::vector<std::byte> trailer() override;
 
  private:
+  void read_rows(ByteSpan to, std::uint64_t at);
   void look_at_beginning(const ElementForm& form);
   [[nodiscard]] std::uint64_t file_offset(std::uint64_t at) const;
 
@@ -48,6 +56,7 @@ class FileSource final : public Source {
   std::uint64_t size_ = 0;
   std::vector<std::byte> header_;
   std::optional<std::uint64_t> promised_elements_;
+  Columns columns_;
   InputForm form_;
   std::size_t element_bytes_ = 1;
   std::uint64_t taken_ = 0;

@@ -7,6 +7,7 @@
 
 #include "form/counted_file.hpp"
 #include "form/npy.hpp"
+#include "form/npy_literal.hpp"
 #include "io/input/content_stream.hpp"
 #include "io/input/file_source.hpp"
 #include "io/input/stream_source.hpp"
@@ -34,11 +35,27 @@ std::unique_ptr<Source> open_counted(std::unique_ptr<Input> input,
   return std::make_unique<FileSource>(std::move(input), header_bytes, elements);
 }
 
+// Requires: the array has rows and columns.
+std::unique_ptr<Source> open_columns(std::unique_ptr<Input> input, ContentStream& content,
+                                     const NpyHeader& header) {
+  if (!is_plain_file(*input, content)) {
+    throw bad_array(input->path(), "the array is in Fortran order, and compressed or in a pipe",
+                    "give the file itself, decompressed");
+  }
+  input->choose_way({DirectIo::kOff});
+  const Columns columns{header.column_elements, header.array.row_elements,
+                        header.array.element_bytes()};
+  return std::make_unique<FileSource>(std::move(input), header.header_bytes, header.elements,
+                                      columns);
+}
+
 std::unique_ptr<Source> open_npy(std::unique_ptr<Input> input,
                                  std::unique_ptr<ContentStream> content, const WayToRead& way) {
   NpyHeader header = read_npy_header(*content, input->path());
-  auto source =
-      open_counted(std::move(input), std::move(content), header.header_bytes, header.elements, way);
+  auto source = header.column_elements > 1
+                    ? open_columns(std::move(input), *content, header)
+                    : open_counted(std::move(input), std::move(content), header.header_bytes,
+                                   header.elements, way);
   source->set_stored(std::move(header.array));
   return source;
 }

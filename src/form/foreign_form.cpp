@@ -59,7 +59,10 @@ constexpr ForeignForm kElf = {"an ELF program or library", kSaveNumbers, {}};
 constexpr ForeignForm kBam = {"a BAM file", "samtools sort sorts it", {}};
 constexpr ForeignForm kNpy = {"a NumPy array", "--format=npy reads it", {}};
 constexpr ForeignForm kZip = {"a zip archive", kUnpack, {}};
-constexpr ForeignForm kNpz = {"an archive of NumPy arrays", "unpack it; .npy files are sorted", {}};
+constexpr ForeignForm kNpz = {
+    "an archive of NumPy arrays",
+    "take an array out, as in unzip -p FILE.npz NAME.npy | gsort --format=npy",
+    {}};
 constexpr ForeignForm k7z = {"a 7z archive", kUnpack, {}};
 constexpr ForeignForm kTar = {"a tar archive", kUnpack, {}};
 constexpr ForeignForm kLz4 = {"lz4 data", {}, "lz4 -dc"};

@@ -60,8 +60,7 @@ class DictionaryReader {
     order_is_known_ = true;
     if (from_.accept_word("False")) return;
     if (!from_.accept_word("True")) from_.fail();
-    throw bad_array(from_.path(), "the array is in Fortran order",
-                    "save numpy.ascontiguousarray(array) instead");
+    has_columns_ = true;
   }
 
   std::vector<std::uint64_t> read_shape() {
@@ -82,6 +81,7 @@ class DictionaryReader {
     } else if (lengths_->size() == 2) {
       header.array.row_elements = row_of(lengths_->at(0), lengths_->at(1), most);
       header.elements = lengths_->at(0) * lengths_->at(1);
+      if (has_columns_) header.column_elements = lengths_->at(0);
     } else if (lengths_->size() == 1) {
       header.elements = lengths_->front();
     } else {
@@ -104,6 +104,7 @@ class DictionaryReader {
   std::optional<StoredArray> dtype_;
   std::optional<std::vector<std::uint64_t>> lengths_;
   bool order_is_known_ = false;
+  bool has_columns_ = false;  // Fortran order
 };
 
 void read_exactly(ByteStream& from, ByteSpan to, const std::string& path) {
@@ -199,7 +200,7 @@ NpyHeader read_npy_header(ByteStream& from, const std::string& path) {
   const std::string_view begin(start.data(), start.size());
   if (begin.starts_with("PK\x03\x04")) {
     throw bad_array(path, "the file is a zip archive, as .npz files are",
-                    "unpack it; .npy files are sorted");
+                    "take an array out, as in unzip -p FILE.npz NAME.npy | gsort --format=npy");
   }
   if (!begin.starts_with(kMagic)) {
     throw bad_array(path, "the file does not begin as one",

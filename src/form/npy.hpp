@@ -28,11 +28,12 @@ struct NpyHeader {
   StoredArray array;
   std::uint64_t elements = 0;
   std::uint64_t header_bytes = 0;
+  std::uint64_t column_elements = 0;  // in Fortran order: columns follow each other; else 0
 };
 
 // Reads the header from the start of a file's bytes; `path` names it in errors.
 // Throws: Error(kInput) if it is no such file, or if the array cannot be sorted (other dtypes,
-// Fortran order, more than two dimensions, or none); its hint says what to do.
+// more than two dimensions, or none); its hint says what to do.
 [[nodiscard]] NpyHeader read_npy_header(ByteStream& from, const std::string& path);
 
 // Parses the braces and the text between them: Latin-1 in versions 1 and 2, UTF-8 from 3 on.
