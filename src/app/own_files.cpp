@@ -178,7 +178,7 @@ void refuse_replacing_by_other_elements(const InputToReplace& input, const Job& 
     throw Error(ErrorKind::kUsage, fmt::format("replacing {}", input.path), std::move(reason))
         .hint(std::move(hint));
   };
-  if (job.numbered) {
+  if (job.writes_positions()) {
     refuse("--argsort would write positions over the elements that they refer to",
            fmt::format("give the positions {} of their own with -o", a_file));
   }

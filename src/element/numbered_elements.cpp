@@ -1,5 +1,6 @@
 #include "element/numbered_elements.hpp"
 
+#include <array>
 #include <cstring>
 #include <vector>
 
@@ -18,6 +19,30 @@ std::uint64_t index_at(const std::byte* at, bool big_endian) {
   return in_file_order(index, big_endian);
 }
 
+// The order of a shuffle: three mixings, of which each is one-to-one (Stafford's variant 13 of the
+// finalizer of MurmurHash3, as in SplitMix64), with keys that SplitMix64 makes of the seed between
+// them.
+class ShuffledOrder {
+ public:
+  explicit ShuffledOrder(std::uint64_t seed) {
+    for (std::uint64_t& key : keys_) key = mixed(seed += 0x9e3779b97f4a7c15ULL);
+  }
+
+  [[nodiscard]] std::uint64_t operator()(std::uint64_t position) const {
+    for (const std::uint64_t key : keys_) position = mixed(position ^ key);
+    return position;
+  }
+
+ private:
+  static std::uint64_t mixed(std::uint64_t x) {
+    x = (x ^ (x >> 30)) * 0xbf58476d1ce4e5b9ULL;
+    x = (x ^ (x >> 27)) * 0x94d049bb133111ebULL;
+    return x ^ (x >> 31);
+  }
+
+  std::array<std::uint64_t, 3> keys_{};
+};
+
 // Calls use(Index{}) with the number of that many bytes.
 template <class Use>
 auto with_index_of(std::size_t bytes, const Use& use) {
@@ -26,14 +51,14 @@ auto with_index_of(std::size_t bytes, const Use& use) {
 
 // From the last one to the first: none is overwritten before it has moved. Bytes: of an element,
 // 0 for numbering.element_bytes of them.
-template <std::size_t kBytes, class Index>
-void number_all(std::byte* room, const Numbering& numbering, std::uint64_t first,
-                std::size_t count) {
+template <std::size_t kBytes, class Index, class IndexOf>
+void number_all(std::byte* room, const Numbering& numbering, std::size_t count,
+                const IndexOf& index_of) {
   const std::size_t bytes = kBytes > 0 ? kBytes : numbering.element_bytes;
   const std::size_t offset = bytes + numbering.padding_bytes;
   for (std::size_t i = count; i-- > 0;) {
     std::byte* const record = room + i * (offset + sizeof(Index));
-    const Index index = in_file_order(static_cast<Index>(first + i), numbering.big_endian);
+    const Index index = in_file_order(static_cast<Index>(index_of(i)), numbering.big_endian);
     std::memmove(record, room + i * bytes, bytes);
     std::memset(record + bytes, 0, numbering.padding_bytes);
     std::memcpy(record + offset, &index, sizeof(index));
@@ -70,11 +95,15 @@ ElementFormat numbered(const ElementFormat& element, const Numbering& numbering,
     if (field.type && is_float(*field.type)) field.float_order = FloatOrder::kTotal;
   }
   records.bytes = static_cast<std::uint32_t>(numbering.record_bytes());
-  if (is_key) {
-    const KeyType type = numbering.index_bytes == 4 ? KeyType::kU32 : KeyType::kU64;
-    const auto offset = static_cast<std::uint32_t>(numbering.index_offset());
-    const auto index_bytes = static_cast<std::uint32_t>(numbering.index_bytes);
-    records.keys.push_back({offset, index_bytes, type, numbering.big_endian, false});
+  const KeyType type = numbering.index_bytes == 4 ? KeyType::kU32 : KeyType::kU64;
+  const auto offset = static_cast<std::uint32_t>(numbering.index_offset());
+  const auto index_bytes = static_cast<std::uint32_t>(numbering.index_bytes);
+  const KeyField index = {offset, index_bytes, type, numbering.big_endian, false};
+  if (numbering.seed) {
+    records.keys = {index};
+    if (bytes == sizeof(std::uint64_t)) records.keys.push_back({0, bytes, KeyType::kU64});
+  } else if (is_key) {
+    records.keys.push_back(index);
     add_padding(records, numbering);
   }
   return {key, records};
@@ -92,26 +121,37 @@ void number_elements(std::span<std::byte> room, const Numbering& numbering, std:
   with_index_of(numbering.index_bytes, [&](auto index) {
     using Index = decltype(index);
     std::byte* const to = room.data();
-    switch (numbering.element_bytes) {
-      case 1:
-        return number_all<1, Index>(to, numbering, first, count);
-      case 2:
-        return number_all<2, Index>(to, numbering, first, count);
-      case 4:
-        return number_all<4, Index>(to, numbering, first, count);
-      case 8:
-        return number_all<8, Index>(to, numbering, first, count);
-      case 16:
-        return number_all<16, Index>(to, numbering, first, count);
-      default:
-        return number_all<0, Index>(to, numbering, first, count);
-    }
+    const auto number = [&](const auto& index_of) {
+      switch (numbering.element_bytes) {
+        case 1:
+          return number_all<1, Index>(to, numbering, count, index_of);
+        case 2:
+          return number_all<2, Index>(to, numbering, count, index_of);
+        case 4:
+          return number_all<4, Index>(to, numbering, count, index_of);
+        case 8:
+          return number_all<8, Index>(to, numbering, count, index_of);
+        case 16:
+          return number_all<16, Index>(to, numbering, count, index_of);
+        default:
+          return number_all<0, Index>(to, numbering, count, index_of);
+      }
+    };
+    if (!numbering.seed) return number([first](std::size_t i) { return first + i; });
+    const ShuffledOrder order(*numbering.seed);
+    number([first, &order](std::size_t i) { return order(first + i); });
   });
 }
 
 void take_indexes(std::span<const std::byte> records, const Numbering& numbering,
                   std::size_t to_bytes, std::byte* to) {
   const std::size_t count = records.size() / numbering.record_bytes();
+  if (numbering.seed) {
+    for (std::size_t i = 0; i < count; ++i) {
+      std::memcpy(to + i * to_bytes, records.data() + i * numbering.record_bytes(), to_bytes);
+    }
+    return;
+  }
   const std::byte* at = records.data() + numbering.index_offset();
   with_index_of(numbering.index_bytes, [&](auto from) {
     with_index_of(to_bytes, [&](auto narrow) {
@@ -128,6 +168,15 @@ void take_indexes(std::span<const std::byte> records, const Numbering& numbering
 std::size_t first_other_index(std::span<const std::byte> records, const Numbering& numbering,
                               std::size_t taken_bytes, const std::byte* taken) {
   const std::size_t count = records.size() / numbering.record_bytes();
+  if (numbering.seed) {
+    const std::byte* const record = records.data();
+    for (std::size_t i = 0; i < count; ++i) {
+      const bool is_same = std::memcmp(taken + i * taken_bytes,
+                                       record + i * numbering.record_bytes(), taken_bytes) == 0;
+      if (!is_same) return i;
+    }
+    return count;
+  }
   const std::byte* at = records.data() + numbering.index_offset();
   return with_index_of(numbering.index_bytes, [&](auto from) {
     return with_index_of(taken_bytes, [&](auto narrow) -> std::size_t {

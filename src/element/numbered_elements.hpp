@@ -6,10 +6,15 @@
 //
 // A record of 8 bytes that is nothing but keys, the index included, is sorted as a number
 // (ElementFormat::as_keys). Zeros fill shorter records to 8 bytes: u8 keys get three.
+//
+// --shuffle sorts elements by numbers that look random: the index is replaced by a number that
+// depends one-to-one on it, and on the seed. No two are equal, so the order is a permutation, the
+// same however the input is divided into chunks and shares.
 #pragma once
 
 #include <cstddef>
 #include <cstdint>
+#include <optional>
 #include <span>
 
 #include "element/element.hpp"
@@ -20,7 +25,8 @@ struct Numbering {
   std::size_t element_bytes = 0;  // of the input
   std::size_t index_bytes = 0;    // 4 or 8
   bool big_endian = false;
-  std::size_t padding_bytes = 0;  // zeros between element and index
+  std::size_t padding_bytes = 0;                     // zeros between element and index
+  std::optional<std::uint64_t> seed = std::nullopt;  // of --shuffle; the index has 8 bytes
 
   [[nodiscard]] std::size_t index_offset() const { return element_bytes + padding_bytes; }
   [[nodiscard]] std::size_t record_bytes() const { return index_offset() + index_bytes; }
@@ -30,7 +36,8 @@ struct Numbering {
 [[nodiscard]] std::size_t index_bytes_for(std::uint64_t elements);
 
 // Records of these elements. With is_key, the index is their last key, so that no two are equal in
-// order, and zeros are their first keys. Requires: the records are not too long
+// order, and zeros are their first keys. With a seed, it is their only key; of elements of 8 bytes
+// the first key, so that the records are numbers. Requires: the records are not too long
 // (RecordFormat::kMostBytes).
 [[nodiscard]] ElementFormat numbered(const ElementFormat& element, const Numbering& numbering,
                                      bool is_key);
@@ -45,13 +52,13 @@ struct Numbering {
 void number_elements(std::span<std::byte> room, const Numbering& numbering, std::uint64_t first,
                      std::size_t count);
 
-// Writes the indexes of all records as numbers of `to_bytes` bytes, 4 or 8, in the same byte order.
-// Requires: each has room for its index.
+// Writes the indexes of all records as numbers of `to_bytes` bytes, 4 or 8, in the same byte order;
+// with a seed the elements, of `to_bytes` bytes. Requires: each has room for its index.
 void take_indexes(std::span<const std::byte> records, const Numbering& numbering,
                   std::size_t to_bytes, std::byte* to);
 
-// The number of the first record whose index is not the one in `taken`; the count of records if
-// there is none.
+// The number of the first record whose index, or element, is not the one in `taken`; the count of
+// records if there is none.
 [[nodiscard]] std::size_t first_other_index(std::span<const std::byte> records,
                                             const Numbering& numbering, std::size_t taken_bytes,
                                             const std::byte* taken);

@@ -17,7 +17,10 @@ namespace gsort {
 namespace {
 
 void adopt_elements(Job& job, const Options& options, const StoredArray& stored) {
-  if (stored.columns > 0) {
+  if (stored.records && options.shuffle) {
+    if (stored.columns > 0) job.element.key = *stored.key;
+    adopt_shuffled_records(job, options, *stored.records);
+  } else if (stored.columns > 0) {
     adopt_table(job, options, stored);
   } else if (stored.records) {
     adopt_records(job, options, *stored.records);
@@ -109,6 +112,32 @@ void adopt_numbered_elements(Job& job) {
   if (!proven.records) job.element = proven;
 }
 
+// Of records that are sorted with their numbers.
+void require_room_for_numbers(const Job& job, std::string_view option,
+                              std::optional<std::uint64_t> input_bytes) {
+  const std::size_t bytes = job.numbered->bytes();
+  const Numbering numbering = job.numbering();
+  if (numbering.record_bytes() > RecordFormat::kMostBytes) {
+    throw Error(ErrorKind::kUsage, fmt::format("{} of records of {} bytes", option, bytes),
+                "with their positions they are too long")
+        .hint(fmt::format("records have at most {} bytes, {} of them for the position",
+                          RecordFormat::kMostBytes, job.index_bytes));
+  }
+  if (input_bytes && *input_bytes / bytes > kMostFileBytes / numbering.record_bytes()) {
+    throw Error(ErrorKind::kUsage, std::string(option), "the inputs have too many elements")
+        .hint("sort parts of them in separate runs");
+  }
+}
+
+// The order of a shuffle does not depend on whether the size of the input is known.
+void adopt_shuffle(Job& job, std::uint64_t seed, std::optional<std::uint64_t> input_bytes) {
+  job.numbered = job.element;
+  job.shuffle_seed = seed;
+  job.index_bytes = sizeof(std::uint64_t);
+  require_room_for_numbers(job, "--shuffle", input_bytes);
+  job.element = numbered(*job.numbered, job.numbering(), true);
+}
+
 // The positions of an input whose size is not known may need eight bytes.
 void adopt_positions(Job& job, std::optional<std::uint64_t> input_bytes) {
   const ElementFormat input = job.element;
@@ -116,17 +145,7 @@ void adopt_positions(Job& job, std::optional<std::uint64_t> input_bytes) {
   job.index_bytes = index_bytes_for(input_bytes ? *input_bytes / input.bytes() : kMost);
   job.index_may_shrink = !input_bytes;
   job.numbered = input;
-  const Numbering numbering = job.numbering();
-  if (numbering.record_bytes() > RecordFormat::kMostBytes) {
-    throw Error(ErrorKind::kUsage, fmt::format("--argsort of records of {} bytes", input.bytes()),
-                "with their positions they are too long")
-        .hint(fmt::format("records have at most {} bytes, {} of them for the position",
-                          RecordFormat::kMostBytes, job.index_bytes));
-  }
-  if (input_bytes && *input_bytes / input.bytes() > kMostFileBytes / numbering.record_bytes()) {
-    throw Error(ErrorKind::kUsage, "--argsort", "the inputs have too many elements")
-        .hint("sort parts of them in separate runs");
-  }
+  require_room_for_numbers(job, "--argsort", input_bytes);
   adopt_numbered_elements(job);
   job.dtype.reset();
 }
@@ -163,6 +182,7 @@ Job make_job(const Options& options, const StoredArray& stored,
   if (!options.argsort) refuse_numbers_that_numpy_lacks(job);
   if (job.counts) adopt_counts(job, options, stored);
   if (options.argsort) adopt_positions(job, input_bytes);
+  if (options.shuffle) adopt_shuffle(job, *options.shuffle, input_bytes);
   job.verify_encoding = options.verify_encoding;
   job.resumable = options.resume.has_value();
   job.resources = options;

@@ -24,8 +24,10 @@ struct Job {
   bool looks_like_sosd = false;  // the first input does, but is read as raw keys
 
   // --argsort: what an element of the input is. It is sorted together with its position, which
-  // alone comes out.
+  // alone comes out. --shuffle: it is sorted by a number made of its position and the seed, and
+  // comes out without that.
   std::optional<ElementFormat> numbered;
+  std::optional<std::uint64_t> shuffle_seed;
   std::size_t index_bytes = 0;    // of a position in memory and in runs
   bool index_may_shrink = false;  // in the output, since the size of the input is not known yet
   std::size_t padding_bytes = 0;  // before it (Numbering)
@@ -65,6 +67,8 @@ struct Job {
     return numbered ? *numbered : shown ? *shown : element;
   }
 
+  [[nodiscard]] bool writes_positions() const { return numbered && !shuffle_seed; }
+
   // The bytes of an element of the input in raw form.
   [[nodiscard]] std::size_t input_bytes() const {
     return input_element().bytes() + (adds_counts ? kCountBytes : 0);
@@ -72,7 +76,7 @@ struct Job {
 
   // Requires: `numbered` is set.
   [[nodiscard]] Numbering numbering() const {
-    return {numbered->bytes(), index_bytes, numbered->key.big_endian, padding_bytes};
+    return {numbered->bytes(), index_bytes, numbered->key.big_endian, padding_bytes, shuffle_seed};
   }
 
   // The elements in the order that is proven: equal ones in the order of their positions, unless
@@ -89,13 +93,13 @@ struct Job {
 
   // The bytes of an element of the output in raw form; of a position, the most it may have.
   [[nodiscard]] std::size_t result_bytes() const {
-    if (numbered) return index_bytes;
-    return shown.value_or(element).bytes() + (counts ? kCountBytes : 0);
+    if (writes_positions()) return index_bytes;
+    return input_element().bytes() + (counts ? kCountBytes : 0);
   }
 
   // The keys of the output; of positions the widest.
   [[nodiscard]] KeyFormat result_key() const {
-    if (!numbered) return shown.value_or(element).key;
+    if (!writes_positions()) return input_element().key;
     return {index_bytes == 4 ? KeyType::kU32 : KeyType::kU64, numbered->key.big_endian, false};
   }
 };

@@ -8,6 +8,7 @@
 
 #include "base/error.hpp"
 #include "form/npy.hpp"
+#include "options/record_options.hpp"
 #include "options/result_options.hpp"
 
 namespace gsort {
@@ -44,6 +45,8 @@ constexpr Term kParts[] = {{"--parts", has<&Options::parts>}};
 constexpr Term kReplaceWrite[] = {{"--replace=write", has<&Options::writes_into_file>}};
 constexpr Term kResume[] = {{"--resume", has<&Options::resume>}};
 constexpr Term kShare[] = {{"--share", has<&Options::share>}};
+constexpr Term kShuffle[] = {{"--shuffle", has<&Options::shuffle>}};
+constexpr Term kRandomShuffle[] = {{"--shuffle without SEED", has<&Options::draws_seed>}};
 constexpr Term kSkip[] = {
     {"--skip", [](A a) { return a.options.input_form.skip_bytes > 0; }},
     {"--skip-end", [](A a) { return a.options.input_form.skip_end_bytes > 0; }},
@@ -116,7 +119,19 @@ constexpr Term kPlaceOfRank[] = {
 constexpr Term kTakeOrJoin[] = {*kTake, *kJoin};
 constexpr Term kFormOrJoin[] = {*kForm, *kJoin};
 constexpr Term kSteps[] = {*kForm, *kTake, *kJoin};
-constexpr Term kForOneProcess[] = {*kArgsort, *kTop, *kMerge, *kBatches, *kResume, *kSplit};
+constexpr Term kOfOrder[] = {{"--reverse", [](A a) { return a.options.key.descending; }},
+                             {"--key",
+                              [](A a) {
+                                const auto& keys = a.options.record_keys;
+                                const bool is_own =
+                                    keys == std::vector<std::string>{std::string(kKeyOfShuffle)};
+                                return !keys.empty() && !is_own && string_bytes(a.options.key) == 0;
+                              }},
+                             *kUnique,
+                             *kMerge,
+                             *kArgsort};
+constexpr Term kForOneProcess[] = {*kArgsort, *kShuffle, *kTop,  *kMerge,
+                                   *kBatches, *kResume,  *kSplit};
 constexpr Term kShareOf[] = {{"--share=I/P", has<&Options::share>}};
 constexpr Term kTakeOf[] = {{"--take=I/P", has<&Options::take>}};
 constexpr Term kFromFolders[] = {{"--from=DIR,...", has<&Options::from>}};
@@ -204,6 +219,11 @@ constexpr OptionRule kResultRules[] = {
     {kArgsort, kNotWith, kCount, "-u --argsort writes where each key occurs first"},
     {kArgsort, kNotWith, kRows, kRavel},
     {kArgsort, kNotWith, kBatches, "sort one array at a time, or all elements as one"},
+
+    {kShuffle, kNotWith, kReads, kOnlyWritten},
+    {kShuffle, kNotWith, kOfOrder, "a shuffle does not compare elements; leave out {1}"},
+    {kShuffle, kNotWith, kBatches, "shuffle all elements as one, or one array at a time"},
+    {kRandomShuffle, kNotWith, kResume, "give SEED a number, so that the same command continues"},
 
     {kCount, kNeeds, kUniqueOrMerge, "add -u: one of each key comes out, with its count"},
     {kCount, kNotWith, kCheck, "--check -u says whether keys repeat"},

@@ -105,9 +105,8 @@ constexpr auto kRows = std::to_array<OptionSpec>({
               "a backslash in NAME. Without --key, all fields of a NumPy array of records are "
               "keys, in their order. Columns count from 0. --key=2r,0 sorts whole rows of a .npy "
               "array of two dimensions; a row has at most 16 KiB, and -u keeps the first of rows "
-              "with equal keys. Without --key, gsort sorts each row by itself. Arrays in Fortran "
-              "order are errors: they are stored by columns, so a row would need one read for each "
-              "column.",
+              "with equal keys. Without --key, gsort sorts each row by itself. An array in Fortran "
+              "order must be a file that is not compressed; the output is in C order.",
      .apply = add_record_keys},
     {.name = "unique",
      .letter = 'u',
@@ -198,8 +197,8 @@ constexpr auto kRows = std::to_array<OptionSpec>({
      .value_name = "FINGERPRINT",
      .group = kJob,
      .help = "status 1 if the fingerprint is another one",
-     .more = "With -c or --fingerprint: has another program lost or changed an element?",
-     .rules = "FINGERPRINT is that of the elements that gsort must read, as -c, --fingerprint, -v "
+     .rules = "With -c or --fingerprint: has another program lost or changed an element? "
+              "FINGERPRINT is that of the elements that gsort must read, as -c, --fingerprint, -v "
               "and --stats print it. EXAMPLES has an example.",
      .apply = [](Options& o, Text v) { o.expected = checked_fingerprint(v, "--expect"); }},
     {.name = "merge",
@@ -216,8 +215,8 @@ constexpr auto kRows = std::to_array<OptionSpec>({
     {.name = "intersect",
      .group = kJob,
      .help = "with -m: one of each key that is in every FILE",
-     .more = "In one pass, on the CPU, without temporary files.",
-     .rules = "Sorted FILEs are compared as they are read. The output has one of each key, as with "
+     .rules = "In one pass, on the CPU, without temporary files. The output has one of each key, "
+              "as with "
               "-u; with records, the first one in the first FILE. Works with all key types.",
      .apply = [](Options& o, Text) { o.intersect = true; }},
     {.name = "subtract",
@@ -248,6 +247,20 @@ constexpr auto kRows = std::to_array<OptionSpec>({
          "the keys; .npy and text outputs work, too. With --top N, the positions of the first N. A "
          "header (--skip) is not copied, and the output cannot be one of the FILEs.",
      .apply = [](Options& o, Text) { o.argsort = true; }},
+    {.name = "shuffle",
+     .value_kind = kOptional,
+     .value_name = "SEED",
+     .implicit_value = "random",
+     .group = kJob,
+     .help = "write the elements in a random order",
+     .more = "A SEED gives the same order in any memory. With --top=N: a sample.",
+     .rules =
+         "Every order is equally likely. It depends only on SEED, a number below 2^64, and the "
+         "number of elements. Without SEED, gsort draws one, which -v and --stats show. --record "
+         "needs no --key; the rows of a .npy FILE stay whole. Elements are sorted by 8 bytes "
+         "behind each, which need memory and temporary files, and are part of the fingerprint that "
+         "-v shows.",
+     .apply = set_shuffle},
     {.name = "each",
      .group = kJob,
      .help = "sort each FILE separately",
@@ -280,8 +293,8 @@ constexpr auto kRows = std::to_array<OptionSpec>({
      .group = kJob,
      .common = true,
      .help = "print the plan and stop; status 2 if none works",
-     .more = "Prints sizes, memory and disk space; reads sizes and beginnings of files.",
-     .rules = "Shows every size and count of the job, and the free memory and disk space. Does not "
+     .rules = "Reads sizes and beginnings of files. Shows every size and count of the job, and the "
+              "free memory and disk space. Does not "
               "work with --check.",
      .apply = [](Options& o, Text v) { o.explain = parse_choice(v, kExplainModes, "--explain"); }},
     {.name = "resume",

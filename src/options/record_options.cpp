@@ -217,6 +217,9 @@ void resolve_records(Options& options) {
     options.record_bytes = string;
     options.record_keys.emplace_back("0");
   }
+  if (options.shuffle && options.record_bytes && options.record_keys.empty()) {
+    options.record_keys.emplace_back(kKeyOfShuffle);
+  }
   if (!options.record_bytes && options.record_keys.empty()) return;
   if (format_of_input(options.input_form, options.inputs.front()) == FileFormat::kNpy) return;
   if (!options.record_bytes) {
@@ -251,7 +254,7 @@ static Error no_bytes(const Options& options, const std::string& reason) {
       .hint("its header says so; leave out --type");
 }
 
-void adopt_records(Job& job, const Options& options, const StoredRecords& records) {
+static void require_record_bytes(const Options& options, const StoredRecords& records) {
   if (options.record_bytes.value_or(records.bytes) != records.bytes) {
     const bool is_typed = string_bytes(options.key) == options.record_bytes;
     throw Error(ErrorKind::kUsage,
@@ -260,6 +263,20 @@ void adopt_records(Job& job, const Options& options, const StoredRecords& record
                 fmt::format("the array has records of {} bytes", records.bytes))
         .hint(fmt::format("its header says so; leave out {}", is_typed ? "--type" : "--record"));
   }
+}
+
+void adopt_shuffled_records(Job& job, const Options& options, const StoredRecords& records) {
+  require_record_bytes(options, records);
+  const StoredField* const only = records.fields.size() == 1 ? &records.fields.front() : nullptr;
+  RecordFormat format{records.bytes, {{0, 1, std::nullopt}}};
+  if (only != nullptr && only->keys.size() == 1) format.keys = only->keys;
+  require_files_of_records(options, format, true);
+  set_source_of_typed_keys(job.type_source, TypeSource::kHeader);
+  job.element.records = std::move(format);
+}
+
+void adopt_records(Job& job, const Options& options, const StoredRecords& records) {
+  require_record_bytes(options, records);
   RecordFormat format;
   format.bytes = records.bytes;
   if (has_keys_of_type(options)) {

@@ -9,6 +9,9 @@
 
 namespace gsort {
 
+// The key of records that --shuffle gives them: it compares none.
+inline constexpr std::string_view kKeyOfShuffle = "0:bytes1";
+
 // What the option's value puts into the options. Throws: Error(kUsage).
 void set_record(Options& options, std::string_view value);
 void add_record_keys(Options& options, std::string_view value);
@@ -25,6 +28,9 @@ void adopt_table(Job& job, const Options& options, const StoredArray& table);
 // The same for an array of records, into the job: --key may name fields, and without it they are
 // the keys, in their order. Throws: Error(kUsage) as above, also for fields without an order.
 void adopt_records(Job& job, const Options& options, const StoredRecords& records);
+
+// The same for --shuffle, which compares no bytes of the elements: records, or rows of a table.
+void adopt_shuffled_records(Job& job, const Options& options, const StoredRecords& records);
 
 // The same for an array of keys. Throws: Error(kUsage) when --record or --key is given.
 void refuse_records_of_keys(const Options& options);

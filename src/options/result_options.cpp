@@ -2,6 +2,7 @@
 
 #include <charconv>
 #include <limits>
+#include <random>
 #include <set>
 #include <string>
 
@@ -60,6 +61,22 @@ bool adds_counts(const Options& options) {
 
 void set_top(Options& options, std::string_view value) {
   options.top = parse_elements(value, "--top");
+}
+
+void set_shuffle(Options& options, std::string_view value) {
+  options.draws_seed = value == "random";
+  if (options.draws_seed) {
+    std::random_device random;
+    options.shuffle = std::uint64_t{random()} << 32 | random();
+    return;
+  }
+  std::uint64_t seed = 0;
+  const auto [end, problem] = std::from_chars(value.data(), value.data() + value.size(), seed);
+  if (problem != std::errc() || end != value.data() + value.size()) {
+    throw Error(ErrorKind::kUsage, fmt::format("--shuffle '{}'", value), "is not a valid seed")
+        .hint("give a whole number from 0 to 18446744073709551615, or --shuffle alone");
+  }
+  options.shuffle = seed;
 }
 
 void set_min_count(Options& options, std::string_view value) {

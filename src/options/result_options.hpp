@@ -7,8 +7,9 @@
 
 namespace gsort {
 
-// The values of --top and --batch-elements. Throws: Error(kUsage).
+// The values of --top, --shuffle and others. Throws: Error(kUsage).
 void set_top(Options& options, std::string_view value);
+void set_shuffle(Options& options, std::string_view value);
 void set_min_count(Options& options, std::string_view value);
 // "c" of "a/b/c".
 [[nodiscard]] std::string name_in_folder(const std::string& path);

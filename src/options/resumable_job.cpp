@@ -37,8 +37,9 @@ std::string element_text(const ElementFormat& element) {
 }
 
 // Numbers are saved otherwise than records.
-std::string_view positions_text(const Job& job) {
+std::string positions_text(const Job& job) {
   if (!job.numbered) return "";
+  if (job.shuffle_seed) return fmt::format(" shuffled by {}", *job.shuffle_seed);
   return job.element.records ? " with positions" : " with positions, as numbers";
 }
 

@@ -62,11 +62,11 @@ std::string warning_of_positions(const Job& job, const std::string& output, KeyT
 std::string warning_of_output(const Request& request, const Job& job) {
   const auto named = request.output ? key_type_of_path(*request.output) : std::nullopt;
   if (!named) return {};
-  if (job.numbered) return warning_of_positions(job, *request.output, *named);
+  if (job.writes_positions()) return warning_of_positions(job, *request.output, *named);
   const bool is_like_inputs = job.adds_counts && is_named_like_an_input(request.inputs, *named);
   if (job.counts && !is_like_inputs)
     return warning(*request.output, "will hold keys with their counts");
-  if (!has_type(job, job.element) || is_type_of(job.element.key, *named)) return {};
+  if (!has_type(job, job.input_element()) || is_type_of(job.result_key(), *named)) return {};
   const bool is_asked = job.type_source == TypeSource::kOption;
   if (is_asked && is_named_like_an_input(request.inputs, *named)) return {};
   return warning(*request.output, "will hold " + type_words(job));

@@ -111,9 +111,10 @@ std::uint64_t Call::memory_bytes() const {
 }
 
 std::string Call::dtype() const {
-  if (job_.numbered) return io::npy_dtype_of(job_.result_key()).descr;
+  if (job_.writes_positions()) return io::npy_dtype_of(job_.result_key()).descr;
   if (job_.dtype) return job_.dtype->descr;
-  if (job_.element.shown_records()) return "'|V" + std::to_string(job_.element.bytes()) + "'";
+  const ElementFormat& element = job_.input_element();
+  if (element.shown_records()) return "'|V" + std::to_string(element.bytes()) + "'";
   return io::npy_dtype_of(job_.element.key).descr;
 }
 
@@ -163,7 +164,7 @@ Report Call::run(io::Output output, Meter& meter, const std::function<void()>& b
   PreparedSort prepared(options_, job_, reader_, std::move(outputs));
   Outcome outcome = prepared.run(&meter, before_name);
   prepared.remember_rates(outcome);
-  if (job_.numbered) job_.index_bytes = index_bytes_for(outcome.elements);
+  if (job_.writes_positions()) job_.index_bytes = index_bytes_for(outcome.elements);
   Report report;
   copy_statistics(outcome, report);
   report.output_bytes = outcome.output_elements * job_.result_bytes();

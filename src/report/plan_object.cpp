@@ -45,7 +45,8 @@ nlohmann::ordered_json plan_object(const Plan& plan, const Machine& machine) {
   const std::string floats = order_of_floats(element);
   json["order_of_floats"] =
       floats.empty() ? nlohmann::ordered_json(nullptr) : nlohmann::ordered_json(floats);
-  json["positions"] = plan.job.numbered.has_value();
+  json["positions"] = plan.job.writes_positions();
+  json["shuffle_seed"] = or_null(plan.job.shuffle_seed);
   json["unique"] = plan.job.unique;
   json["counts"] = plan.job.counts;
   json["adds_counts"] = plan.job.adds_counts;

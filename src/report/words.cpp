@@ -15,7 +15,7 @@ std::string elements_words(const Plan& plan) {
     return fmt::format("arrays of {} elements, each sorted on its own",
                        format_count(plan.job.array_elements));
   }
-  std::string words = plan.job.numbered ? "positions in the input" : "";
+  std::string words = plan.job.writes_positions() ? "positions in the input" : "";
   if (plan.job.unique) words += plan.job.numbered ? ", one of each key" : "one of each key";
   if (plan.job.counts)
     words += plan.job.adds_counts ? ", with its counts added" : ", with its count";
@@ -44,6 +44,9 @@ std::string key_words(const Job& job) {
   const ElementFormat& element = job.input_element();
   const KeyFormat& key = element.key;
   const auto records = element.shown_records();
+  if (job.shuffle_seed) {
+    return fmt::format("{}, in random order (seed {})", element_words(element), *job.shuffle_seed);
+  }
   if (string_bytes(key) > 0) {
     return fmt::format("{}, {} (type from {})", type_text(key), order_words(element),
                        describe(job.type_source));

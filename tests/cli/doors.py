@@ -41,6 +41,7 @@ SAMPLES = {
     "--expect": Sample("--fingerprint --expect=0:0000000000000000:0000000000000000", ""),
     "--merge": Sample("-m", inputs=BOTH), "--intersect": Sample("-m --intersect", inputs=BOTH),
     "--subtract": Sample("-m --subtract", inputs=BOTH), "--top": Sample("--top=7"), "--argsort": Sample("--argsort"),
+    "--shuffle": Sample("--shuffle=7"),
     "--each": Sample("--each", "folder"), "--split-output": Sample("--split-output=2", "out-{}.u64"),
     "--explain": Sample("--explain"), "--resume": Sample("--resume=kept"), "--inputs-here": Sample("--inputs-here"),
     "--files0-from": Sample("--files0-from=names", inputs=[]), "--replace": Sample("--replace=write"),
@@ -70,12 +71,12 @@ ONE_OF_THEM = "leave out one of them"
 REFUSED = {
     "program": {NEEDS_FORM: "--inputs-here", UNKNOWN: "--parts --peer-timeout"},
     "gsort-mpi": {
-        NOT_YET: "--count --min-count --batch-elements --merge --intersect --subtract --argsort --each --split-output "
+        NOT_YET: "--count --min-count --batch-elements --merge --intersect --subtract --argsort --shuffle --each --split-output "
                  "--files0-from --replace --decompress --batch-size",
     },
     "--form": {
         WITH_TAKE: "--unique --count --min-count --compress --verify-encoding",
-        ONE_PROCESS: "--check -C --fingerprint --expect --merge --intersect --subtract --top --argsort --each --split-output "
+        ONE_PROCESS: "--check -C --fingerprint --expect --merge --intersect --subtract --top --argsort --shuffle --each --split-output "
                      "--resume --batch-elements",
         "copy the elements into files of their own first": "--skip --skip-end --elements",
         "leave out -T: the runs stay in the folder of --form": "--temporary-directory",
@@ -83,7 +84,7 @@ REFUSED = {
     },
     "--take": {
         WITH_FORM: "--type --endian --reverse --float-order --record --key --skip --skip-end --elements --no-verify",
-        ONE_PROCESS: "--check -C --fingerprint --expect --merge --intersect --subtract --top --argsort --each --split-output "
+        ONE_PROCESS: "--check -C --fingerprint --expect --merge --intersect --subtract --top --argsort --shuffle --each --split-output "
                      "--resume --batch-elements",
         OWN_FILE: "--unique --count --min-count", "give inputs with --form only": "--files0-from", NEEDS_FORM: "--inputs-here", ONE_OF_THEM: "--replace",
         UNKNOWN: "--parts --peer-timeout",

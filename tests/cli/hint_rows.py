@@ -130,6 +130,9 @@ followed(r"did you mean --([\w=-]+)\?", renamed)
 followed(r"gsort -h shows the common options, gsort --help all", lambda call, found: [["-h"], ["--help"]])
 followed(r"(?:.*; )?leave out one of them", without_either)
 followed(r"leave out (-T|-m|--argsort|--skip-end|--skip|--elements)\b.*", without("{0}"))
+followed(r"a shuffle does not compare elements; leave out (--\w+)", without("{0}"))
+followed(r"give SEED a number, so that the same command continues", with_options("--shuffle=1"))
+followed(r"give a whole number from (\d+) to \d+, or (--shuffle) alone", with_value("--shuffle", "{0}"))
 followed(r"leave out --record and --key: the keys of the array are sorted", without("--record", "--key"))
 followed(r"runs are kept in the folder of --resume; leave out (-T)", without("{0}"))
 followed(r"its header says so; leave out (--record|--type)", without("{0}"))
@@ -157,7 +160,7 @@ followed(r"give it with --key=OFFSET:TYPE or -t (\w+)", with_value("--type", "{0
 followed(r"likely \w+ is the wrong type: -t (f64) sorts such numbers", with_value("--type", "{0}"))
 
 # Formats.
-followed(r"(?:unpack it|unpack it; \.npy files are sorted|samtools sort sorts it|save .*|cut one column .*|write its .*)"
+followed(r"(?:unpack it|take an array out, .*|samtools sort sorts it|save .*|cut one column .*|write its .*)"
          r"; -t \w+ sorts its bytes as they are", with_value("--type", "u8"))
 followed(r"--format=(text|npy) .*; -t \w+ sorts its bytes as they are", with_value("--format", "{0}"))
 followed(r"--format=npy sorts the array; (--format=bin) (--skip=\d+) sorts the bytes behind its header, and copies that",
@@ -248,10 +251,10 @@ prose(ABOUT_FILES, r"check the path", r"use a shorter name", r"give -m and --bat
 prose(ABOUT_MACHINE, r"free some space .*", r"raise the limit with 'ulimit -f'", r"the disk reported an error; .*",
       r"give a folder with more room .*", r"use at least <.*")
 prose(OTHER_PROGRAM, r"save (array\.ravel|numpy\.).*", r"array\.view\(.*", r"integers of 8 to 64 bits, .*", r"rows of up to .*",
-      r"save its numbers as a \.npy file, or as raw keys", r"arrays of one dimension are sorted, .*", r"numpy\.char\.encode.*", r"unpack it; \.npy files are sorted",
+      r"save its numbers as a \.npy file, or as raw keys", r"arrays of one dimension are sorted, .*", r"numpy\.char\.encode.*", r"take an array out, .*", r"give the file itself, decompressed",
       r"to sort its rows as records, save .*", r"write raw keys \(--format=IN:bin\); numpy\.fromfile .*")
 prose(ANOTHER_JOB, r"run gsort twice.*", r"the number of keys is not known in advance; .*", r"write the result with -o first, .*",
-      r"write all counts, .*", r"sort (one|them|into|each).*", r"only keys are counted, not records: .*",
+      r"write all counts, .*", r"sort (one|them|into|each).*", r"shuffle all elements as one, .*", r"only keys are counted, not records: .*",
       r"(split|resume|explain|check) one FILE at a time", r"run it once for each FILE", r"run --(?:form|take).*", r"merge .*",
       r"--take with .*", r"form the shares with --float-order=total, .*")
 prose(SAYS_WHY, r"each line holds one (number|key of bytes\d+), and nothing else", r"every array is sorted on its own and keeps its elements",

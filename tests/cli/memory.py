@@ -75,6 +75,7 @@ FEATURES = {
     "counts": "G -u --count I -o out",
     "counts as text": "G -u --count I --format=bin:text -o out",
     "positions": "G --argsort I -o out",
+    "shuffle": "G --shuffle I -o out",
     "array": "G in.npy -o out.npy",
     "counted file": "G -t u64 I --format=bin:sosd -o out",
     "merge": "G -m sorted sorted sorted sorted -t u64 -o out",

@@ -26,6 +26,7 @@ from pathlib import Path
 
 sys.path.insert(0, str(Path(__file__).resolve().parents[1] / "support"))
 import forms  # noqa: E402  found by the line above
+import shuffles  # noqa: E402
 
 UNPACKERS = {".gz": gzip.decompress, ".bz2": bz2.decompress, ".xz": lzma.decompress}
 PACKERS = {"": bytes, ".gz": gzip.compress, ".bz2": bz2.compress, ".xz": lzma.compress}
@@ -60,6 +61,7 @@ class Job:
     merge: bool = False
     array: int | None = None
     argsort: bool = False
+    shuffle: int | None = None
     check: str = ""
     around: tuple[bytes, bytes] = (b"", b"")  # the bytes before and behind the elements of each input
     places: list[str] = field(default_factory=list)  # the options for them
@@ -90,6 +92,8 @@ class Job:
         elements, step = self.all(), self.array or sys.maxsize
         if self.argsort:
             return self.positions(elements)
+        if self.shuffle is not None:
+            return b"".join([elements[at] for at in shuffles.order_of(self.shuffle, len(elements))][:self.top])
         result = []
         for begin in range(0, len(elements), step):
             result += sorted(elements[begin:begin + step], key=self.place)
@@ -251,12 +255,16 @@ class Runner:
         for path in self.folder.iterdir():
             shutil.rmtree(path) if path.is_dir() else path.unlink()
         names, stdin = self.write_inputs(rng, job, random.Random(-seed - 5))
+        drawing = random.Random(-seed - 7)  # as below
+        if not (job.merge or job.check or job.unique or job.array) and drawing.random() < 0.15:
+            job.shuffle = drawing.choice([0, 1, 2**64 - 1, drawing.getrandbits(64)])
+            job.options = [f"--shuffle={job.shuffle}"] + [word for word in job.options if word != "-r" and not word.startswith("--key")]
         options = [*job.options, *job.places, "-S", "40M" if large else rng.choice(["64M", "128M"])]
         options += ["--parallel=%d" % rng.choice([1, 2, 3])] + ["--decompress=auto"] * rng.choice([0, 1])
         options += ["-u"] * job.unique + ["-m"] * job.merge
         options += [] if job.top is None else [f"--top={job.top}"]
         options += [] if job.array is None else [f"--batch-elements={job.array}"]
-        is_plain = not job.merge and not job.check and job.array is None
+        is_plain = not job.merge and not job.check and job.array is None and job.shuffle is None
         job.argsort = is_plain and random.Random(-seed - 2).random() < 0.2  # as below
         counting = random.Random(-seed - 4)  # as below
         has_counts = job.merge and not large and not job.is_of_records()
@@ -267,7 +275,7 @@ class Runner:
         expecting = random.Random(-seed - 1)  # as above
         if job.check:
             return self.check(job, [*options, job.check], names, stdin, expecting)
-        if expecting.random() < 0.1:
+        if expecting.random() < 0.1 and job.shuffle is None:
             return self.fingerprint(job, [*options, "--fingerprint"], names, stdin, expecting)
         options += ["--argsort"] * job.argsort
         if self.may_be_each(job, names) and random.Random(-seed - 3).random() < 0.2:

@@ -14,6 +14,9 @@ from collections.abc import Callable
 from dataclasses import dataclass, replace
 from pathlib import Path
 
+sys.path.insert(0, str(Path(__file__).resolve().parents[1] / "support"))
+import shuffles  # noqa: E402  found by the line above
+
 NOT_ON_GPU = ("malloc",)  # CUDA's library crashes where memory runs out
 CODES = {"u8": "B", "u32": "I", "u64": "Q"}
 
@@ -75,6 +78,13 @@ def positions_of(name: str) -> Callable[[Path], bytes]:
     def wanted(folder: Path) -> bytes:
         keys = keys_of(folder, name)
         return array("I", sorted(range(len(keys)), key=keys.__getitem__)).tobytes()
+    return wanted
+
+
+def shuffled(name: str, seed: int) -> Callable[[Path], bytes]:
+    def wanted(folder: Path) -> bytes:
+        keys = keys_of(folder, name)
+        return array(keys.typecode, [keys[at] for at in shuffles.order_of(seed, len(keys))]).tobytes()
     return wanted
 
 
@@ -144,6 +154,8 @@ def cpu_sorts() -> dict[str, Sort]:
         "counts": small("u32", "-u", "--count", wanted=counted_keys("in.u32")),
         "positions": Sort("gsort-gen -t u64 -d zipf --size 2M -o in.u64", ["-S", "3M", "--argsort", "in.u64"],
                           positions_of("in.u64")),
+        "shuffle": Sort("gsort-gen -t u64 --size 2M -o in.u64", ["-S", "3M", "--shuffle=5", "in.u64"],
+                        shuffled("in.u64", 5)),
         "top": small("u32", "--top=1000", wanted=sorted_keys("in.u32", change=lambda keys: keys[:1000])),
         "parts": Sort("gsort-gen -t u32 --size 3M -o in.u32", ["-S", "3M", "--split-output=3", "in.u32"],
                       sorted_keys("in.u32"), parts=3),

@@ -318,9 +318,7 @@ std::vector<LieCase> make_cases() {
 
   add("unique", with_repeats(keys(use_one_chunk)), kOfChunks | std::set{Seam::kRepeats});
   add("spilled_unique", with_repeats(keys(use_runs)), spilled | std::set{Seam::kRepeats});
-  SortRequest unique_records = request_of_records(use_runs);
-  unique_records.unique = true;
-  add("unique_records", unique_records, spilled);
+  add("unique_records", request_of_records(use_runs), spilled).request.unique = true;
   const std::set<Seam> counts = {Seam::kCounts};
   add("counts", with_counts(keys(use_one_chunk), 1), kOfChunks | counts | placed);
   add("spilled_counts", with_counts(keys(use_runs), 1), spilled | counts);
@@ -332,6 +330,8 @@ std::vector<LieCase> make_cases() {
   const std::set<Seam> indexes = {Seam::kIndexes, Seam::kOutput};
   add("positions", with_positions(keys(use_one_chunk)), kOfChunks | indexes);
   add("spilled_positions", with_positions(keys(use_runs)), spilled | indexes);
+  add("shuffle", keys(use_one_chunk), kOfChunks | indexes).request.shuffle = 5;
+  add("shuffle_of_records", request_of_records(use_runs), spilled | indexes).request.shuffle = 5;
   add("positions_of_records", with_positions(request_of_records(use_runs)), spilled | indexes);
   const SortRequest floats = request_of({KeyType::kF32}, Distribution::kUniform, use_one_chunk);
   add("positions_of_array", of_array(floats), {Seam::kArray, Seam::kBlock, Seam::kIndexes});

@@ -7,6 +7,7 @@ from pathlib import Path
 from random import Random
 
 import forms
+import shuffles
 
 DISTRIBUTIONS = ["uniform", "sorted", "reversed", "nearly-sorted", "equal", "few-distinct", "zipf", "sawtooth",
                  "organ-pipe", "all-maximum"]
@@ -28,6 +29,7 @@ class Input:
     top: int | None = None
     array: int | None = None
     argsort: bool = False  # positions come out
+    shuffle: int | None = None  # the seed of a random order
     parts: int = 0  # that the output is split into, if it is
     merge: bool = False
     each: bool = False  # every input by itself
@@ -44,15 +46,16 @@ class Input:
 
     def element_options(self) -> list[str]:
         if self.columns:
-            words = [f"--key={self.columns}"]
+            words = [f"--key={self.columns}"] * (self.shuffle is None)
         elif self.keys:
-            words = [f"--record={forms.bytes_of(self.kind)}", f"--key={self.keys}"]
+            words = [f"--record={forms.bytes_of(self.kind)}"] + [f"--key={self.keys}"] * (self.shuffle is None)
         else:
             words = [] if self.form == "npy" else ["-t", self.kind]
         return words + ["--float-order=total"] * self.total
 
     def options(self) -> list[str]:
-        words = self.element_options() + ["--endian=big"] * self.big + ["-r"] * self.reverse + ["-u"] * self.unique
+        words = self.element_options() + ["--endian=big"] * self.big + ["-u"] * self.unique
+        words += ["-r"] * self.reverse if self.shuffle is None else [f"--shuffle={self.shuffle}"]
         words += [] if self.min_count is None else ["--count"] + [f"--min-count={self.min_count}"] * (self.min_count > 1)
         words += [] if self.top is None else [f"--top={self.top}"]
         words += [] if self.array is None else [f"--batch-elements={self.array}"]
@@ -115,11 +118,19 @@ class Input:
         words += [] if self.top is None else [f"top={self.top}"]
         if self.argsort:
             return self.wanted_positions(words, environment)
+        if self.shuffle is not None:
+            return self.wanted_shuffle()
         result = reference_sorted(words, b"".join(self.raw), environment)
         if self.min_count is not None:
             result = reference_sorted(words + ["alike"] * (not self.total), b"".join(self.raw), environment)
             counts = forms.counted(result, self.kind, self.big, self.min_count)
             return self.one_nan_of_counts(counts) if self.out_form == "text" else counts
+        return forms.one_nan(result, self.kind, self.big) if self.out_form == "text" else result
+
+    def wanted_shuffle(self) -> bytes:
+        size, raw = forms.bytes_of(self.kind), b"".join(self.raw)
+        order = shuffles.order_of(self.shuffle, len(raw) // size)[:self.top]
+        result = b"".join(raw[at * size:(at + 1) * size] for at in order)
         return forms.one_nan(result, self.kind, self.big) if self.out_form == "text" else result
 
     def wanted_positions(self, words: list[str], environment: dict) -> bytes:
@@ -214,6 +225,8 @@ def random_input(pick: Random, folder: Path, environment: dict) -> Input:
     given.array = int(2 ** pick.uniform(0, 18)) if what == "arrays" else None
     given.merge = what == "merge"
     given.argsort = what in ("", "unique", "top", "both") and given.min_count is None and pick.random() < 0.2
+    if what in ("", "top") and not given.argsort and given.min_count is None and pick.random() < 0.1:
+        given.shuffle = pick.choice([0, 1, 2**64 - 1, pick.getrandbits(64)])
     if not given.unique and given.out_form != "npy" and pick.random() < 0.15:
         given.parts = pick.choice([2, 3, 11, 100])
     if given.form == given.out_form == "bin" and not given.parts and pick.random() < 0.25:

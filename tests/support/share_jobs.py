@@ -54,7 +54,7 @@ class ShareJob:
 
     @staticmethod
     def suits(given) -> bool:
-        return not (given.array is not None or given.top is not None or given.merge or given.argsort or given.each
+        return not (given.array is not None or given.top is not None or given.merge or given.argsort or given.shuffle is not None or given.each
                     or any(given.around) or given.columns)
 
     def format_words(self, form: str) -> list[str]:

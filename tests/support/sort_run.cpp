@@ -121,6 +121,7 @@ Plan plan_for(const SortRequest& request, io::Reader& reader, const std::vector<
   options.count = request.min_count.has_value();
   options.min_count = request.min_count;
   options.argsort = request.argsort;
+  options.shuffle = request.shuffle;
   options.top = request.top;
   options.batch_elements = request.batch_elements;
   options.output_format = request.output_format.value_or(FileFormat::kBinary);
@@ -142,7 +143,7 @@ Plan plan_for(const SortRequest& request, io::Reader& reader, const std::vector<
   if (options.argsort || job.adds_counts) {
     reader.make_alike(floats_in_numeric_order(job.input_element()));
   }
-  if (options.argsort) reader.number_elements(job.numbering());
+  if (job.numbered) reader.number_elements(job.numbering());
   Machine machine = invented_machine(reader.known_size(), request.threads, kTiB);
   if (request.gpu_memory) {
     options.engine = EngineChoice::kCuda;
@@ -298,6 +299,7 @@ void make_chunks_short(SortRequest& request, std::uint64_t chunk_elements) {
   options.key = request.format;
   options.records = request.records;
   options.argsort = request.argsort;
+  options.shuffle = request.shuffle;
   options.engine = EngineChoice::kCuda;
   options.gpu_memory = request.gpu_memory;
   options.devices.all = true;

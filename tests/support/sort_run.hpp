@@ -41,7 +41,8 @@ struct SortRequest {
   bool unique = false;
   // With unique: keys come out with their counts. Without: `merged` has keys with their counts.
   std::optional<std::uint64_t> min_count;
-  bool argsort = false;  // positions come out
+  bool argsort = false;                  // positions come out
+  std::optional<std::uint64_t> shuffle;  // the seed of a random order
   std::optional<std::uint64_t> top;
   std::optional<std::uint64_t> batch_elements;
   std::optional<FileFormat> output_format;

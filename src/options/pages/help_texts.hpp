@@ -17,6 +17,7 @@ inline constexpr Example kExamples[] = {
     {"gsort -r dump.u32 -o top.u32", "the type from the suffix, largest first"},
     {"gsort -c out.f64", "is it sorted?"},
     {"gsort -m --subtract a.u64 b.u64", "keys of only the first sorted file"},
+    {"gsort --shuffle=1 a.u64 -o b.u64", "a random order, the same each time"},
     {"gsort --explain -S 1G big.u64", "what would happen with 1 GiB of memory"},
 };
 

@@ -8,12 +8,13 @@ io::WriterOptions writer_options(const Plan& plan, std::size_t result_bytes) {
   io::WriterOptions options;
   options.form = plan.job.output_form;
   options.key = plan.job.result_key();
-  if (plan.job.numbered) options.key.type = result_bytes == 4 ? KeyType::kU32 : KeyType::kU64;
+  if (plan.job.writes_positions())
+    options.key.type = result_bytes == 4 ? KeyType::kU32 : KeyType::kU64;
   options.element_bytes = result_bytes;
   options.counts = plan.job.counts;
   options.dtype = plan.job.dtype;
   options.row_elements = plan.job.row_elements;
-  if (!plan.job.numbered) options.columns = plan.job.columns;
+  if (!plan.job.writes_positions()) options.columns = plan.job.columns;
   options.empty_rows = plan.job.empty_rows;
   options.windows = plan.output.windows;
   options.frame_elements = plan.output.encode.frame_elements;
@@ -25,7 +26,7 @@ io::WriterOptions writer_options(const Plan& plan, std::size_t result_bytes) {
 
 std::size_t OutputChain::result_bytes(std::optional<std::uint64_t> elements) const {
   const Job& job = plan_.job;
-  return job.numbered && elements ? index_bytes_for(*elements) : job.result_bytes();
+  return job.writes_positions() && elements ? index_bytes_for(*elements) : job.result_bytes();
 }
 
 PieceSink& OutputChain::begin(std::optional<std::uint64_t> elements, ConstByteSpan header,
@@ -46,7 +47,7 @@ PieceSink& OutputChain::begin_unproven(std::optional<std::uint64_t> elements,
   options.trailer = trailer_;
   parts_.emplace(outputs_, options, meter_)
       .begin(is_known ? std::optional(most) : std::nullopt,
-             job.numbered ? ConstByteSpan() : header);
+             job.writes_positions() ? ConstByteSpan() : header);
   return *parts_;
 }
 

@@ -32,7 +32,7 @@ class OutputChain {
         outputs_(outputs),
         proof_(proof),
         meter_(meter),
-        trailer_(plan.job.numbered ? nullptr : std::move(trailer)) {}
+        trailer_(plan.job.writes_positions() ? nullptr : std::move(trailer)) {}
 
   // To be called once, with the elements that will be put, or none if there are some: the sink
   // that takes them, from position `first` on.

@@ -3,7 +3,7 @@
 //   -u            UniqueSink, UniqueRecordSink   one of each key
 //   --top         LimitSink                      the first ones
 //                 ProvingSink                    the proof sees what comes out
-//   --argsort     IndexSink                      only positions
+//   --argsort     IndexSink                      only positions; --shuffle: only elements
 //   --count       CountSink, in place of all     each key with its count, proven there
 //
 // An OffsetSink stands in front if the elements are a range of the whole result. The bytes go into

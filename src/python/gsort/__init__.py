@@ -37,12 +37,14 @@ from ._in_memory import argsorted_in_memory, sorted_in_memory
 from ._outputs import reserving
 from ._progress import Progress, Watch, Watching
 from ._results import Summary, copied, place_of, positions, run
+from ._search import found
 from ._sets import compared
+from ._shuffle import in_whole_elements, seed_word
 from ._sources import Inputs, as_bool, is_text, key_type, option_words, require_dtype, wanted_dtype
 
 __version__ = metadata.version("gsort-external")
-__all__ = ["argsort", "check", "intersect1d", "merge", "segmented_argsort", "segmented_sort", "setdiff1d", "sort",
-           "sort_pairs", "unique", "Checked", "Progress", "Summary", "Error", "UsageError", "DataError", "FileError",
+__all__ = ["argsort", "check", "intersect1d", "merge", "searchsorted", "segmented_argsort", "segmented_sort",
+           "setdiff1d", "shuffle", "sort", "sort_pairs", "unique", "Checked", "Progress", "Summary", "Error", "UsageError", "DataError", "FileError",
            "MissingFileError", "DeniedFileError", "ResourceError", "DeviceError", "CorruptError"]
 
 Size = Union[int, str, None]
@@ -279,6 +281,59 @@ def argsort(source: Any, output: Output = None, *, axis: Optional[int] = -1, kin
     in_numpy_order = isinstance(source, numpy.ndarray) and not is_path(output) and order is None \
         and float_order == "numeric" and key_type(source.dtype) is not None
     return positions(Inputs(source, dtype, in_numpy_order), words, output, progress, temporary)
+
+
+@_with_aliases
+def searchsorted(source: Any, values: Any, side: str = "left", *, dtype: Any = None, descending: bool = False) -> Any:
+    """The indices where values would keep a sorted source in order, as numpy.searchsorted.
+
+    Args:
+        source: a raw or .npy file, or an array, of keys in one dimension. It may be larger than memory: few pages are
+            read. It must be sorted; gsort.check says whether it is.
+        values: of the type of the keys, or of another one without a change of value.
+        side: "left" is in front of equal keys, "right" behind them.
+        dtype, descending: as for sort.
+
+    Raises: as sort.
+    """
+    return found(source, values, side, dtype, descending)
+
+
+@_with_aliases
+def shuffle(source: Any, output: Output = None, *, seed: Optional[int] = None, dtype: Any = None, top: Optional[int] = None,
+            memory: Size = None, gpu_memory: Size = None, threads: Optional[int] = None, engine: str = "auto",
+            temporary: Any = None, progress: Union[bool, Watch, None] = None) -> Any:
+    """The elements in a random order; every order is equally likely. Of one array, elements of the first dimension, of any
+    dtype but object, as numpy.random.Generator.permutation does; of a two-dimensional .npy file, rows.
+
+    Args:
+        source, output: as for sort; output may be the source.
+        seed: a whole number below 2**64. The same seed gives the same order of as many elements; None draws one.
+        top: return only the first `top` elements: a sample without repeats.
+        dtype, memory, gpu_memory, threads, engine, temporary, progress: as for sort.
+
+    Returns, raises: as sort.
+    """
+    options = {"memory": memory, "gpu_memory": gpu_memory, "threads": threads, "engine": engine, "temporary": temporary}
+    words = [*option_words(top=top, **options), seed_word(seed)]
+    array, output = _sole(source, output, dtype)
+    if not isinstance(array, numpy.ndarray) or is_path(output):
+        return run(Inputs(array, dtype), words, output, progress, temporary)
+    require_dtype(array, wanted_dtype(dtype))
+    inputs = Inputs(in_whole_elements(array))
+    if output is not None and top is None:
+        require_place(output, array, array.dtype, array.shape)
+    with ExitStack() as stack:
+        if output is None:
+            result = run(inputs, words, None, progress, temporary)
+        else:
+            result = copied(inputs, words, place_of(temporary), progress, stack)
+        result = result.view(array.dtype).reshape(result.size, *array.shape[1:])
+        if output is None:
+            return result
+        require_place(output, array, array.dtype, result.shape)
+        output[...] = result
+    return output
 
 
 def sort_pairs(array: Any, values: Any, output: Optional[Tuple[Any, Any]] = None, *, offsets: Any = None,

@@ -86,6 +86,11 @@ class _Sort(_Argsort, total=False):
 class _Unique(_Engine, total=False):
     dtype: Optional[DTypeLike]
 
+class _Shuffle(_Engine, total=False):
+    seed: Optional[int]
+    dtype: Optional[DTypeLike]
+    top: Optional[int]
+
 class _Sets(_Work, total=False):
     assume_sorted: bool
     dtype: Optional[DTypeLike]
@@ -136,6 +141,12 @@ def segmented_argsort(array: _OnDevice, offsets: _Offsets, output: Optional[_OnD
 def sort_pairs(array: _OnDevice, values: _Values, output: Optional[Tuple[_OnDevice, _Values]] = None, *,
                offsets: _Offsets = None, descending: bool = False, float_order: str = "numeric",
                stream: Any = None) -> Tuple[_OnDevice, _Values]: ...
+def searchsorted(source: Source, values: Any, side: Literal["left", "right"] = "left", *,
+                 dtype: Optional[DTypeLike] = None, descending: bool = False, reverse: bool = False) -> Any: ...
+@overload
+def shuffle(source: Sources, output: Optional[Union[Array, Buffer]] = None, **options: Unpack[_Shuffle]) -> Array: ...
+@overload
+def shuffle(source: Sources, output: Path, **options: Unpack[_Shuffle]) -> Summary: ...
 @overload
 def intersect1d(a: Sources, b: Sources, output: Optional[Union[Array, Buffer]] = None, **options: Unpack[_Sets]) -> Array: ...
 @overload

@@ -123,6 +123,8 @@ _ARGUMENTS: List[Tuple["re.Pattern[str]", Any]] = [(re.compile(pattern), words) 
     (r"--check takes one file", "gsort.check takes one source"),
     (r"its header says so; leave out --endian, or sort such files separately",
      "its dtype says so; sort such sources separately"),
+    (r"--shuffle (?=\0)", "seed "),
+    (r", or --shuffle alone", ", or None"),
     (r"--each checks each file separately", "check one source at a time"),
     (r"its header says so", "its dtype says so"),
     (r"--format=npy sorts the array", "give the array the suffix .npy"),
@@ -154,7 +156,7 @@ _ARGUMENTS: List[Tuple["re.Pattern[str]", Any]] = [(re.compile(pattern), words) 
     (r"--float-order", "float_order"),
     (r"--count", "counts"),
     (r"--(top|unique|argsort|engine|output)", r"\1"),
-    (r"--(merge|check)", r"gsort.\1"),
+    (r"--(merge|check|shuffle)", r"gsort.\1"),
     (r"--intersect", "gsort.intersect1d"),
     (r"--subtract", "gsort.setdiff1d"))]
 

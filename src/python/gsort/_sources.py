@@ -252,14 +252,14 @@ def option_words(*, order: Any = None, descending: bool = False, float_order: st
                  memory: Union[int, str, None] = None, gpu_memory: Union[int, str, None] = None,
                  threads: Optional[int] = None, engine: str = "auto", temporary: Any = None) -> List[bytes]:
     """The options of a command line. Sizes are bytes, or texts such as "2G" and "50%"."""
-    words = [_word("engine", engine), _word("float-order", float_order)]
+    words = [as_word("engine", engine), as_word("float-order", float_order)]
     words += [b"--reverse"] * as_bool("descending", descending) + [b"--unique"] * as_bool("unique", unique)
     for name, size in (("buffer-size", memory), ("gpu-memory", gpu_memory)):
         if size is not None:
-            words.append(_word(name, size if isinstance(size, str) else f"{size}B"))
+            words.append(as_word(name, size if isinstance(size, str) else f"{size}B"))
     for name, count in (("top", top), ("parallel", threads)):
         if count is not None:
-            words.append(_word(name, count))
+            words.append(as_word(name, count))
     words += [b"--temporary-directory=" + path_word(folder) for folder in folders_of(temporary)]
     return words + [_ORDER + _encoded("order", field) for field in _fields_of(order)]
 
@@ -271,7 +271,7 @@ def _encoded(name: str, text: str) -> bytes:
         raise usage(f"{name} {text!r}", "is not valid Unicode", "check its spelling") from None
 
 
-def _word(name: str, value: object) -> bytes:
+def as_word(name: str, value: object) -> bytes:
     argument, text = with_arguments(f"--{name}"), str(value)
     if "\0" in text:
         raise usage(f"{argument} {text!r}", "has a null byte", "check its spelling")

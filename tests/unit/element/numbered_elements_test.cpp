@@ -1,7 +1,10 @@
 #include "element/numbered_elements.hpp"
 
 #include <algorithm>
+#include <cmath>
 #include <cstring>
+#include <map>
+#include <utility>
 #include <vector>
 
 #include <gtest/gtest.h>
@@ -163,6 +166,103 @@ TEST(NumberedElements, ThatCannotBeNumbersGetNoPadding) {
   EXPECT_EQ(padding_to_number({{KeyType::kU32}, {}}, {4, 4, false}), 0U);
   const RecordFormat not_only_keys{2, {{0, 1, KeyType::kU8, false, false}}};
   EXPECT_EQ(padding_to_number({{}, not_only_keys}, {2, 4, false}), 0U);
+}
+
+// The order in which a shuffle puts positions from `first` on.
+std::vector<std::uint32_t> shuffled(std::uint64_t seed, std::uint32_t count,
+                                    std::uint64_t first = 0) {
+  const Numbering numbering{1, 8, false, 0, seed};
+  const Bytes records = numbered_records(Bytes(count), numbering, first);
+  std::vector<std::pair<std::uint64_t, std::uint32_t>> numbers;
+  for (std::uint32_t i = 0; i < count; ++i) {
+    numbers.emplace_back(number_at(records.data() + i * 9 + 1, 8, false), i);
+  }
+  std::ranges::sort(numbers);
+  std::vector<std::uint32_t> order;
+  for (const auto& [number, position] : numbers) order.push_back(position);
+  return order;
+}
+
+// How many standard deviations the sum of squares is above what uniform counts give.
+double excess(const std::vector<std::uint64_t>& counts, double expected, double freedom) {
+  double sum = 0;
+  for (const std::uint64_t count : counts) {
+    const double difference = static_cast<double>(count) - expected;
+    sum += difference * difference / expected;
+  }
+  return (sum - freedom) / std::sqrt(2 * freedom);
+}
+
+constexpr double kMostDeviations = 4;  // of fixed seeds: the result is always the same
+
+TEST(Shuffle, GivesEveryOrderOfFiveElementsEquallyOften) {
+  constexpr std::uint64_t kSeeds = 120'000;
+  std::map<std::vector<std::uint32_t>, std::uint64_t> orders;
+  for (std::uint64_t seed = 0; seed < kSeeds; ++seed) ++orders[shuffled(seed, 5)];
+  ASSERT_EQ(orders.size(), 120U);
+  std::vector<std::uint64_t> counts;
+  for (const auto& [order, count] : orders) counts.push_back(count);
+  EXPECT_LT(std::abs(excess(counts, kSeeds / 120.0, 119)), kMostDeviations);
+}
+
+TEST(Shuffle, BringsEveryElementToEveryPlaceEquallyOften) {
+  constexpr std::uint32_t kCount = 32;
+  constexpr std::uint64_t kSeeds = 20'000;
+  std::vector<std::uint64_t> places(std::size_t{kCount} * kCount);
+  std::vector<std::uint64_t> neighbours(std::size_t{kCount} * kCount);
+  std::uint64_t fixed = 0;
+  for (std::uint64_t seed = 0; seed < kSeeds; ++seed) {
+    const auto order = shuffled(seed << 40, kCount, std::uint64_t{1} << 33);
+    for (std::uint32_t i = 0; i < kCount; ++i) {
+      ++places[std::size_t{i} * kCount + order[i]];
+      fixed += order[i] == i ? 1U : 0U;
+      if (i > 0) ++neighbours[std::size_t{order[i - 1]} * kCount + order[i]];
+    }
+  }
+  const double each = static_cast<double>(kSeeds) / kCount;
+  EXPECT_LT(std::abs(excess(places, each, (kCount - 1.0) * (kCount - 1.0))), kMostDeviations);
+  std::erase(neighbours, 0U);  // an element and itself
+  ASSERT_EQ(neighbours.size(), kCount * (kCount - 1));
+  EXPECT_LT(std::abs(excess(neighbours, each, kCount * (kCount - 1.0))), kMostDeviations);
+  EXPECT_NEAR(static_cast<double>(fixed) / kSeeds, 1, kMostDeviations / std::sqrt(kSeeds));
+}
+
+TEST(Shuffle, SpreadsEveryStretchOfALargeInputEvenly) {
+  constexpr std::uint32_t kCount = 1 << 20;
+  constexpr std::uint32_t kStretches = 64;
+  for (const std::uint64_t seed : {std::uint64_t{0}, std::uint64_t{1}, ~std::uint64_t{0}}) {
+    std::vector<std::uint64_t> counts(std::size_t{kStretches} * kStretches);
+    const auto order = shuffled(seed, kCount);
+    std::uint64_t ascending = 0;
+    for (std::uint32_t i = 0; i < kCount; ++i) {
+      const std::size_t from = std::size_t{order[i]} * kStretches / kCount;
+      ++counts[from * kStretches + std::size_t{i} * kStretches / kCount];
+      if (i > 0 && order[i - 1] < order[i]) ++ascending;
+    }
+    const double each = static_cast<double>(kCount) / (kStretches * kStretches);
+    const double freedom = (kStretches - 1.0) * (kStretches - 1.0);
+    EXPECT_LT(std::abs(excess(counts, each, freedom)), kMostDeviations) << seed;
+    EXPECT_NEAR(static_cast<double>(ascending), kCount / 2.0, 4 * std::sqrt(kCount / 12.0));
+  }
+}
+
+// Elements of 8 bytes, which are keys too, do not change the order.
+TEST(Shuffle, TakesElementsWithoutTheirNumbers) {
+  for (const std::size_t size : {1U, 3U, 4U, 8U, 16U, 100U}) {
+    const Numbering numbering{size, 8, false, 0, 5};
+    const Bytes elements = elements_of(size, 300);
+    Bytes records = numbered_records(elements, numbering, 77);
+    Bytes taken(elements.size());
+    take_indexes(records, numbering, size, taken.data());
+    EXPECT_EQ(taken, elements);
+    EXPECT_EQ(first_other_index(records, numbering, size, taken.data()), 300U);
+    taken[size * 200] ^= std::byte{1};
+    EXPECT_EQ(first_other_index(records, numbering, size, taken.data()), 200U);
+    const auto format =
+        numbered({{}, RecordFormat{static_cast<std::uint32_t>(size), {}}}, numbering, true);
+    EXPECT_EQ(format.records->keys.front().offset, size);
+    EXPECT_EQ(is_wide_key(*format.records), size == 8);
+  }
 }
 
 }  // namespace

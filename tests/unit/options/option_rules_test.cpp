@@ -86,6 +86,8 @@ const std::map<std::string, std::vector<Given>, std::less<>> kWays = {
     {"--reverse", {{{"-r"}}}},
     {"--share", {{{"--share=0/2"}}}},
     {"--share=I/P", {{{"--share=0/2"}}}},
+    {"--shuffle", {{{"--shuffle"}}, {{"--shuffle=7"}}}},
+    {"--shuffle without SEED", {{{"--shuffle"}}}},
     {"--skip", {{{"--skip=8"}}}},
     {"--skip-end", {{{"--skip-end=8"}}}},
     {"--split-output", {{{"--split-output=3"}}, {{"--split-output=3", "-o", "out-{}"}}}},

@@ -139,6 +139,9 @@ TEST_F(Forwarding, OfTheChainOfEachJob) {
   options = plain;
   options.argsort = true;
   EXPECT_EQ(offered_of(options), "proof ");
+  options.argsort = false;
+  options.shuffle = 1;
+  EXPECT_EQ(offered_of(options), "proof ");
 }
 
 }  // namespace

@@ -53,5 +53,17 @@ TEST(IndexSink, PutsNoPositionThatIsNotTheProvenOne) {
   EXPECT_STREQ(error.reason().c_str(), "it is another position than the verified one");
 }
 
+TEST(IndexSink, PutsTheElementsAloneWithASeed) {
+  constexpr std::uint64_t kCount = 100'003;
+  const Numbering numbering{1, 8, false, 0, 3};
+  test::CollectingSink collected(kCount, 1);
+  IndexSink sink(numbering, 1, collected);
+  sink.put(0, records_of(kCount, numbering));
+  EXPECT_EQ(collected.complaint(), "");
+  for (std::size_t i = 0; i < kCount; ++i) {
+    ASSERT_EQ(std::to_integer<std::size_t>(collected.bytes()[i]), i % 7);
+  }
+}
+
 }  // namespace
 }  // namespace gsort
