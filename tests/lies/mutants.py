@@ -46,6 +46,7 @@ HEADER = r'''// Made by tests/lies/mutants.py: which change is in effect.
 #pragma GCC diagnostic ignored "-Wunused-but-set-variable"
 #pragma GCC diagnostic ignored "-Wmisleading-indentation"
 #pragma GCC diagnostic ignored "-Wmaybe-uninitialized"
+#pragma GCC diagnostic ignored "-Wimplicit-fallthrough"
 #include <cstdlib>
 #include <optional>
 namespace gsort::mutant {

@@ -242,6 +242,28 @@ TEST(CountSink, CountsEqualFloatsOfSeveralBits) {
   }
 }
 
+// Makes a key equal to the one before it, behind the keys that are put first.
+class ChangingSink final : public PieceSink {
+ public:
+  explicit ChangingSink(Keys& keys) : keys_(keys) {}
+  void put(std::uint64_t /*position*/, ConstByteSpan /*pairs*/) override {
+    keys_[keys_.size() - 3] = keys_[keys_.size() - 4];
+  }
+
+ private:
+  Keys& keys_;
+};
+
+TEST(CountSink, FailsWhereKeysChangeBetweenTheTwoLooks) {
+  Keys keys(10'000);
+  std::ranges::generate(keys, [key = 0U]() mutable { return key++; });
+  Proof proof(kFormat, true, nullptr, OrderKind::kStrict);
+  ChangingSink changing(keys);
+  CountSink sink(kFormat, false, 1, proof, changing);
+  const Error error = io::test::error_of([&] { sink.put(0, bytes_of(keys)); });
+  EXPECT_EQ(error.kind(), ErrorKind::kCorrupt);
+}
+
 TEST(CountSink, EndsCallsThatWaitWhenTheEngineGivesUp) {
   Proof proof(kFormat, true, nullptr, OrderKind::kStrict);
   test::StreamSink next(kPairBytes);
