@@ -117,7 +117,7 @@ def resume(bed: Bed) -> None:
         "exchanging": lambda sort, _: sort.written() > 8 * COUNT // 50,
         "writing": lambda sort, _: sort.written() > 8 * COUNT // 2,
         "proving": lambda sort, _: (sort.folder / MARK).exists()}
-    for number, (phase, has_begun) in bed.some(tuple(enumerate(phases.items())), 2):
+    for number, (phase, has_begun) in bed.some(tuple(enumerate(phases.items())), 1):
         before, others = (0, 1, 2), ((2, 0), (3, 1, 0, 2))
         alone = [((1,), True, PROCESS)] if number == 1 else []
         for after, is_shared, victim in ((others[0], number % 2 == 0, PROCESS), (others[1], number % 2 == 1, PROCESS), *alone,
