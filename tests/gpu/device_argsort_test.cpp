@@ -25,7 +25,7 @@ template <class T>
 void argsort_and_compare(const std::vector<typename T::Key>& keys, KeyMap<typename T::Key> map) {
   using Key = typename T::Key;
   using Index = typename T::Value;
-  if (are_too_many(keys.size())) return;
+  if (is_left_out(keys.size())) return;
   std::vector<Index> expected(keys.size());
   std::iota(expected.begin(), expected.end(), Index{0});
   std::ranges::stable_sort(expected, {}, [&](Index i) { return map.to_ordered(keys[i]); });

@@ -56,6 +56,7 @@ TYPED_TEST(DeviceDistributeOnce, SortsEveryShapeOnce) {
   for (const NamedShape& named : kShapes) {
     for (const std::size_t size : {std::size_t{9001}, std::size_t{29999}, std::size_t{1} << 20,
                                    std::size_t{3} << 20, std::size_t{1} << 22}) {
+      if (are_too_many(size)) continue;
       const auto keys = make_keys<TypeParam>(named.shape, size, 5);
       sort_and_compare<TypeParam>(keys, {.choice = once()}, std::string(named.name) + ", once");
       sort_and_compare<TypeParam>(keys, {.choice = once(1), .store_map = map, .in_place = true},
@@ -70,6 +71,7 @@ TYPED_TEST(DeviceDistributeOnce, SortsEveryShapeOnce) {
 TYPED_TEST(DeviceDistributeOnce, SortsOnceWhatTheSampleMisleadsAbout) {
   constexpr unsigned kSampleBits = 2 + kSampleBitsOfOnceBin;
   for (const std::size_t size : {std::size_t{29996}, std::size_t{1} << 20}) {
+    if (are_too_many(size)) continue;
     for (const bool high : {false, true}) {
       auto keys = make_keys<TypeParam>(Shape::kUniform, size, 4);
       for (std::uint64_t i = 0; i < std::uint64_t{1} << kSampleBits; ++i) {

@@ -33,6 +33,7 @@ TYPED_TEST(DeviceDistribute, SortsEveryShape) {
   for (const NamedShape& named : kShapes) {
     for (const std::size_t size :
          {std::size_t{9001}, std::size_t{29999}, std::size_t{1} << 20, std::size_t{5} << 20}) {
+      if (are_too_many(size)) continue;
       sort_and_compare<TypeParam>(make_keys<TypeParam>(named.shape, size, 5),
                                   {.choice = choice_of(3, 3)}, std::string(named.name));
       if (this->HasFatalFailure()) return;
@@ -48,6 +49,7 @@ TYPED_TEST(DeviceDistribute, SortsWithAnyNumberOfBins) {
                                             {9U, 2U, 300000},
                                             {1U, 1U, 300000},
                                             {9U, 9U, 9000000}}) {
+    if (are_too_many(static_cast<std::size_t>(size))) continue;
     for (const Shape shape : {Shape::kUniform, Shape::kZipf, Shape::kMaximum, Shape::kSorted}) {
       sort_and_compare<TypeParam>(
           make_keys<TypeParam>(shape, static_cast<std::size_t>(size), 3),
@@ -60,6 +62,7 @@ TYPED_TEST(DeviceDistribute, SortsWithAnyNumberOfBins) {
 
 TYPED_TEST(DeviceDistribute, SortsInPlaceAndAtAnyAlignment) {
   for (const std::size_t size : {std::size_t{5000}, std::size_t{29998}, std::size_t{3000001}}) {
+    if (are_too_many(size)) continue;
     for (const std::size_t misalign : {0U, 1U, 2U, 3U}) {
       for (const bool in_place : {false, true}) {
         sort_and_compare<TypeParam>(
@@ -115,6 +118,7 @@ TYPED_TEST(DeviceDistribute, SortsKeysThatRepeatBesideTheirNeighbours) {
   for (const TypeParam often : {TypeParam{0}, TypeParam{1}, static_cast<TypeParam>(kGreatest / 2),
                                 static_cast<TypeParam>(kGreatest - 1), kGreatest}) {
     for (const std::size_t size : {std::size_t{9000}, std::size_t{29997}, std::size_t{2000000}}) {
+      if (are_too_many(size)) continue;
       std::vector<TypeParam> keys = mostly_equal<TypeParam>(size, often);
       for (std::size_t i = 1; i < size; i += 5) {
         keys[i] = static_cast<TypeParam>(often + (i % 3) - 1U);  // wraps at both ends
@@ -129,6 +133,7 @@ TYPED_TEST(DeviceDistribute, SortsWhatTheSampleMisleadsAbout) {
   constexpr auto kGreatest = static_cast<TypeParam>(~TypeParam{0});
   constexpr unsigned kSampleBits = 2 + 3 + 3;  // of bins of both distributions, and of each bin
   for (const std::size_t size : {std::size_t{29996}, std::size_t{1} << 20, std::size_t{3000003}}) {
+    if (are_too_many(size)) continue;
     for (const unsigned lie : {0U, 1U, 2U, 3U}) {
       std::vector<TypeParam> keys = make_keys<TypeParam>(Shape::kUniform, size, 4);
       for (std::uint64_t i = 0; i < std::uint64_t{1} << kSampleBits; ++i) {

@@ -127,7 +127,8 @@ void sort_pairs_in_place_and_apart(const std::vector<Key>& keys, Order order) {
 
 TYPED_TEST(DeviceLibrary, SortsPairsStably) {
   for (const Order order : gpu::orders_of<TypeParam>()) {
-    for (const std::size_t count : {0U, 1U, 700U, 20'000U}) {
+    for (const std::size_t count : {20'000U, 0U, 1U, 700U}) {
+      if (gpu::is_left_out()) continue;
       const auto keys = keys_of_few<TypeParam>(count, 97);
       sort_pairs_in_place_and_apart<TypeParam, std::uint32_t>(keys, order);
       sort_pairs_in_place_and_apart<TypeParam, double>(keys, order);
@@ -161,7 +162,7 @@ struct SortedSlices {
 
 template <class Key>
 void merge_two(std::uint64_t a_count, std::uint64_t b_count, Order order) {
-  if (gpu::are_too_many(a_count + b_count)) return;
+  if (gpu::is_left_out(a_count + b_count)) return;
   const auto slices = SortedSlices<Key>::of({a_count, b_count}, order);
   const std::uint64_t count = a_count + b_count;
   const DeviceArray<Key> input(slices.keys);
@@ -200,7 +201,7 @@ template <class Key>
 void merge_slices_of(std::vector<std::uint64_t> counts, Order order) {
   const auto slices = SortedSlices<Key>::of(std::move(counts), order);
   const std::uint64_t count = slices.keys.size();
-  if (gpu::are_too_many(count)) return;
+  if (gpu::is_left_out(count)) return;
   const auto slice_count = static_cast<std::uint32_t>(slices.counts.size());
   const DeviceArray<Key> input(slices.keys);
   const DeviceArray<Key> output(count);

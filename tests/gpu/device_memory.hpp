@@ -17,6 +17,11 @@
 #include "gpu/cuda/cuda_check.hpp"
 #include "library/device_bits.hpp"
 #include "support/gpu_expected.hpp"
+#ifdef GSORT_EMULATED_MOST_KEYS
+#include <optional>
+
+#include "support/some_of.hpp"
+#endif
 
 namespace gsort::gpu {
 
@@ -41,6 +46,9 @@ inline std::string reason_without_gpu() {
 struct CasesOfTest {
   std::size_t run = 0;
   std::size_t left_out = 0;
+#ifdef GSORT_EMULATED_MOST_KEYS
+  std::optional<test::SomeOf> some;
+#endif
 };
 inline CasesOfTest cases_of_test;
 
@@ -56,6 +64,24 @@ inline bool are_too_many(std::size_t count) {
   ++(are_many ? cases_of_test.left_out : cases_of_test.run);
   return are_many;
 }
+
+// Whether a case of so many elements is to be left out. The emulator runs the first one of a test
+// that is not too large, and one in four of the others (support/some_of.hpp).
+inline bool is_left_out(std::size_t count = 0) {
+  if (are_too_many(count)) return true;
+#ifdef GSORT_EMULATED_MOST_KEYS
+  if (cases_of_test.some) return !cases_of_test.some->takes();
+  cases_of_test.some.emplace(4U);
+#endif
+  return false;
+}
+
+// How often tests of several streams queue their calls.
+#ifdef GSORT_EMULATED_MOST_KEYS
+inline constexpr int kRoundsOfStreams = 2;
+#else
+inline constexpr int kRoundsOfStreams = 5;
+#endif
 
 class GpuTest : public ::testing::Test {
  protected:

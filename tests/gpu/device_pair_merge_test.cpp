@@ -65,7 +65,7 @@ void merge_keys_and_compare(std::vector<typename T::Key> keys, std::uint64_t a_c
 template <class T>
 void merge_arrays_and_compare(Shape shape, std::uint64_t a_count, std::uint64_t b_count,
                               bool swapped, KeyMap<typename T::Key> map = {}) {
-  if (are_too_many(a_count + b_count)) return;
+  if (is_left_out(a_count + b_count)) return;
   merge_keys_and_compare<T>(make_keys<typename T::Key>(shape, a_count + b_count, a_count), a_count,
                             swapped, map);
 }

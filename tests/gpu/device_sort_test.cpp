@@ -51,7 +51,7 @@ std::vector<std::size_t> border_sizes() {
 template <class Key>
 void sort_and_compare(std::vector<Key> keys, KeyMap<Key> load_map, KeyMap<Key> store_map,
                       std::size_t misalign, bool in_place, const std::string& what) {
-  if (are_too_many(keys.size())) return;
+  if (is_left_out(keys.size())) return;
   std::vector<Key> expected = keys;
   for (Key& key : expected) key = load_map.to_ordered(key);
   std::sort(expected.begin(), expected.end());
@@ -87,6 +87,7 @@ TYPED_TEST(DeviceSort, SortsEveryShape) {
     for (const std::size_t size : {std::size_t{777}, std::size_t{tuning.block_sort_keys()},
                                    std::size_t{tuning.block_sort_keys()} * 5 + 3,
                                    std::size_t{3} << 20, std::size_t{5} << 20}) {
+      if (are_too_many(size)) continue;
       sort_and_compare(make_keys<TypeParam>(named.shape, size, 5), {}, {}, 0, false,
                        std::string(named.name));
       if (this->HasFatalFailure()) return;
@@ -97,6 +98,7 @@ TYPED_TEST(DeviceSort, SortsEveryShape) {
 TYPED_TEST(DeviceSort, SortsInPlaceAndAtAnyAlignment) {
   for (const std::size_t size :
        {std::size_t{5000}, std::size_t{100001}, std::size_t{1} << 20, std::size_t{5000001}}) {
+    if (are_too_many(size)) continue;
     for (const std::size_t misalign : {0U, 1U, 2U, 3U}) {
       for (const bool in_place : {false, true}) {
         sort_and_compare(make_keys<TypeParam>(Shape::kUniform, size, misalign), {}, {}, misalign,
@@ -115,6 +117,7 @@ TYPED_TEST(DeviceSort, AppliesTheMapsOfEveryFormat) {
         const auto map = KeyMap<TypeParam>::of({type, big_endian, descending});
         for (const std::size_t size :
              {std::size_t{3001}, std::size_t{200000}, std::size_t{2200001}}) {
+          if (are_too_many(size)) continue;
           const auto keys = make_keys<TypeParam>(Shape::kUniform, size, 9);
           sort_and_compare(keys, map, map, 0, true, std::string(name_of(type)));
           sort_and_compare(keys, map, KeyMap<TypeParam>{}, 1, false, std::string(name_of(type)));
@@ -130,6 +133,7 @@ TYPED_TEST(DeviceSort, AppliesTheMapsOfRecordsThatAreOneKey) {
     const auto map =
         KeyMap<TypeParam>::of(ElementFormat{{}, records}.as_keys(sizeof(TypeParam)).key);
     for (const std::size_t size : {std::size_t{3001}, std::size_t{200000}}) {
+      if (are_too_many(size)) continue;
       const auto keys = make_keys<TypeParam>(Shape::kUniform, size, 9);
       sort_and_compare(keys, map, map, 0, true, describe_keys(records));
       sort_and_compare(keys, map, KeyMap<TypeParam>{}, 1, false, describe_keys(records));

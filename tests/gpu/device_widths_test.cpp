@@ -260,7 +260,8 @@ TYPED_TEST_SUITE(DeviceWidths, AllKeys);
 
 TYPED_TEST(DeviceWidths, ReplaysSortsAndMerges) {
   for (const Order order : gpu::orders_of<TypeParam>()) {
-    for (const std::uint64_t count : {1U, 9U, 700U, 20'011U}) {
+    for (const std::uint64_t count : {20'011U, 700U, 9U, 1U}) {
+      if (gpu::is_left_out()) continue;
       this->replay_all(calls_of_whole<TypeParam>(count, order), order);
       this->replay_all(calls_of_merges<TypeParam>(count, order), order);
     }
@@ -273,6 +274,7 @@ TYPED_TEST(DeviceWidths, ReplaysSegments) {
   const DeviceSegments segments{
       .array_count = offsets.size() - 1, .offsets = on_device.get(), .count = offsets.back()};
   for (const Order order : gpu::orders_of<TypeParam>()) {
+    if (gpu::is_left_out()) continue;
     this->replay_all(calls_of_segments<TypeParam>(offsets, segments, order), order);
   }
 }
@@ -292,6 +294,7 @@ TYPED_TEST(DeviceWidths, SortsEveryShortSequenceOfSpecialKeys) {
   const DeviceSegments segments{.array_count = offsets.size() - 1, .array_keys = kLength};
   for (const Order order : gpu::orders_of<TypeParam>()) {
     for (const auto& call : calls_of_segments<TypeParam>(offsets, segments, order)) {
+      if (gpu::is_left_out()) continue;
       replay(call, {keys}, order);
     }
   }
@@ -311,6 +314,7 @@ TYPED_TEST(DeviceNarrowKeys, AreSortedEachOfThem) {
   }
   for (const Order order : gpu::orders_of<TypeParam>()) {
     for (const auto& call : calls_of_whole<TypeParam>(keys.size(), order)) {
+      if (gpu::is_left_out()) continue;
       replay(call, {keys}, order);
     }
   }
@@ -415,6 +419,7 @@ void expect_counted_sorts(KeyType type) {
     for (unsigned kind = 0; kind < 6; ++kind) {
       const std::vector<Key> keys = counted_keys<Key>(kind, count);
       for (const std::size_t misalign : {0U, 1U, 5U}) {
+        if (gpu::is_left_out()) continue;
         const auto load = KeyMap<Key>::of({type, misalign == 1, misalign == 5});
         const auto store = misalign == 1 ? KeyMap<Key>{} : load;
         std::vector<Key> expected = keys;
@@ -434,7 +439,6 @@ void expect_counted_sorts(KeyType type) {
                               .load_map = load,
                               .store_map = store,
                               .scratch = {scratch.get(), bytes}});
-        gpu::cases_of_test.run = 1;
         ASSERT_TRUE(output.values() == expected) << count << " keys of kind " << kind;
         ASSERT_TRUE(output.guards_hold() && scratch.guards_hold());
       }

@@ -148,6 +148,7 @@ TYPED_TEST(SharesOfPairs, AreSortedStablyAsOneSequence) {
   using Value = typename TypeParam::second_type;
   for (const auto& counts : kCounts) {
     for (const std::uint64_t values : {0U, 1U, 2U, 100U}) {
+      if (is_left_out()) continue;
       SCOPED_TRACE(testing::Message() << counts.size() << " shares, " << values << " values");
       const auto keys = keys_of<Key>(sum_of(counts), values, counts.size());
       const auto map = values == 2 ? KeyMap<Key>{} : signed_descending<Key>();
@@ -161,6 +162,7 @@ TYPED_TEST(SharesOfPairs, AreSortedStablyAsOneSequence) {
 template <class Key, class Value>
 void expect_host_sorts(const std::vector<Key>& keys, std::uint32_t devices,
                        std::uint64_t least_chunk_keys) {
+  if (is_left_out()) return;
   SCOPED_TRACE(testing::Message() << devices << " devices, " << keys.size()
                                   << " pairs, chunks of at least " << least_chunk_keys);
   const auto map = signed_descending<Key>();

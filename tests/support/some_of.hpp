@@ -30,7 +30,7 @@ class SomeOf {
   explicit SomeOf(unsigned one_in)
       : one_in_(std::getenv("GSORT_EVERY_CASE") != nullptr ? 1 : one_in), random_(seed_of_cases()) {
     const testing::TestInfo& test = *testing::UnitTest::GetInstance()->current_test_info();
-    for (const char letter : std::string(test.name())) {
+    for (const char letter : std::string(test.test_suite_name()) + test.name()) {
       random_.discard(static_cast<unsigned char>(letter));
     }
   }
