@@ -22,7 +22,7 @@
 #include "gpu/cuda/copy_async.cuh"
 #include "gpu/cuda/programmatic_launch.cuh"
 #include "gpu/distribute/cell_sort_kernel.cuh"
-#include "gpu/distribute/pair_launch.hpp"
+#include "gpu/distribute/launch.hpp"
 #include "gpu/merge/block_store.cuh"
 
 namespace gsort::gpu {

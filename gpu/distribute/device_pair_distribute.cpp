@@ -33,7 +33,7 @@
 #include "gpu/distribute/distribute_once.hpp"
 #include "gpu/distribute/distribute_shape.hpp"
 #include "gpu/distribute/distribution_tables.hpp"
-#include "gpu/distribute/pair_launch.hpp"
+#include "gpu/distribute/launch.hpp"
 #include "gpu/distribute/tile_jobs.hpp"
 #include "gpu/records/pair_memory.hpp"
 

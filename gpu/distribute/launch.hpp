@@ -1,6 +1,6 @@
 // The parameters of the kernels that sort by distribution, and their launches. Each launch queues
-// one kernel on `stream`, with the shape that tuning.hpp or kDistribution has, and checks for
-// errors. Throws: Error(kDevice) naming the kernel.
+// one kernel on `stream`, with the shape that tuning.hpp, kDistribution or kPairDistribution has,
+// and checks for errors. Throws: Error(kDevice) naming the kernel.
 #pragma once
 
 #include <algorithm>
@@ -15,6 +15,7 @@
 #include "gpu/distribute/bin_table.hpp"
 #include "gpu/distribute/device_distribute.hpp"
 #include "gpu/records/elements.hpp"
+#include "gpu/records/launch.hpp"
 #include "gpu/segmented/launch.hpp"
 #include "gpu/sort/long_arrays.hpp"
 
@@ -248,7 +249,7 @@ struct PackedSortPass {
 // Where sorted words go: as keys, or as pairs, whose values lie apart from the output.
 template <class Key, class Value>
 struct ElementOutput {
-  Key* keys = nullptr;
+  Key* keys = nullptr;  // null for pairs: keys are not written
   EndMaps<Key> maps;
   const Value* values_in = nullptr;  // by place
   Value* values = nullptr;
@@ -294,6 +295,16 @@ void launch_first_distribution(const DistributionPass<Key>& pass, unsigned archi
 template <class Key>
 void launch_second_distribution(const DistributionPass<Key>& pass, unsigned architecture,
                                 cudaStream_t stream);
+void launch_bucket_merge(const BucketSortPass<Key, Value>& pass, unsigned architecture,
+                         cudaStream_t stream);
+template <class Key>
+void launch_pack_bins(const PackPass<Key>& pass, unsigned architecture, cudaStream_t stream);
+template <class Key>
+void launch_cell_sort(const PackedSortPass<Key>& pass, unsigned architecture, cudaStream_t stream);
+template <class Key>
+void launch_packed_sort(const PackedSortPass<Key>& pass, unsigned architecture,
+                        cudaStream_t stream);
+
 template <class Word, class Key>
 void launch_once_counts(const DistributionPass<Word, Key>& pass, unsigned architecture,
                         cudaStream_t stream);
@@ -304,14 +315,96 @@ template <class Key, class Value>
 void launch_bucket_sort(const BucketSortPass<Key, Value>& pass, unsigned architecture,
                         cudaStream_t stream);
 template <class Key, class Value>
-void launch_bucket_merge(const BucketSortPass<Key, Value>& pass, unsigned architecture,
-                         cudaStream_t stream);
-template <class Key>
-void launch_pack_bins(const PackPass<Key>& pass, unsigned architecture, cudaStream_t stream);
-template <class Key>
-void launch_cell_sort(const PackedSortPass<Key>& pass, unsigned architecture, cudaStream_t stream);
-template <class Key>
-void launch_packed_sort(const PackedSortPass<Key>& pass, unsigned architecture,
+// A tile's keys or values lie in shared memory with what ranks them: 128 KB. More would leave the
+// L1 cache too little for the loads on their way.
+template <class Key, class Value>
+inline constexpr DistributionTuning kPairDistribution{1024,
+                                                      sizeof(Key) + sizeof(Value) == 8 ? 16U : 8U};
+
+// Tiles are those of packed_pair_sort_kernel.
+template <class Key, class Value>
+inline constexpr CellSortTuning kCellPairSort{512, sizeof(Key) + sizeof(Value) == 8 ? 16U : 8U, 8,
+                                              1024};
+static_assert(holds_packed_tiles<PairOf<std::uint32_t, std::uint32_t>>(
+    kCellPairSort<std::uint32_t, std::uint32_t>));
+static_assert(holds_packed_tiles<PairOf<std::uint32_t, std::uint64_t>>(
+    kCellPairSort<std::uint32_t, std::uint64_t>));
+static_assert(holds_packed_tiles<PairOf<std::uint64_t, std::uint32_t>>(
+    kCellPairSort<std::uint64_t, std::uint32_t>));
+static_assert(holds_packed_tiles<PairOf<std::uint64_t, std::uint64_t>>(
+    kCellPairSort<std::uint64_t, std::uint64_t>));
+
+// The tile's keys or its values, and counters of 32 bits for each warp and bin.
+template <class Key, class Value>
+inline constexpr unsigned kPairStageBytes = kPairDistribution<Key, Value>.tile_keys() *
+                                                static_cast<unsigned>(std::max(sizeof(Key),
+                                                                               sizeof(Value))) +
+                                            kPairDistribution<Key, Value>.threads / 32 * kMostBins *
+                                                4;
+
+// Whether this much shared memory per block is enough.
+template <class Key, class Value>
+[[nodiscard]] constexpr bool pairs_fit_block(unsigned shared_bytes) {
+  return kPairStageBytes<Key, Value> + kBinsBytes <= shared_bytes;
+}
+
+inline constexpr unsigned kPieceSumThreads = 1024;
+
+// One distribution of pairs, or the count before it. What a distribution of keys takes is in
+// `keys`, whose chunks and counts are not used: pairs lie where the sorted array will have their
+// bucket.
+template <class Key, class Value>
+struct PairDistributionPass {
+  DistributionPass<Key> keys;
+  const Value* values_in = nullptr;
+  Value* values_out = nullptr;
+  // Of each piece: how many pairs of each bin; later, how many those before it have.
+  std::uint64_t* pieces = nullptr;
+  // Where the bins begin: of the first distribution as the buckets that they become; else nullptr,
+  // and keys.rooms has it.
+  const BucketPlace* bin_places = nullptr;
+};
+
+// The tiles of long arrays of pairs and packed tiles, as LongSortPass for keys.
+template <class Key, class Value>
+struct PairLongSortPass {
+  LongSortPass<Key> keys;
+  const Value* values_in = nullptr;
+  Value* values_after_even_passes = nullptr;
+  Value* values_after_odd_passes = nullptr;
+};
+
+template <class Key, class Value>
+struct PackedPairSortPass {
+  PairLongSortPass<Key, Value> buckets;  // input: the distributed pairs
+  const LongArray* packed_tiles = nullptr;
+  LongArray* crowded_tiles = nullptr;  // those that are merged: the tile arrays of `buckets`
+  DistributionCounts* counts = nullptr;
+};
+
+// One merge pass of long arrays of pairs.
+template <class Key, class Value>
+struct ListedPairMergePass {
+  PairMergePass<Key, Value> merge;
+  LongArrays arrays;
+  unsigned pass = 0;
+};
+
+// Writes keys.rooms and pieces.
+template <class Key, class Value>
+void launch_pair_counts(const PairDistributionPass<Key, Value>& pass, unsigned architecture,
                         cudaStream_t stream);
+template <class Key, class Value>
+void launch_pair_distribution(const PairDistributionPass<Key, Value>& pass, unsigned architecture,
+                              cudaStream_t stream);
+template <class Key, class Value>
+void launch_cell_pair_sort(const PackedPairSortPass<Key, Value>& pass, unsigned architecture,
+                           cudaStream_t stream);
+template <class Key, class Value>
+void launch_packed_pair_sort(const PackedPairSortPass<Key, Value>& pass, unsigned architecture,
+                             cudaStream_t stream);
+template <class Key, class Value>
+void launch_listed_pair_merge(const ListedPairMergePass<Key, Value>& pass, unsigned architecture,
+                              cudaStream_t stream);
 
 }  // namespace gsort::gpu

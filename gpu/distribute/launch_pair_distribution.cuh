@@ -1,4 +1,4 @@
-// The bodies of the launches of pair_launch.hpp; included by one .cu file a type of pairs.
+// The bodies of the launches of pairs in launch.hpp; included by one .cu file a type of pairs.
 #pragma once
 
 #include <algorithm>

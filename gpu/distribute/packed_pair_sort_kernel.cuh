@@ -11,7 +11,7 @@
 
 #include "gpu/cuda/programmatic_launch.cuh"
 #include "gpu/cuda/taken_jobs.cuh"
-#include "gpu/distribute/pair_launch.hpp"
+#include "gpu/distribute/launch.hpp"
 #include "gpu/records/pair_merge_kernel.cuh"
 #include "gpu/records/pair_sort_kernel.cuh"
 

@@ -11,7 +11,7 @@
 
 #include "gpu/cuda/programmatic_launch.cuh"
 #include "gpu/distribute/bin_count_kernel.cuh"
-#include "gpu/distribute/pair_launch.hpp"
+#include "gpu/distribute/launch.hpp"
 
 namespace gsort::gpu {
 

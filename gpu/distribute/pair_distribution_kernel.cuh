@@ -19,8 +19,8 @@
 #include <cstdint>
 
 #include "gpu/distribute/distribution_kernel.cuh"
+#include "gpu/distribute/launch.hpp"
 #include "gpu/distribute/pair_count_kernel.cuh"
-#include "gpu/distribute/pair_launch.hpp"
 #include "gpu/distribute/tile_groups.cuh"
 
 namespace gsort::gpu {

@@ -6,7 +6,7 @@
 #include "base/error.hpp"
 #include "distribute_cases.hpp"
 #include "gpu/distribute/distribute_shape.hpp"
-#include "gpu/distribute/pair_launch.hpp"
+#include "gpu/distribute/launch.hpp"
 
 namespace gsort::gpu {
 namespace {

@@ -10,7 +10,7 @@
 #include "distributions.hpp"
 #include "gpu/cuda/tuning.hpp"
 #include "gpu/distribute/distribute_shape.hpp"
-#include "gpu/distribute/pair_launch.hpp"
+#include "gpu/distribute/launch.hpp"
 #include "pairs_on_both.hpp"
 
 namespace gsort::gpu {
