@@ -92,7 +92,8 @@ __global__ void __launch_bounds__(kDistribution<Word, kStep>.threads)
         const BinHead<Word> head = pass.tables.heads[place.bucket];
         if (!head.is_single()) {
           std::uint64_t from = thread_find_keys<kStep>(pass, place.bucket, place.position);
-          const auto table = block_load_table<kStep>(pass.tables, place.bucket, head, shared_bins);
+          const auto table = block_load_table<kStep == DistributionStep::kSecond>(
+              pass.tables, place.bucket, head, shared_bins);
           __syncthreads();  // the table is loaded
 #pragma unroll 1
           for (; tiles > 0; --tiles) {

@@ -13,18 +13,14 @@
 // of them need this.
 //
 // Crowded cells. Normally distributed floats have most splitters in few cells, keys with far
-// outliers in one. A cell with more splitters has a node: equal cells again, of the range from its
-// first to its last splitter. A key takes one more look-up, and two comparisons. A cell
-// of a node can have a node, too, so keys of varying width take a look-up for every few widths. If
-// there is no room for a node, its splitters are bisected. A single distribution has no nodes: its
-// keys are bisected in as many steps as the cell with most splitters takes, or, if these are many,
-// descend a tree of all splitters (tree_node_of).
+// outliers in one. If a key is in a cell with more splitters, a thread searches for all its keys,
+// in as many steps as the cell with most splitters takes, so that the steps of several keys
+// overlap. If these are many, it descends a tree of all splitters (tree_node_of).
 //
 // Example: cells of 8 keys with slots of 2, from 0; splitters 0 5 20 22. Splitter 5 is alone in
 // cell 0 and becomes 4, where slot 2 begins; the entry has bin 0 and slot 1. Key 3 is in slot 1:
-// bin 0. Key 4 is in slot 2, after slot 1: bin 1. Cell 2 has two splitters: its keys are compared
-// with 20 and 22, and are in bin 1, 2 or 3. If it had 20 21 22 23, its node would have cells of one
-// key.
+// bin 0. Key 4 is in slot 2, after slot 1: bin 1. Cell 2 has two splitters: its keys are searched
+// for in two steps, and are in bin 1, 2 or 3.
 //
 // Repeated keys. Bin i has the keys from splitter i to splitter i + 1, less one. If key v is so
 // frequent in the sample that it is chosen as a splitter twice, the second one becomes v + 1. Then
@@ -45,15 +41,6 @@ inline constexpr unsigned kMostBinBits = 9;
 inline constexpr unsigned kMostBins = 1U << kMostBinBits;
 inline constexpr unsigned kCellBitsMore = 2;  // cells: four times as many as bins
 inline constexpr unsigned kMostCells = kMostBins << kCellBitsMore;
-// Limits for a table: nodes for every eight bins, and cells of nodes for every two bins.
-inline constexpr unsigned kNodesOfEightBins = 3;
-inline constexpr unsigned kNodeCellsOfTwoBins = 9;
-inline constexpr unsigned kMostNodes = kMostBins / 8 * kNodesOfEightBins;
-inline constexpr unsigned kMostNodeCells = kMostBins / 2 * kNodeCellsOfTwoBins;
-inline constexpr unsigned kMostNodeLevels = 8;
-// A node with more splitters has at most one cell for each. This leaves room for nodes inside it,
-// because its splitters may be unevenly spaced, too.
-inline constexpr unsigned kFewSplitters = 64;
 
 // The place of a bin's number, or a cell's entry, in shared memory. It has a gap after every 32:
 // keys in bit-reversed order, for example, have bins far apart, whose numbers would lie in one
@@ -76,22 +63,14 @@ inline constexpr unsigned kFewSplitters = 64;
 }
 
 // An entry of the table of cells. From the lowest bit: 10 bits for a bin, and one bit that is set
-// if the bin is searched for among others. The rest is the slot of the cell's splitter, less one;
-// or how to search: the number of steps of a bisection, 0 if two comparisons are enough, or a node,
-// from kFirstNode on. Without a splitter, it is the last slot, which no key exceeds.
+// if the bin is searched for among later ones. The rest is the slot of the cell's splitter, less
+// one; without a splitter, or where keys are searched for, the last slot, which no key exceeds.
 inline constexpr unsigned kEntrySlotShift = 11;
 inline constexpr std::uint32_t kSearched = 1U << 10;
 inline constexpr std::uint32_t kEntryBin = kSearched - 1;
 inline constexpr std::uint32_t kLastSlot = (1U << (32 - kEntrySlotShift)) - 1;
-inline constexpr unsigned kFirstNode = 16;
-static_assert(kMostBins <= kEntryBin && kMostBinBits < kFirstNode);
+static_assert(kMostBins <= kEntryBin);
 static_assert(kMostCells == 1U << kEntrySlotShift, "a position has the bits of a cell and a slot");
-
-// An entry of a cell of a node: a bin, and the steps of a bisection from kNodeStepShift on; or a
-// node, if this bit is set.
-inline constexpr unsigned kNodeStepShift = 10;
-inline constexpr unsigned kNodeInNode = 1U << 15;
-static_assert(kFirstNode << kNodeStepShift <= kNodeInNode && kMostNodes <= kNodeInNode);
 
 // Splitters low + 1 to high: those in a cell.
 struct BinRange {
@@ -101,42 +80,16 @@ struct BinRange {
   [[nodiscard]] GSORT_HOST_DEVICE constexpr unsigned count() const { return high - low; }
 };
 
-// A crowded cell that is divided again.
-template <class Key>
-struct alignas(2 * sizeof(Key)) CellNode {
-  static constexpr unsigned kCellBits = 12;  // enough for kMostNodeCells
-  static_assert(kMostNodeCells < 1U << kCellBits);
-
-  Key origin;             // its first splitter
-  std::uint32_t numbers;  // first cell; last cell, counted from the first; shift
-
-  [[nodiscard]] static GSORT_HOST_DEVICE constexpr CellNode of(Key origin, unsigned begin,
-                                                               unsigned last, unsigned shift) {
-    return {origin, begin | last << kCellBits | shift << 2 * kCellBits};
-  }
-  [[nodiscard]] GSORT_HOST_DEVICE constexpr unsigned begin() const {
-    return numbers & ((1U << kCellBits) - 1);
-  }
-  // The cell of the node that a key of the crowded cell belongs to.
-  [[nodiscard]] GSORT_HOST_DEVICE constexpr unsigned cell_of(Key key) const {
-    const Key from = key > origin ? key : origin;
-    const auto cell = static_cast<Key>((from - origin) >> (numbers >> 2 * kCellBits));
-    const unsigned last = numbers >> kCellBits & ((1U << kCellBits) - 1);
-    return begin() + (cell < last ? static_cast<unsigned>(cell) : last);
-  }
-};
-
 // The data of a table besides its splitters and cells. All keys lie in [least, most].
 template <class Key>
 struct BinHead {
   Key least;
   Key most;
-  Key origin;           // less than splitter 1; where the cells begin
-  Key last;             // splitter, before it is rounded; keys above it have its position
-  unsigned shift;       // gives the range from origin to last all bits of a key
-  unsigned bins;        // the number of splitters that are kept
-  std::uint16_t nodes;  // without nodes: the most steps of a cell's bisection
-  std::uint16_t node_cells;
+  Key origin;      // less than splitter 1; where the cells begin
+  Key last;        // splitter, before it is rounded; keys above it have its position
+  unsigned shift;  // gives the range from origin to last all bits of a key
+  unsigned bins;   // the number of splitters that are kept
+  unsigned steps;  // the most that a bisection within a cell takes
 
   // The keys are all the same.
   [[nodiscard]] GSORT_HOST_DEVICE constexpr bool is_single() const { return least == most; }
@@ -156,8 +109,6 @@ struct BinTable {
   const Key* splitters = nullptr;        // ascending; splitter 0 is head.least
   const std::uint32_t* cells = nullptr;  // at their spread_place
   unsigned cell_bits = 0;
-  const CellNode<Key>* nodes = nullptr;
-  const std::uint16_t* node_cells = nullptr;
 
   // From the lowest bit: the bin of a key, unless kSearched is set.
   [[nodiscard]] GSORT_HOST_DEVICE constexpr std::uint32_t find(const BinHead<Key>& head,
@@ -167,34 +118,16 @@ struct BinTable {
     const std::uint32_t slot = position << cell_bits & ~((1U << kEntrySlotShift) - 1);
     return (entry & (kSearched | kEntryBin)) + (slot > entry ? 1U : 0U);
   }
-  // The bin of a key for which find() sets kSearched.
-  [[nodiscard]] GSORT_HOST_DEVICE constexpr unsigned search(const BinHead<Key>& head,
-                                                            Key key) const {
-    const std::uint32_t entry = cells[spread_place(head.position_of(key) >> (32 - cell_bits))];
-    unsigned bin = entry & kEntryBin;
-    unsigned steps = entry >> kEntrySlotShift;
-    if (steps >= kFirstNode) {
-      unsigned found = steps - kFirstNode;
-      do {
-        found = node_cells[nodes[found & ~kNodeInNode].cell_of(key)];
-      } while ((found & kNodeInNode) != 0);
-      bin = found & kEntryBin;
-      steps = found >> kNodeStepShift;
-    }
-    const auto is_below = [&](unsigned other) {
-      return other < head.bins && splitters[other] <= key;
-    };
-    if (steps == 0) return bin + (is_below(bin + 1) ? 1U : 0U) + (is_below(bin + 2) ? 1U : 0U);
-    for (unsigned step = 1U << (steps - 1); step > 0; step >>= 1) {
-      if (is_below(bin + step)) bin += step;
-    }
-    return bin;
-  }
   // The last bin whose splitter is not above the key.
   [[nodiscard]] GSORT_HOST_DEVICE constexpr unsigned bin_of(const BinHead<Key>& head,
                                                             Key key) const {
     const std::uint32_t found = find(head, key);
-    return (found & kSearched) != 0 ? search(head, key) : found;
+    unsigned bin = found & kEntryBin;
+    if ((found & kSearched) == 0) return bin;
+    for (unsigned step = 1U << head.steps >> 1; step > 0; step >>= 1) {
+      if (bin + step < head.bins && splitters[bin + step] <= key) bin += step;
+    }
+    return bin;
   }
 
   // Whether bin `bin` holds only one key value, possibly repeated.
@@ -291,55 +224,18 @@ template <class PlaceOf>
   return static_cast<std::uint16_t>(low);
 }
 
-// The state while the nodes of a table are made: their splitters, and how many nodes and cells
-// were requested. take_node makes each node, node_entry its cells.
-template <class Key>
-struct NodeMaker {
-  const Key* splitters;  // rounded
-  unsigned most_nodes;
-  unsigned most_cells;
-  CellNode<Key>* nodes;  // room for most_nodes
-  BinRange* ranges;      // the same
-
-  // `sum` is the total that take_node has added.
-  [[nodiscard]] GSORT_HOST_DEVICE constexpr unsigned nodes_of(std::uint32_t sum) const {
-    return sum >> 16 < most_nodes ? sum >> 16 : most_nodes;
-  }
-  [[nodiscard]] GSORT_HOST_DEVICE constexpr unsigned cells_of(std::uint32_t sum) const {
-    return (sum & 0xffffU) < most_cells ? sum & 0xffffU : most_cells;
-  }
+// A cell's entry, and the steps of the bisection within it.
+struct CellEntry {
+  std::uint32_t bits;
+  unsigned steps;
 };
-
-// Makes a node of the range, which has more than two splitters. Returns its number, or most_nodes
-// if there is no room. add(n) adds n to the sum, and returns what it was.
-template <class Key, class Add>
-GSORT_HOST_DEVICE constexpr unsigned take_node(const NodeMaker<Key>& maker, BinRange range,
-                                               const Add& add) {
-  const Key origin = maker.splitters[range.low + 1];
-  const Key span = maker.splitters[range.high] - origin;
-  const unsigned most = range.count() > kFewSplitters ? range.count() : 4 * range.count();  // cells
-  unsigned shift = 0;
-  if (bits_of(span) > bits_of(most)) shift = bits_of(span) - bits_of(most);
-  while (span >> shift >= most) ++shift;
-  const auto last = static_cast<unsigned>(span >> shift);
-  const std::uint32_t sum = add(1U << 16 | (last + 1));
-  const unsigned number = sum >> 16;
-  const unsigned begin = maker.cells_of(sum);
-  if (number >= maker.most_nodes) return maker.most_nodes;
-  const bool fits = begin + last < maker.most_cells;
-  maker.nodes[number] = CellNode<Key>::of(origin, begin, last, shift);
-  maker.ranges[number] = fits ? range : BinRange{0, 0};
-  return fits ? number : maker.most_nodes;
-}
 
 // Returns the entry of cell `cell` of a table; needs no other cells. Requires: its splitters are
 // rounded.
-template <class Key, class Add>
-[[nodiscard]] GSORT_HOST_DEVICE constexpr std::uint32_t cell_entry(const BinTable<Key>& table,
-                                                                   const BinHead<Key>& head,
-                                                                   unsigned cell,
-                                                                   const NodeMaker<Key>& maker,
-                                                                   const Add& add) {
+template <class Key>
+[[nodiscard]] GSORT_HOST_DEVICE constexpr CellEntry cell_entry(const BinTable<Key>& table,
+                                                               const BinHead<Key>& head,
+                                                               unsigned cell) {
   const BinRange all{0, static_cast<std::uint16_t>(head.bins - 1)};
   const auto place_of = [&](unsigned bin) {
     return head.position_of(table.splitters[bin]) >> (32 - table.cell_bits);
@@ -347,39 +243,13 @@ template <class Key, class Add>
   const BinRange range{last_bin_before(all, cell, place_of),
                        last_bin_before(all, cell + 1, place_of)};
   constexpr std::uint32_t kNoSplitter = kLastSlot << kEntrySlotShift;
-  if (range.count() == 0) return kNoSplitter | range.low;
+  if (range.count() == 0) return {kNoSplitter | range.low, 0};
   const CellSlot slot = slot_of(head, table.cell_bits, table.splitters[range.high]);
-  if (range.count() == 1 && slot.is_begin) {
-    return slot.number == 0 ? kNoSplitter | range.high
-                            : (slot.number - 1) << kEntrySlotShift | range.low;
+  if (range.count() > 1 || !slot.is_begin) {
+    return {kNoSplitter | kSearched | range.low, bits_of(range.count())};
   }
-  unsigned how = 0;
-  if (range.count() > 2) {
-    const unsigned node = take_node(maker, range, add);
-    how = node < maker.most_nodes ? kFirstNode + node : bits_of(range.count());
-  }
-  return how << kEntrySlotShift | kSearched | range.low;
-}
-
-// Returns the entry of cell `cell` of all nodes' cells, which belongs to node `number`. Nodes on
-// the last level have no nodes in their cells.
-template <class Key, class Add>
-[[nodiscard]] GSORT_HOST_DEVICE constexpr std::uint16_t node_entry(const NodeMaker<Key>& maker,
-                                                                   unsigned number, unsigned cell,
-                                                                   bool is_last_level,
-                                                                   const Add& add) {
-  const CellNode<Key> node = maker.nodes[number];
-  const auto place_of = [&](unsigned bin) { return node.cell_of(maker.splitters[bin]); };
-  const BinRange all = maker.ranges[number];
-  const BinRange range{last_bin_before(all, cell, place_of),
-                       last_bin_before(all, cell + 1, place_of)};
-  unsigned entry = range.low;
-  if (range.count() > 2) {
-    const unsigned child = is_last_level ? maker.most_nodes : take_node(maker, range, add);
-    entry = child < maker.most_nodes ? kNodeInNode | child
-                                     : entry | bits_of(range.count()) << kNodeStepShift;
-  }
-  return static_cast<std::uint16_t>(entry);
+  if (slot.number == 0) return {kNoSplitter | range.high, 0};
+  return {(slot.number - 1) << kEntrySlotShift | range.low, 0};
 }
 
 }  // namespace gsort::gpu

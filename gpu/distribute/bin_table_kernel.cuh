@@ -12,7 +12,6 @@
 #include "gpu/cuda/programmatic_launch.cuh"
 #include "gpu/distribute/launch.hpp"
 #include "gpu/merge/block_sum.cuh"
-#include "gpu/merge/find_last.hpp"
 
 namespace gsort::gpu {
 
@@ -70,69 +69,25 @@ struct KeptSplitters {
   unsigned warp_sums[kMostBins / 32];
 };
 
-// The nodes of these splitters.
-template <class Key>
-struct KeptNodes {
-  CellNode<Key> nodes[kMostNodes];
-  BinRange ranges[kMostNodes];
-  std::uint32_t sum;  // total that take_node adds up
-  unsigned steps;     // without nodes: the most steps of a cell's bisection
-};
-
-// The steps of the bisection in a cell, in a table without nodes; 0: its keys need no search.
-[[nodiscard]] __device__ inline unsigned steps_of_entry(std::uint32_t entry) {
-  return (entry & kSearched) == 0 ? 0 : max(entry >> kEntrySlotShift, 2U);
-}
-
-// Writes the cells and the nodes of bucket `bucket`, and completes its head. All threads of the
-// block call this.
+// Writes the cells of bucket `bucket`, and completes its head. All threads of the block call this.
 template <class Key>
 __device__ void block_write_cells(const BinTables<Key>& tables, unsigned bucket,
-                                  const Key* splitters, KeptNodes<Key>& kept, BinHead<Key>& head) {
-  if (threadIdx.x == 0) kept.sum = kept.steps = 0;
-  __syncthreads();  // no nodes are taken
-  const NodeMaker<Key> maker{splitters, tables.node_count(), tables.node_cell_count(), kept.nodes,
-                             kept.ranges};
-  const auto add = [&](std::uint32_t n) { return atomicAdd(&kept.sum, n); };
+                                  const Key* splitters, BinHead<Key>& head) {
+  __shared__ unsigned most_steps;
+  if (threadIdx.x == 0) most_steps = 0;
+  __syncthreads();  // the maximum is clear
   const BinTable<Key> table{splitters, nullptr, tables.cell_bits()};
   const unsigned cells = tables.cell_count();
   std::uint32_t* const entries = tables.cells + std::uint64_t{bucket} * cells;
   unsigned steps = 0;
   for (unsigned cell = threadIdx.x; cell < cells; cell += blockDim.x) {
-    const std::uint32_t entry = cell_entry(table, head, cell, maker, add);
-    steps = max(steps, steps_of_entry(entry));
-    // Without nodes, find() must return the bin where the cell begins for keys that need a search:
-    // the entry gets the last slot, which no key exceeds.
-    const bool has_last_slot = !tables.has_nodes && (entry & kSearched) != 0;
-    entries[cell] = has_last_slot ? entry | kLastSlot << kEntrySlotShift : entry;
+    const CellEntry entry = cell_entry(table, head, cell);
+    steps = max(steps, entry.steps);
+    entries[cell] = entry.bits;
   }
-  if (!tables.has_nodes) {
-    if (steps > 0) atomicMax(&kept.steps, steps);
-    __syncthreads();  // all entries are known
-    head.nodes = static_cast<std::uint16_t>(kept.steps);
-    head.node_cells = 0;
-    return;
-  }
-  std::uint16_t* const node_cells =
-      tables.node_cells + std::uint64_t{bucket} * tables.node_cell_count();
-  unsigned done = 0;
-  for (unsigned level = 1; level <= kMostNodeLevels; ++level) {
-    __syncthreads();  // the nodes of this level are taken
-    const std::uint32_t sum = kept.sum;
-    const unsigned end = maker.cells_of(sum);
-    head.nodes = static_cast<std::uint16_t>(maker.nodes_of(sum));
-    head.node_cells = static_cast<std::uint16_t>(end);
-    __syncthreads();  // all have read the sum
-    if (end == done) break;
-    const auto begin_of = [&](std::uint64_t node) { return kept.nodes[node].begin(); };
-    for (unsigned cell = done + threadIdx.x; cell < end; cell += blockDim.x) {
-      const auto node = static_cast<unsigned>(find_last(head.nodes, cell, begin_of));
-      node_cells[cell] = node_entry(maker, node, cell, level == kMostNodeLevels, add);
-    }
-    done = end;
-  }
-  CellNode<Key>* const nodes = tables.nodes + std::uint64_t{bucket} * tables.node_count();
-  for (unsigned i = threadIdx.x; i < head.nodes; i += blockDim.x) nodes[i] = kept.nodes[i];
+  if (steps > 0) atomicMax(&most_steps, steps);
+  __syncthreads();  // all entries are known
+  head.steps = most_steps;
 }
 
 // Thread t has splitter t of `bins`. Keeps the last one of equal splitters. Returns how many are
@@ -188,7 +143,6 @@ __global__ void __launch_bounds__(kMostBins)
     bin_table_kernel(const __grid_constant__ TablePass<Key> pass) {
   constexpr Key kGreatest = static_cast<Key>(~Key{0});
   __shared__ KeptSplitters<Key> kept;
-  __shared__ KeptNodes<Key> kept_nodes;
   grid_begin();
   const unsigned bin = threadIdx.x;
   const bool is_first = blockIdx.x == 0;
@@ -220,7 +174,7 @@ __global__ void __launch_bounds__(kMostBins)
     pass.whole[0] = {0, 0};
     pass.whole[1] = {pass.count, (pass.count + pass.tile_keys - 1) / pass.tile_keys};
   }
-  block_write_cells(tables, bucket, kept.splitters, kept_nodes, head);
+  block_write_cells(tables, bucket, kept.splitters, head);
   if (bin == 0) tables.heads[bucket] = head;
 }
 

@@ -16,10 +16,8 @@ namespace gsort::gpu {
 // The table of one bucket in shared memory.
 template <class Key>
 struct SharedBins {
-  CellNode<Key> nodes[kMostNodes];
   Key splitters[spread_place(kMostBins)];
   std::uint32_t cells[spread_place(kMostCells)];
-  std::uint16_t node_cells[kMostNodeCells];
 };
 
 // Where the bucket's keys from `position` on begin in the input. Valid for one tile.
@@ -76,41 +74,24 @@ __device__ void block_for_pieces(const Pass& pass, BucketTile& found, const Work
   }
 }
 
-// Does not end with a barrier: the caller's next barrier makes the table visible.
-template <class Key>
-__device__ BinTable<Key> block_load_bins(const BinTables<Key>& tables, unsigned bucket,
-                                         const BinHead<Key>& head, SharedBins<Key>& shared) {
-  const Key* const splitters = tables.splitters + std::uint64_t{bucket} * tables.bins();
-  for (unsigned i = threadIdx.x; i < head.bins; i += blockDim.x) shared.splitters[i] = splitters[i];
-  const std::uint32_t* const cells = tables.cells + std::uint64_t{bucket} * tables.cell_count();
-  for (unsigned i = threadIdx.x; i < tables.cell_count(); i += blockDim.x) {
-    shared.cells[spread_place(i)] = cells[i];
-  }
-  const CellNode<Key>* const nodes = tables.nodes + std::uint64_t{bucket} * tables.node_count();
-  for (unsigned i = threadIdx.x; i < head.nodes; i += blockDim.x) shared.nodes[i] = nodes[i];
-  const std::uint16_t* const node_cells =
-      tables.node_cells + std::uint64_t{bucket} * tables.node_cell_count();
-  for (unsigned i = threadIdx.x; i < head.node_cells; i += blockDim.x) {
-    shared.node_cells[i] = node_cells[i];
-  }
-  return {shared.splitters, shared.cells, tables.cell_bits(), shared.nodes, shared.node_cells};
-}
-
 // If a bisection within the cells takes more steps than this, a descent through a tree of all
 // splitters is faster: the upper levels of the tree have few nodes, so lanes read the same ones.
 template <class Key>
 inline constexpr unsigned kMostSteps = sizeof(Key) == 4 ? 5 : 3;
 
-// The table of a single distribution. If the cell of one of a thread's keys needs a search, all its
-// keys are searched for in the same number of steps, so that these overlap.
-template <class Key>
+// The table of a bucket. If the cell of one of a thread's keys needs a search, all its keys are
+// searched for in the same number of steps, so that these overlap. kSearchesEach: if the steps are
+// few, only these keys are searched for, which takes more registers.
+template <class Key, bool kSearchesEach = false>
 struct SteppedTable {
-  BinTable<Key> table;   // without splitters and nodes
+  static constexpr unsigned kFewSteps = 2;
+
+  BinTable<Key> table;   // without splitters
   const Key* splitters;  // splitter i at place_of(i)
   unsigned bin_bits;
 
   [[nodiscard]] static __device__ bool is_tree(const BinHead<Key>& head) {
-    return head.nodes > kMostSteps<Key>;
+    return head.steps > kMostSteps<Key>;
   }
   [[nodiscard]] static __device__ unsigned place_of(const BinHead<Key>& head, unsigned bin,
                                                     unsigned bin_bits) {
@@ -123,12 +104,29 @@ struct SteppedTable {
   __device__ void search(const BinHead<Key>& head, const Key (&keys)[kKeys],
                          unsigned (&bins)[kKeys]) const {
     if (is_tree(head)) return descend(head, keys, bins);
+    if constexpr (kSearchesEach) {
+      if (head.steps <= kFewSteps) return search_each(head, keys, bins);
+    }
 #pragma unroll
     for (unsigned& bin : bins) bin &= kEntryBin;
 #pragma unroll 1
-    for (unsigned step = 1U << head.nodes >> 1; step > 0; step >>= 1) {
+    for (unsigned step = 1U << head.steps >> 1; step > 0; step >>= 1) {
 #pragma unroll
       for (unsigned i = 0; i < kKeys; ++i) {
+        const unsigned other = bins[i] + step;
+        if (other < head.bins && splitters[spread_place(other)] <= keys[i]) bins[i] = other;
+      }
+    }
+  }
+  template <unsigned kKeys>
+  __device__ void search_each(const BinHead<Key>& head, const Key (&keys)[kKeys],
+                              unsigned (&bins)[kKeys]) const {
+#pragma unroll
+    for (unsigned i = 0; i < kKeys; ++i) {
+      if ((bins[i] & kSearched) == 0) continue;
+      bins[i] &= kEntryBin;
+#pragma unroll
+      for (unsigned step = 1U << kFewSteps >> 1; step > 0; step >>= 1) {
         const unsigned other = bins[i] + step;
         if (other < head.bins && splitters[spread_place(other)] <= keys[i]) bins[i] = other;
       }
@@ -152,17 +150,22 @@ struct SteppedTable {
   }
 };
 
-// Loads the table of a single distribution, as block_load_bins does that of a bucket.
-template <class Key>
-__device__ SteppedTable<Key> block_load_steps(const BinTables<Key>& tables,
-                                              const BinHead<Key>& head, SharedBins<Key>& shared) {
+// Loads the table of a bucket. Does not end with a barrier: the caller's next barrier makes the
+// table visible.
+template <bool kSearchesEach = false, class Key>
+__device__ SteppedTable<Key, kSearchesEach> block_load_table(const BinTables<Key>& tables,
+                                                             unsigned bucket,
+                                                             const BinHead<Key>& head,
+                                                             SharedBins<Key>& shared) {
+  const Key* const splitters = tables.splitters + std::uint64_t{bucket} * tables.bins();
   for (unsigned bin = threadIdx.x; bin < tables.bins(); bin += blockDim.x) {
     if (bin == 0) continue;
     shared.splitters[SteppedTable<Key>::place_of(head, bin, tables.bin_bits)] =
-        bin < head.bins ? tables.splitters[bin] : static_cast<Key>(~Key{0});
+        bin < head.bins ? splitters[bin] : static_cast<Key>(~Key{0});
   }
+  const std::uint32_t* const cells = tables.cells + std::uint64_t{bucket} * tables.cell_count();
   for (unsigned i = threadIdx.x; i < tables.cell_count(); i += blockDim.x) {
-    shared.cells[spread_place(i)] = tables.cells[i];
+    shared.cells[spread_place(i)] = cells[i];
   }
   return {{nullptr, shared.cells, tables.cell_bits()}, shared.splitters, tables.bin_bits};
 }
@@ -187,21 +190,6 @@ struct KeptBins {
   }
 };
 
-template <class Key, DistributionStep kStep>
-using TableOf =
-    std::conditional_t<kStep == DistributionStep::kOnce, SteppedTable<Key>, BinTable<Key>>;
-
-// Loads the table of a bucket of this distribution.
-template <DistributionStep kStep, class Key>
-__device__ TableOf<Key, kStep> block_load_table(const BinTables<Key>& tables, unsigned bucket,
-                                                const BinHead<Key>& head, SharedBins<Key>& shared) {
-  if constexpr (kStep == DistributionStep::kOnce) {
-    return block_load_steps(tables, head, shared);
-  } else {
-    return block_load_bins(tables, bucket, head, shared);
-  }
-}
-
 // The first look-up of all keys; returns whether some have to be searched for.
 template <class Key, unsigned kKeys>
 __device__ bool thread_look_up(const BinHead<Key>& head, const BinTable<Key>& table,
@@ -214,17 +202,9 @@ __device__ bool thread_look_up(const BinHead<Key>& head, const BinTable<Key>& ta
   }
   return (all & kSearched) != 0;
 }
-template <class Key, unsigned kKeys>
-__device__ void thread_find_all(const BinHead<Key>& head, const BinTable<Key>& table,
-                                const Key (&keys)[kKeys], unsigned (&bins)[kKeys]) {
-  if (!thread_look_up(head, table, keys, bins)) return;
-#pragma unroll
-  for (unsigned i = 0; i < kKeys; ++i) {
-    if ((bins[i] & kSearched) != 0) bins[i] = table.search(head, keys[i]);
-  }
-}
-template <class Key, unsigned kKeys>
-__device__ void thread_find_all(const BinHead<Key>& head, const SteppedTable<Key>& steps,
+template <class Key, bool kSearchesEach, unsigned kKeys>
+__device__ void thread_find_all(const BinHead<Key>& head,
+                                const SteppedTable<Key, kSearchesEach>& steps,
                                 const Key (&keys)[kKeys], unsigned (&bins)[kKeys]) {
   if (thread_look_up(head, steps.table, keys, bins)) steps.search(head, keys, bins);
 }
@@ -238,7 +218,7 @@ __device__ void thread_find_all(const BinHead<Key>& /*head*/, const KeptBins<kTh
 }
 
 // Sets bins[i] to the bin of keys[i], which is key i * kThreads + threadIdx.x of `count`. Keys past
-// the count get kMostBins. Table: BinTable, SteppedTable or KeptBins.
+// the count get kMostBins. Table: SteppedTable or KeptBins.
 template <unsigned kThreads, class Key, class Table, unsigned kKeys>
 __device__ void thread_find_bins(const BinHead<Key>& head, const Table& table,
                                  const Key (&keys)[kKeys], unsigned count,

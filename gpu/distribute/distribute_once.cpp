@@ -86,7 +86,7 @@ struct OnceScratch {
         // A long bucket has more than a tile, and so less than twice as many tiles.
         long_tiles(cutter.take<BucketTile>(2 * (count / kBucketSort<Word>.tile_keys()) + 1)),
         sample(cutter.take<Word>(shape.sample_keys())),
-        tables(take_tables<Word>(cutter, 1, shape.first_bits, false)),
+        tables(take_tables<Word>(cutter, 1, shape.first_bits)),
         words(cutter.take<Word>(count)),
         values(cutter.take<Value>(kHasValues<Value> ? count : 0)) {}
 

@@ -260,7 +260,7 @@ __global__ void __launch_bounds__(kDistribution<Word, kStep>.threads,
   static_assert(kThreads >= kTileKeys / 32);
   Word* const tile_keys = reinterpret_cast<Word*>(shared_bytes);
   grid_begin();
-  std::conditional_t<kHasKept, KeptBins<kThreads, kKeys>, TableOf<Word, kStep>> table{};
+  std::conditional_t<kHasKept, KeptBins<kThreads, kKeys>, SteppedTable<Word>> table{};
   unsigned loaded = pass.bucket_count;  // whose table is in shared memory
   block_for_pieces<kTileKeys>(
       pass, found,
@@ -285,7 +285,7 @@ __global__ void __launch_bounds__(kDistribution<Word, kStep>.threads,
         thread_load_keys<kThreads>(pass, keys_at(), count, keys);
         if constexpr (!kHasKept) {
           if (loaded != place.bucket) {
-            table = block_load_table<kStep>(pass.tables, place.bucket, head, shared_bins);
+            table = block_load_table(pass.tables, place.bucket, head, shared_bins);
             loaded = place.bucket;
           }
         }

@@ -16,14 +16,11 @@ namespace gsort::gpu {
 
 template <class Key>
 [[nodiscard]] BinTables<Key> take_tables(ScratchCutter& cutter, std::uint64_t tables,
-                                         unsigned bin_bits, bool has_nodes = true) {
+                                         unsigned bin_bits) {
   BinTables<Key> taken;
   taken.bin_bits = bin_bits;
-  taken.has_nodes = has_nodes;
   taken.splitters = cutter.take<Key>(tables * taken.bins());
   taken.cells = cutter.take<std::uint32_t>(tables * taken.cell_count());
-  taken.nodes = cutter.take<CellNode<Key>>(tables * taken.node_count());
-  taken.node_cells = cutter.take<std::uint16_t>(tables * taken.node_cell_count());
   taken.heads = cutter.take<BinHead<Key>>(tables);
   return taken;
 }

@@ -120,11 +120,8 @@ template <class Key>
 struct BinTables {
   Key* splitters = nullptr;
   std::uint32_t* cells = nullptr;
-  CellNode<Key>* nodes = nullptr;
-  std::uint16_t* node_cells = nullptr;
   BinHead<Key>* heads = nullptr;
   unsigned bin_bits = 0;
-  bool has_nodes = true;
 
   [[nodiscard]] GSORT_HOST_DEVICE constexpr unsigned bins() const { return 1U << bin_bits; }
   [[nodiscard]] GSORT_HOST_DEVICE constexpr unsigned cell_bits() const {
@@ -132,13 +129,6 @@ struct BinTables {
   }
   [[nodiscard]] GSORT_HOST_DEVICE constexpr unsigned cell_count() const {
     return 1U << cell_bits();
-  }
-  // The largest number of nodes. A single distribution has none (SteppedTable).
-  [[nodiscard]] GSORT_HOST_DEVICE constexpr unsigned node_count() const {
-    return !has_nodes ? 0 : (bins() * kNodesOfEightBins + 7) / 8;
-  }
-  [[nodiscard]] GSORT_HOST_DEVICE constexpr unsigned node_cell_count() const {
-    return !has_nodes ? 0 : bins() / 2 * kNodeCellsOfTwoBins;
   }
 };
 

@@ -27,7 +27,7 @@ __global__ void __launch_bounds__(kPairDistribution<Key, Value>.threads)
   __shared__ BucketTile found;
   const DistributionPass<Key>& pass = pairs.keys;
   grid_begin();
-  BinTable<Key> table{};
+  SteppedTable<Key> table{};
   unsigned loaded = pass.bucket_count;  // whose table is in shared memory
   block_for_pieces<kTileKeys>(
       pass, found,
@@ -36,7 +36,7 @@ __global__ void __launch_bounds__(kPairDistribution<Key, Value>.threads)
         const BinHead<Key> head = pass.tables.heads[place.bucket];
         if (!head.is_single()) {
           if (loaded != place.bucket) {
-            table = block_load_bins(pass.tables, place.bucket, head, shared_bins);
+            table = block_load_table(pass.tables, place.bucket, head, shared_bins);
             loaded = place.bucket;
           }
           for (unsigned bin = threadIdx.x; bin < kMostBins; bin += kThreads) {

@@ -115,7 +115,7 @@ __device__ inline unsigned warp_find_peers(unsigned bin) {
 // bin, and so rank behind all others. Ensures: the warp's counters say how many pairs of each bin
 // it has.
 template <bool kIsFull, class Key, unsigned kPairs>
-__device__ void warp_rank_pairs(const BinHead<Key>& head, const BinTable<Key>& table,
+__device__ void warp_rank_pairs(const BinHead<Key>& head, const SteppedTable<Key>& table,
                                 const Key (&keys)[kPairs], unsigned count, unsigned* counters,
                                 RankedBin (&ranked)[kPairs]) {
   const unsigned lane = threadIdx.x % 32;
@@ -211,7 +211,7 @@ template <bool kIsFull, unsigned kThreads, class Key, class Value, class Stage, 
           unsigned kPairs, class LoadNext>
 __device__ void block_distribute_pairs(const PairDistributionPass<Key, Value>& pairs,
                                        std::uint64_t begin, unsigned count,
-                                       const BinHead<Key>& head, const BinTable<Key>& table,
+                                       const BinHead<Key>& head, const SteppedTable<Key>& table,
                                        const Stage& stage, Tile& tile, Key (&keys)[kPairs],
                                        const LoadNext& load_next) {
   constexpr unsigned kTilePairs = kThreads * kPairs;
@@ -292,7 +292,7 @@ __global__ void __launch_bounds__(kPairDistribution<Key, Value>.threads)
   const Stage stage = Stage::in(shared_bytes);
   const DistributionPass<Key>& pass = pairs.keys;
   grid_begin();
-  BinTable<Key> table{};
+  SteppedTable<Key> table{};
   unsigned loaded = pass.bucket_count;  // whose table is in shared memory
   block_for_pieces<kTilePairs>(
       pass, found,
@@ -307,7 +307,7 @@ __global__ void __launch_bounds__(kPairDistribution<Key, Value>.threads)
         std::uint64_t begin = place.bucket_begin + place.position;
         thread_load_pair_keys<kTilePairs>(pass, begin, count, keys);
         if (loaded != place.bucket) {
-          table = block_load_bins(pass.tables, place.bucket, head, shared_bins);
+          table = block_load_table(pass.tables, place.bucket, head, shared_bins);
           loaded = place.bucket;
         }
         thread_begin_piece(pairs, place.bucket, piece, shared_tile.next);
