@@ -21,6 +21,9 @@ __device__ inline std::uint64_t thread_add(std::uint64_t* number, std::uint64_t 
   return atomicAdd(reinterpret_cast<unsigned long long*>(number), addend);
 }
 
+// The shared memory of block_take_jobs.
+inline constexpr unsigned kTakenJobBytes = 2 * sizeof(std::uint64_t);
+
 // Calls work(job) for each job of [0, count) that falls to this block. `taken` counts what blocks
 // have taken beyond their first jobs; 0 before the launch. A block takes its next job before it
 // works on the last, so as not to wait for the counter. All threads of the block call this.

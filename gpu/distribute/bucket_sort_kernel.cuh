@@ -115,6 +115,8 @@ __global__ void __launch_bounds__(
               words, to, count, pass.most_of_cell, scratch)) {
         block_sort_list<kTuning.threads, kTuning.keys_per_thread>(words, to, count, co_ranks);
       }
+  static_assert(sizeof(scratch) + sizeof(found) + sizeof(co_ranks) + kTakenJobBytes <=
+                kBucketSortStaticBytes);
       return;
     }
     const BinTable<Word> table{pass.tables.splitters};

@@ -93,10 +93,10 @@ template <class Word, bool kAreLarge = false>
 inline constexpr unsigned kBucketSortBytes = kBucketSort<Word, kAreLarge>.tile_keys() *
                                                  static_cast<unsigned>(sizeof(Word)) +
                                              kBucketSort<Word, kAreLarge>.cell_bytes();
+inline constexpr unsigned kBucketSortStaticBytes = 20U << 10;  // at most, beside these
 template <class Word, bool kAreLarge = false>
 [[nodiscard]] constexpr bool buckets_fit_block(unsigned shared_bytes) {
-  constexpr unsigned kStaticBytes = 20U << 10;
-  return kBucketSortBytes<Word, kAreLarge> + kStaticBytes <= shared_bytes;
+  return kBucketSortBytes<Word, kAreLarge> + kBucketSortStaticBytes <= shared_bytes;
 }
 
 // A packed tile has so many keys at most: it is loaded as vectors that may begin before it.
