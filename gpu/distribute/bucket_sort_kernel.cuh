@@ -26,6 +26,7 @@ namespace gsort::gpu {
 template <class Key, class Value>
 struct PairTarget {
   using Word = std::uint64_t;
+  static constexpr bool kNestsCells = true;
 
   const ElementOutput<Key, Value>& output;
   std::uint64_t begin;

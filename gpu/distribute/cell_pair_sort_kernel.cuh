@@ -123,7 +123,8 @@ __device__ bool block_sort_pairs_by_cells(const PairLongSortPass<Key, Value>& pa
   thread_count_cells(keys, cells, stage.counts);
   __syncthreads();  // all pairs are counted
   const auto greatest = block_place_cells<kThreads, kCells>(
-      stage.counts, scratch.warp_sums, [](unsigned /*begin*/, unsigned /*count*/) {});
+      stage.counts, scratch.warp_sums,
+      [](unsigned /*cell*/, unsigned /*begin*/, unsigned /*count*/) {});
   // The barrier: all cells have their beginnings.
   const bool is_ranked =
       __syncthreads_or(greatest.reach > kWindowWords ? 1 : 0) != 0 || !Code::suits(range);

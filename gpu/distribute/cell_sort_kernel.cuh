@@ -15,8 +15,9 @@
 // cell of u32 keys is too long for the windows, a warp sorts it before them. If there are many such
 // cells, or one is very long, or keys are u64, the tile's keys are ranked within their cells, not
 // sorted in windows. If the range has gaps, or a few keys are frequent, a cell can have too many
-// keys to rank. Then the tile is read again and divided into cells by a sample of its own
-// (sampled_cells.hpp). If one of these has too many keys, too, the tile is sorted by merging.
+// keys to rank. Then the tile is read again and its cells are divided again (key_cells.hpp); or,
+// if these or keys are long, it is divided by a sample of its own (sampled_cells.hpp). If one of
+// these cells has too many keys, too, the tile is sorted by merging.
 //
 // Example. Keys 13 10 15 12 11, cells 2 0 3 1 0: 10 11 | 12 | 13 | 15 or 11 10 | 12 | 13 | 15.
 //
@@ -32,9 +33,9 @@
 
 #include "gpu/cuda/programmatic_launch.cuh"
 #include "gpu/cuda/taken_jobs.cuh"
+#include "gpu/distribute/crowded_cells.cuh"
 #include "gpu/distribute/key_cells.hpp"
 #include "gpu/distribute/launch.hpp"
-#include "gpu/distribute/sampled_cells.hpp"
 #include "gpu/distribute/sort_windows.cuh"
 #include "gpu/merge/block_store.cuh"
 #include "gpu/merge/block_sum.cuh"
@@ -53,7 +54,10 @@ struct CellScratch {
 };
 template <class Key, unsigned kThreads, unsigned kCells>
 struct KeyCellScratch : CellScratch<Key, kThreads> {
-  SampledCells<Key, kCells> cells;  // of a crowded tile
+  union {  // of a crowded tile
+    NestedCells<Key, kCells> nested;
+    SampledCells<Key, kCells> sampled;
+  };
   LongCells long_cells;
 };
 
@@ -234,8 +238,8 @@ struct GreatestCells {
   unsigned reach = 0;  // reach_of_cell
 };
 
-// Replaces the counts of the cells by the places where they begin; calls visit(begin, count) for
-// each cell of the thread. Requires: all keys are counted. Does not end with a barrier.
+// Replaces the counts of the cells by the places where they begin; calls visit(cell, begin, count)
+// for each cell of the thread. Requires: all keys are counted. Does not end with a barrier.
 template <unsigned kThreads, unsigned kCells, class Visit>
 __device__ GreatestCells block_place_cells(unsigned* cells, unsigned* warp_sums,
                                            const Visit& visit) {
@@ -259,9 +263,10 @@ __device__ GreatestCells block_place_cells(unsigned* cells, unsigned* warp_sums,
 #pragma unroll
   for (unsigned i = 0; i < kVectors; ++i) {
 #pragma unroll
-    for (unsigned& count : own[i].keys) {
+    for (unsigned j = 0; j < Vector::kKeys; ++j) {
+      unsigned& count = own[i].keys[j];
       greatest.reach = max(greatest.reach, reach_of_cell(begin, count));
-      visit(begin, count);
+      visit((kVectors * threadIdx.x + i) * Vector::kKeys + j, begin, count);
       const unsigned next = begin + count;
       count = begin;
       begin = next;
@@ -288,6 +293,9 @@ __device__ void thread_store_keys(Key (&keys)[kKeys], Key* to, int left, const E
 // Where the sorted keys of a tile go.
 template <class Key>
 struct KeyTarget {
+  // Nested cells are narrow enough for most tiles of keys of 32 bits.
+  static constexpr bool kNestsCells = sizeof(Key) == 4;
+
   Key* keys;
   const EndMaps<Key>& maps;
 
@@ -322,35 +330,6 @@ __device__ void thread_store_ranked(const Key* tile, unsigned count, const Cells
   }
 }
 
-// Makes the cells of a sample of the tile. All threads of the block call this.
-template <unsigned kThreads, class Key, unsigned kCells>
-__device__ void block_sample_cells(const Key* from, unsigned count, const KeyRange<Key>& range,
-                                   SampledCells<Key, kCells>& cells) {
-  constexpr unsigned kSegments = SampledCells<Key, kCells>::kSegments;
-  constexpr unsigned kRuns = kSegments / 32;
-  constexpr unsigned kRankers = kThreads / kSegments;  // threads for each key of the sample
-  static_assert(kThreads % kSegments == 0 && kRuns % kRankers == 0);
-  const unsigned i = threadIdx.x % kSegments;
-  if (threadIdx.x < kSegments) {
-    // A place in each stretch of the tile; not the same one, as keys may come in periods.
-    const unsigned place = (i << 8) + (i * 0x9e3779b9U >> 24);
-    cells.nodes[i] = warp_sort_keys(from[place * count / (kSegments << 8)]);
-    cells.ranks[i] = i % 32;
-  }
-  __syncthreads();  // the sample lies in sorted runs
-  const Key own = cells.nodes[i];
-  unsigned rank = 0;
-#pragma unroll 4
-  for (unsigned run = threadIdx.x / kSegments; run < kRuns; run += kRankers) {
-    if (run != i / 32) rank += thread_rank_in_run(cells.nodes + 32 * run, own, run < i / 32);
-  }
-  atomicAdd(&cells.ranks[i], rank);
-  __syncthreads();  // the ranks are known
-  if (threadIdx.x < kSegments) cells.sample[cells.ranks[i]] = own;
-  __syncthreads();  // the sample is sorted
-  if (threadIdx.x < kSegments) cells.make_segment(threadIdx.x, range.least, range.greatest);
-}
-
 // How a tile is sorted, by the counts of its cells.
 enum class CellOrder : std::uint8_t {
   kByWindows,
@@ -364,24 +343,24 @@ template <unsigned kCells, class Cells, class Key, unsigned kThreads>
 __device__ CellOrder block_order_cells(const Cells& cells, unsigned most_of_cell, unsigned* counts,
                                        KeyCellScratch<Key, kThreads, kCells>& scratch) {
   __syncthreads();  // all keys are counted
-  // A thread's cells are of one segment.
-  const bool has_order = cells.is_single(threadIdx.x * (kCells / kThreads));
   bool is_long = false;
-  const auto greatest = block_place_cells<kThreads, kCells>(
-      counts, scratch.warp_sums, [&](unsigned begin, unsigned count) {
-        if constexpr (LongCells::suit<Key>()) {
-          if (reach_of_cell(begin, count) <= kWindowWords) return;
-          if (has_order ? cells.are_single() : !scratch.long_cells.add(begin, count)) {
-            is_long = true;
-          }
-        }
-      });
-  if constexpr (!LongCells::suit<Key>()) {
-    is_long = greatest.reach > kWindowWords && (!has_order || cells.are_single());
-  }
+  unsigned most_keys = 0;  // of a cell that must be sorted
+  block_place_cells<kThreads, kCells>(counts, scratch.warp_sums,
+                                      [&](unsigned cell, unsigned begin, unsigned count) {
+                                        if (reach_of_cell(begin, count) <= kWindowWords) return;
+                                        const bool is_single = cells.is_single(cell);
+                                        if (is_single && !cells.are_single())
+                                          return;  // its keys are in order
+                                        if (!is_single) most_keys = max(most_keys, count);
+                                        if constexpr (LongCells::suit<Key>()) {
+                                          if (!is_single && scratch.long_cells.add(begin, count))
+                                            return;
+                                        }
+                                        is_long = true;
+                                      });
   // The barrier: all cells have their beginnings.
   if (__syncthreads_or(is_long ? 1 : 0) == 0) return CellOrder::kByWindows;
-  const bool is_crowded = !has_order && greatest.keys > most_of_cell;
+  const bool is_crowded = most_keys > most_of_cell;
   return __syncthreads_or(is_crowded ? 1 : 0) == 0 ? CellOrder::kByRanks : CellOrder::kCrowded;
 }
 
@@ -408,28 +387,50 @@ __device__ void block_store_cells(const ThreadKeys<Key, kThreads, kKeys>& keys, 
   });
 }
 
-// Sorts a tile that has equal cells with too many keys to rank; loads the keys again. Returns
-// false, with nothing written, if a cell of the sample has too many keys, too. Not inlined, because
-// it would take registers from the sort of other tiles.
-template <unsigned kThreads, unsigned kKeys, unsigned kCells, class Key, class Target>
-__device__ __noinline__ bool block_sort_crowded_tile(
-    const Key* from, Target to, unsigned count, const KeyRange<Key>& range, unsigned most_of_cell,
-    Key* tile, KeyCellScratch<Key, kThreads, kCells>& scratch) {
+// Sorts a tile by these cells; loads the keys again. Returns false, with nothing written, if a cell
+// has too many keys. Not inlined, because it would take registers from the sort of other tiles.
+template <unsigned kThreads, unsigned kKeys, unsigned kCells, class Key, class Cells, class Target>
+__device__ __noinline__ bool block_sort_by_known_cells(
+    const Key* from, Target to, unsigned count, const Cells& found, unsigned most_of_cell,
+    KeyCellScratch<Key, kThreads, kCells>& shared) {
+  extern __shared__ __align__(16) unsigned char shared_bytes[];
+  const Cells& cells = assume_shared(found);
+  auto& scratch = assume_shared(shared);
+  auto* const tile = reinterpret_cast<Key*>(shared_bytes);
   auto* const counts = reinterpret_cast<unsigned*>(tile + kThreads * kKeys);
   thread_clear_cells<kThreads, kCells>(counts);
   if (threadIdx.x == 0) scratch.long_cells.count = 0;
-  block_sample_cells<kThreads>(from, count, range, scratch.cells);
   ThreadKeys<Key, kThreads, kKeys> keys;
   keys.load(from, count);
   __syncthreads();  // the cells are known, the counts are clear
   KnownCells<kKeys> known;
-  known.find(keys, scratch.cells);
+  known.find(keys, cells);
   thread_count_cells(keys, known, counts);
-  const CellOrder order = block_order_cells(scratch.cells, most_of_cell, counts, scratch);
+  const CellOrder order = block_order_cells(cells, most_of_cell, counts, scratch);
   if (order == CellOrder::kCrowded) return false;
-  block_store_cells<kThreads, kKeys>(keys, count, known, scratch.cells, order, tile, counts,
+  block_store_cells<kThreads, kKeys>(keys, count, known, cells, order, tile, counts,
                                      scratch.long_cells, to);
   return true;
+}
+
+// Sorts a tile whose equal cells have too many keys to rank. Requires: the cells are counted.
+template <unsigned kThreads, unsigned kKeys, unsigned kCells, class Key, class Target>
+__device__ __noinline__ bool block_sort_crowded_tile(
+    const Key* from, Target to, unsigned count, KeyRange<Key> range, KeyCells<Key, kCells> equal,
+    unsigned most_of_cell, KeyCellScratch<Key, kThreads, kCells>& shared) {
+  extern __shared__ __align__(16) unsigned char shared_bytes[];
+  auto& scratch = assume_shared(shared);
+  const auto* const begins =
+      reinterpret_cast<const unsigned*>(reinterpret_cast<Key*>(shared_bytes) + kThreads * kKeys);
+  if (Target::kNestsCells && most_of_cell >= kMostRanked &&
+      block_nest_cells<kThreads>(equal, count, begins, scratch.warp_sums, scratch.nested) &&
+      block_sort_by_known_cells<kThreads, kKeys, kCells>(from, to, count, scratch.nested,
+                                                         kMostRanked, scratch)) {
+    return true;
+  }
+  block_sample_cells<kThreads>(from, count, range, scratch.sampled);
+  return block_sort_by_known_cells<kThreads, kKeys, kCells>(from, to, count, scratch.sampled,
+                                                            most_of_cell, scratch);
 }
 
 // Sorts `count` keys, at most one tile, from `from` to `to`, which may be the same. Returns false
@@ -455,7 +456,7 @@ __device__ bool block_sort_by_cells(const Key* from, const Target& to, unsigned 
   thread_count_cells(keys, cells, counts);
   const CellOrder order = block_order_cells(cells, kMostRanked, counts, scratch);
   if (order == CellOrder::kCrowded) {
-    return block_sort_crowded_tile<kThreads, kKeys>(from, to, count, range, most_of_cell, tile,
+    return block_sort_crowded_tile<kThreads, kKeys>(from, to, count, range, cells, most_of_cell,
                                                     scratch);
   }
   block_store_cells<kThreads, kKeys>(keys, count, cells, cells, order, tile, counts,

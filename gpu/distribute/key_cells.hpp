@@ -13,6 +13,7 @@
 #include <cstdint>
 
 #include "base/host_device.hpp"
+#include "gpu/distribute/bin_table.hpp"
 
 namespace gsort::gpu {
 
@@ -55,9 +56,21 @@ struct KeyCells {
     const unsigned shift = leading_zeros(range | 1U);
     return {least, shift, cell_factor<kCells>(static_cast<std::uint32_t>(range << shift >> 32))};
   }
+  // A range of one key, which is in this cell.
+  [[nodiscard]] static GSORT_HOST_DEVICE constexpr KeyCells of_one(Key key, unsigned cell) {
+    return {key - 1, 63, 2 * cell};
+  }
   // Less than kCells. Requires: key is in the range.
   [[nodiscard]] GSORT_HOST_DEVICE constexpr unsigned of_key(Key key) const {
     return multiply_high(static_cast<std::uint32_t>((key - least) << shift >> 32), factor);
+  }
+  // The same and, in the lower half, where the key lies in its cell.
+  [[nodiscard]] GSORT_HOST_DEVICE constexpr std::uint64_t place_of(Key key) const {
+    return std::uint64_t{static_cast<std::uint32_t>((key - least) << shift >> 32)} * factor;
+  }
+  // How far the places of neighbouring keys are from each other; 0: several have one place.
+  [[nodiscard]] GSORT_HOST_DEVICE constexpr std::uint64_t step() const {
+    return shift < 32 ? 0 : std::uint64_t{factor} << (shift - 32);
   }
   // Whether each cell has one key value: the range is narrow.
   [[nodiscard]] GSORT_HOST_DEVICE constexpr bool are_single() const {
@@ -81,13 +94,66 @@ struct KeyCells<std::uint32_t, kCells> {
     if (factor >> 32 == 0) return {least, static_cast<std::uint32_t>(factor)};
     return {least - 1, ~0U};  // fewer values than cells: cell i has least + i
   }
+  [[nodiscard]] static GSORT_HOST_DEVICE constexpr KeyCells of_one(std::uint32_t key,
+                                                                   unsigned cell) {
+    return {key - 1 - cell, ~0U};
+  }
   [[nodiscard]] GSORT_HOST_DEVICE constexpr unsigned of_key(std::uint32_t key) const {
     return multiply_high(key - base, factor);
   }
+  [[nodiscard]] GSORT_HOST_DEVICE constexpr std::uint64_t place_of(std::uint32_t key) const {
+    return std::uint64_t{key - base} * factor;
+  }
+  [[nodiscard]] GSORT_HOST_DEVICE constexpr std::uint64_t step() const { return factor; }
   [[nodiscard]] GSORT_HOST_DEVICE constexpr bool are_single() const { return factor == ~0U; }
   [[nodiscard]] GSORT_HOST_DEVICE constexpr bool is_single(unsigned /*cell*/) const {
     return are_single();
   }
+};
+
+// NestedCells: the equal cells of a tile, divided again where they have many keys, as around
+// clusters and equal keys.
+//
+// Idea. Equal cells (key_cells.hpp) were counted. A few neighbours are a nest. It gets a part of
+// all cells as large as its part of all keys, but no more than it has key values: then neighbouring
+// values have neighbouring counters, which lie in different banks. A key takes a multiplication for
+// its nest, one look-up, and a multiplication for its cell there.
+//
+// Example. 9 cells, of which 2 nests get one each if they have keys: with 6 keys and 1 key, they
+// get 1 + 6 and 1 + 1 cells.
+template <class Key, unsigned kCells>
+struct NestedCells {
+  static constexpr unsigned kNests = 2048;
+  static constexpr unsigned kNestBits = bits_of(kCells / kNests) - 1;  // log2 of its equal cells
+  static_assert(kCells < 1U << 16 && kNests << kNestBits == kCells);
+
+  KeyCells<Key, kCells> equal;
+  std::uint32_t nests[kNests];         // its number of cells << 16 | the first one
+  std::uint32_t singles[kCells / 32];  // a bit for each cell that has one key value
+
+  // How many values a nest has, if each has a place of its own; else the greatest number.
+  [[nodiscard]] static GSORT_HOST_DEVICE constexpr unsigned values_of_nest(
+      const KeyCells<Key, kCells>& equal) {
+    const std::uint64_t step = equal.step() >> kNestBits;
+    return step == 0 ? ~0U : static_cast<unsigned>(((std::uint64_t{1} << 32) + step - 1) / step);
+  }
+  // The cells of a nest that has `keys` of the tile's `count` keys.
+  [[nodiscard]] static GSORT_HOST_DEVICE constexpr unsigned cells_of(unsigned keys, unsigned count,
+                                                                     unsigned values) {
+    if (keys == 0) return 0;
+    const unsigned cells = 1 + (keys * (((kCells - kNests) << 16) / count) >> 16);
+    return cells < values ? cells : values;
+  }
+  // Less than kCells; ascends with the key. Requires: the key was counted.
+  [[nodiscard]] GSORT_HOST_DEVICE constexpr unsigned of_key(Key key) const {
+    const std::uint64_t place = equal.place_of(key) >> kNestBits;
+    const std::uint32_t nest = nests[place >> 32];
+    return (nest & 0xffffU) + multiply_high(static_cast<std::uint32_t>(place), nest >> 16);
+  }
+  [[nodiscard]] GSORT_HOST_DEVICE constexpr bool is_single(unsigned cell) const {
+    return (singles[cell / 32] >> cell % 32 & 1U) != 0;
+  }
+  [[nodiscard]] static GSORT_HOST_DEVICE constexpr bool are_single() { return false; }
 };
 
 }  // namespace gsort::gpu

@@ -42,7 +42,8 @@ struct SampledCells {
       const Key next = begin_of(i + 1);
       last = next > begin ? static_cast<Key>(next - 1U) : next;
     }
-    cells[i] = Cells::of(begin, last);
+    // The counters of frequent keys lie in different banks.
+    cells[i] = begin == last ? Cells::of_one(begin, i % kCellsOfSegment) : Cells::of(begin, last);
   }
 
   // Less than kCells; ascends with the key. Requires: the key is in the range.

@@ -225,8 +225,8 @@ TYPED_TEST(DeviceDistribute, MergesTilesWhoseKeysCrowdAFewCells) {
   const auto keys = crowded_keys<TypeParam>(99000, 200);
   const DistributionCounts counts = counts_of_sort(keys, merging(choice_of(3, 2)));
   EXPECT_GE(counts.packed_tiles, 12U);
-  // The last tile may be short, so that its cells need no merge.
-  EXPECT_GE(counts.lists.tile_arrays + 1, counts.packed_tiles);
+  // The cells of a short tile may need no merge, nor those of a tile with a lucky sample.
+  EXPECT_GE(counts.lists.tile_arrays + 2, counts.packed_tiles);
   EXPECT_LT(counts_of_sort(keys, choice_of(3, 2)).lists.tile_arrays, counts.packed_tiles / 2);
   for (const auto& choice : {choice_of(3, 2), once()}) {
     sort_and_compare<TypeParam>(keys, {.choice = choice}, "crowded");

@@ -1,8 +1,9 @@
-// The cells of a range of keys: in the keys' order, and never too many.
+// The cells of a range of keys: in the keys' order, never too many, and single where they say so.
 #include "gpu/distribute/key_cells.hpp"
 
 #include <algorithm>
 #include <cstdint>
+#include <functional>
 #include <limits>
 #include <random>
 #include <vector>
@@ -80,6 +81,81 @@ TYPED_TEST(CellsOfKeys, AreSingleInNarrowRangesOnly) {
       ASSERT_LT(cells.of_key(7 + step - 1), cells.of_key(7 + step)) << range;
     }
   }
+}
+
+template <class Key>
+class CellsOfNests : public ::testing::Test {};
+
+using NestedKeys = ::testing::Types<std::uint32_t, std::uint64_t>;
+TYPED_TEST_SUITE(CellsOfNests, NestedKeys);
+
+constexpr unsigned kNestedCells = 4096;
+
+// As block_nest_cells makes them.
+template <class Key>
+NestedCells<Key, kNestedCells> nested_cells_of(const std::vector<Key>& sorted) {
+  using Nested = NestedCells<Key, kNestedCells>;
+  Nested nested{};
+  nested.equal = KeyCells<Key, kNestedCells>::of(sorted.front(), sorted.back());
+  std::vector<unsigned> keys_of_nest(Nested::kNests);
+  for (const Key key : sorted) ++keys_of_nest[nested.equal.of_key(key) >> Nested::kNestBits];
+  const auto count = static_cast<unsigned>(sorted.size());
+  const unsigned values = Nested::values_of_nest(nested.equal);
+  unsigned first = 0;
+  for (unsigned nest = 0; nest < Nested::kNests; ++nest) {
+    const unsigned cells = Nested::cells_of(keys_of_nest[nest], count, values);
+    nested.nests[nest] = cells << 16 | first;
+    if (cells == values) {
+      for (unsigned i = first; i < first + cells; ++i) nested.singles[i / 32] |= 1U << i % 32;
+    }
+    first += cells;
+  }
+  return nested;
+}
+
+TYPED_TEST(CellsOfNests, AscendWithTheKeysOfAnyShape) {
+  using Key = TypeParam;
+  std::mt19937_64 random(5);
+  const std::function<Key()> shapes[] = {
+      [&] { return static_cast<Key>(random()); },
+      [&] { return static_cast<Key>(static_cast<Key>(random()) >> random() % (8 * sizeof(Key))); },
+      [&] { return static_cast<Key>(random() % 5); },
+      [&] { return static_cast<Key>(~Key{0} - random() % 40); },
+      [&] { return static_cast<Key>(random() % 3 * 0x12345678 + random() % 600); },
+      [&] {
+        return static_cast<Key>(random() % 50 == 0 ? random() % 99999 : 5000 + random() % 99);
+      },
+      [&] { return random() % 2 == 0 ? static_cast<Key>(~Key{0}) : static_cast<Key>(random()); }};
+  for (const auto& shape : shapes) {
+    for (const std::size_t count : {1U, 2U, 63U, 64U, 65U, 3000U, 8192U}) {
+      std::vector<Key> keys(count);
+      std::generate(keys.begin(), keys.end(), shape);
+      std::sort(keys.begin(), keys.end());
+      const auto cells = nested_cells_of(keys);
+      for (std::size_t i = 0; i < count; ++i) {
+        const unsigned cell = cells.of_key(keys[i]);
+        ASSERT_LT(cell, kNestedCells);
+        if (i == 0) continue;
+        const unsigned before = cells.of_key(keys[i - 1]);
+        ASSERT_LE(before, cell);
+        ASSERT_TRUE(before < cell || keys[i - 1] == keys[i] || !cells.is_single(cell));
+      }
+    }
+  }
+}
+
+TYPED_TEST(CellsOfNests, DivideClusters) {
+  using Key = TypeParam;
+  std::vector<Key> keys;
+  for (const unsigned cluster : {1U, 2U, 17U}) {
+    for (unsigned i = 0; i < 2400; ++i) keys.push_back(static_cast<Key>((cluster << 16) + i % 100));
+  }
+  std::sort(keys.begin(), keys.end());
+  const auto cells = nested_cells_of(keys);
+  unsigned singles = 0;
+  for (const Key key : keys) singles += cells.is_single(cells.of_key(key)) ? 1U : 0U;
+  // Equal cells have 256 values each.
+  EXPECT_GE(singles, keys.size() / 10 * 9);
 }
 
 }  // namespace
