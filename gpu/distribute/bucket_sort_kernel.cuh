@@ -31,11 +31,17 @@ struct PairTarget {
   const ElementOutput<Key, Value>& output;
   std::uint64_t begin;
 
+  [[nodiscard]] __device__ Value value_of(Word word) const {
+    const std::uint32_t place = place_of_word(word, output.place_shift);
+    return output.values_in == nullptr ? static_cast<Value>(place) : output.values_in[place];
+  }
   __device__ void put(unsigned place, Word word) const {
     const Key key = key_of_word(word);
     const std::uint64_t to = begin + place;
-    output.keys[to] = output.maps.stores_mapped ? output.maps.store_map.to_raw(key) : key;
-    output.values[to] = output.values_in[place_of_word(word, output.place_shift)];
+    if (output.keys != nullptr) {
+      output.keys[to] = output.maps.stores_mapped ? output.maps.store_map.to_raw(key) : key;
+    }
+    output.values[to] = value_of(word);
   }
   // As KeyTarget::put_row.
   template <unsigned kThreads, unsigned kWords>
@@ -45,11 +51,18 @@ struct PairTarget {
 #pragma unroll
     for (unsigned i = 0; i < kWords; ++i) {
       keys[i] = key_of_word(words[i]);
-      if (place + i * kThreads >= count) continue;
-      values[i] = output.values_in[place_of_word(words[i], output.place_shift)];
+      values[i] = static_cast<Value>(place_of_word(words[i], output.place_shift));
     }
-    thread_store_keys<kThreads>(keys, output.keys + begin + place, static_cast<int>(count - place),
-                                output.maps);
+    if (output.values_in != nullptr) {
+#pragma unroll
+      for (unsigned i = 0; i < kWords; ++i) {
+        if (place + i * kThreads < count) values[i] = output.values_in[values[i]];
+      }
+    }
+    if (output.keys != nullptr) {
+      thread_store_keys<kThreads>(keys, output.keys + begin + place,
+                                  static_cast<int>(count - place), output.maps);
+    }
 #pragma unroll
     for (unsigned i = 0; i < kWords; ++i) {
       if (place + i * kThreads < count) output.values[begin + place + i * kThreads] = values[i];
@@ -102,6 +115,8 @@ __global__ void __launch_bounds__(
   __shared__ unsigned co_ranks[kTuning.threads + 1];
   static_assert(TileWords<Word, kTuning.keys_per_thread>::bytes(kTuning.threads) <=
                 kBucketSortBytes<Word, kAreLarge>);
+  static_assert(sizeof(scratch) + sizeof(found) + sizeof(co_ranks) + kTakenJobBytes <=
+                kBucketSortStaticBytes);
   grid_begin();
   const std::uint64_t tiles = pass.buckets[pass.bucket_count].first_tile;
   block_take_jobs(tiles, pass.taken, [&](std::uint64_t tile) {
@@ -116,8 +131,6 @@ __global__ void __launch_bounds__(
               words, to, count, pass.most_of_cell, scratch)) {
         block_sort_list<kTuning.threads, kTuning.keys_per_thread>(words, to, count, co_ranks);
       }
-  static_assert(sizeof(scratch) + sizeof(found) + sizeof(co_ranks) + kTakenJobBytes <=
-                kBucketSortStaticBytes);
       return;
     }
     const BinTable<Word> table{pass.tables.splitters};

@@ -20,7 +20,7 @@
 //   distribution  23
 //   bucket sort   31
 //   all           99
-// 2^22 pairs of u32 with u32 take 185, of which their bucket sort takes 88.
+// 2^22 pairs of u32 with u32 take 176, of which their bucket sort takes 88.
 #include "gpu/distribute/distribute_once.hpp"
 
 #include <algorithm>
@@ -106,7 +106,7 @@ unsigned place_shift_of(std::uint64_t count) {
 template <class Key, class Value>
 const Value* keep_values(const PairSort<Key, Value>& sort, Value* copy) {
   if constexpr (kHasValues<Value>) {
-    if (sort.input.values != sort.output.values) return sort.input.values;
+    if (sort.input.values != sort.output.values) return sort.input.values;  // may be null
     check_cuda(cudaMemcpyAsync(copy, sort.input.values, sort.count * sizeof(Value),
                                cudaMemcpyDeviceToDevice, sort.stream),
                CudaCall::kCopy, "copying values");

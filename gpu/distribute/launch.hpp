@@ -241,7 +241,7 @@ template <class Key, class Value>
 struct ElementOutput {
   Key* keys = nullptr;  // null for pairs: keys are not written
   EndMaps<Key> maps;
-  const Value* values_in = nullptr;  // by place
+  const Value* values_in = nullptr;  // by place; null: places are the values
   Value* values = nullptr;
   unsigned place_shift = 0;  // word_of
 };
@@ -285,16 +285,6 @@ void launch_first_distribution(const DistributionPass<Key>& pass, unsigned archi
 template <class Key>
 void launch_second_distribution(const DistributionPass<Key>& pass, unsigned architecture,
                                 cudaStream_t stream);
-void launch_bucket_merge(const BucketSortPass<Key, Value>& pass, unsigned architecture,
-                         cudaStream_t stream);
-template <class Key>
-void launch_pack_bins(const PackPass<Key>& pass, unsigned architecture, cudaStream_t stream);
-template <class Key>
-void launch_cell_sort(const PackedSortPass<Key>& pass, unsigned architecture, cudaStream_t stream);
-template <class Key>
-void launch_packed_sort(const PackedSortPass<Key>& pass, unsigned architecture,
-                        cudaStream_t stream);
-
 template <class Word, class Key>
 void launch_once_counts(const DistributionPass<Word, Key>& pass, unsigned architecture,
                         cudaStream_t stream);
@@ -305,6 +295,16 @@ template <class Key, class Value>
 void launch_bucket_sort(const BucketSortPass<Key, Value>& pass, unsigned architecture,
                         cudaStream_t stream);
 template <class Key, class Value>
+void launch_bucket_merge(const BucketSortPass<Key, Value>& pass, unsigned architecture,
+                         cudaStream_t stream);
+template <class Key>
+void launch_pack_bins(const PackPass<Key>& pass, unsigned architecture, cudaStream_t stream);
+template <class Key>
+void launch_cell_sort(const PackedSortPass<Key>& pass, unsigned architecture, cudaStream_t stream);
+template <class Key>
+void launch_packed_sort(const PackedSortPass<Key>& pass, unsigned architecture,
+                        cudaStream_t stream);
+
 // A tile's keys or values lie in shared memory with what ranks them: 128 KB. More would leave the
 // L1 cache too little for the loads on their way.
 template <class Key, class Value>

@@ -23,10 +23,10 @@
 #include "gpu/distribute/device_distribute.hpp"
 #include "gpu/distribute/device_pair_distribute.hpp"
 #include "gpu/merge/device_merge.hpp"
-#include "gpu/records/device_argsort.hpp"
 #include "gpu/records/device_pairs.hpp"
 #include "gpu/segmented/device_batch.hpp"
 #include "gpu/segmented/device_pair_batch.hpp"
+#include "gpu/widths/device_argsort.hpp"
 
 // NOLINTBEGIN(bugprone-macro-parentheses): names, and lists in parentheses
 

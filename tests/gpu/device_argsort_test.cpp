@@ -1,5 +1,5 @@
 // argsort on the card, against std::stable_sort of the numbers.
-#include "gpu/records/device_argsort.hpp"
+#include "gpu/widths/device_argsort.hpp"
 
 #include <algorithm>
 #include <numeric>
@@ -8,6 +8,7 @@
 #include "base/error.hpp"
 #include "device_memory.hpp"
 #include "distributions.hpp"
+#include "gpu/distribute/device_pair_distribute.hpp"
 #include "pairs_on_both.hpp"
 #include "support/error_of.hpp"
 
@@ -54,6 +55,17 @@ TYPED_TEST(DeviceArgsort, IsStable) {
           KeyMap<Key>::of({kNarrow ? KeyType::kF32 : KeyType::kI64, false, true}));
       if (this->HasFatalFailure()) return;
     }
+  }
+}
+
+TYPED_TEST(DeviceArgsort, IsStableWhereKeysAreDistributedTwice) {
+  using Key = typename TypeParam::Key;
+  constexpr std::uint64_t kOnce =
+      sizeof(Key) == 4 ? kMostDistributedOnce<Key, typename TypeParam::Value> : 0;
+  for (const Shape shape : {Shape::kUniform, Shape::kFewDistinct}) {
+    const std::uint64_t count = std::max(kOnce, kLeastDistributedPairs<Key>) + 1;
+    argsort_and_compare<TypeParam>(make_keys<Key>(shape, count, 5), {});
+    if (this->HasFatalFailure()) return;
   }
 }
 

@@ -12,8 +12,9 @@
 
 namespace gsort::gpu {
 
-// Device memory that argsort needs for `count` keys: what sort_pairs needs, and one more array of
-// keys. Never less for a larger count. Throws: as argsort does, for a count that is too large.
+// Device memory that argsort needs for `count` keys: what sort_pairs_by_distribution needs, and one
+// more array of keys. Never less for a larger count. Throws: as argsort does, for a count that is
+// too large.
 template <class Key, class Index>
 [[nodiscard]] std::size_t argsort_scratch_bytes(std::uint64_t count);
 

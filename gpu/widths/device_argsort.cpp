@@ -1,12 +1,14 @@
-// See device_argsort.hpp. The numbers are written to the output and sorted there; the keys go to
-// scratch memory.
-#include "gpu/records/device_argsort.hpp"
+// See device_argsort.hpp. If keys are distributed once, their words have the numbers. Otherwise the
+// numbers are written to the output and sorted there as values; the keys go to scratch memory.
+#include "gpu/widths/device_argsort.hpp"
 
 #include <limits>
 
 #include "base/error.hpp"
+#include "gpu/cuda/architecture.hpp"
 #include "gpu/cuda/cuda_check.hpp"
-#include "gpu/records/device_pairs.hpp"
+#include "gpu/distribute/device_pair_distribute.hpp"
+#include "gpu/distribute/distribute_once.hpp"
 #include "gpu/records/launch.hpp"
 
 namespace gsort::gpu {
@@ -28,7 +30,7 @@ struct ArgsortScratch {
   std::size_t sort_bytes;
 
   ArgsortScratch(void* memory, std::uint64_t count)
-      : sort_bytes(sort_pairs_scratch_bytes<Key, Index>(count)) {
+      : sort_bytes(sort_pairs_by_distribution_scratch_bytes<Key, Index>(count)) {
     ScratchCutter cutter(memory);
     sorted = cutter.take<Key>(count);
     sort_begin = cutter.used_bytes();
@@ -59,9 +61,21 @@ void argsort(const KeyArgsort<Key, Index>& sort) {
   require_apart(indices, index_bytes, scratch.memory, needed, kOperation,
                 "indices and scratch memory");
 
+  if constexpr (kAreDistributedOnce<Key, Index>) {
+    if (are_distributed_once<Key, Index>(count, {}) &&
+        once_fits_block<Key, Index>(count, shared_bytes_of_block())) {
+      return sort_once<Key, Index>({.input = {keys, nullptr},
+                                    .output = {nullptr, indices},
+                                    .count = count,
+                                    .load_map = load_map,
+                                    .scratch = scratch,
+                                    .stream = stream},
+                                   {});
+    }
+  }
   const ArgsortScratch<Key, Index> places(scratch.memory, count);
   launch_count_up(indices, 0, count, stream);
-  sort_pairs<Key, Index>(
+  sort_pairs_by_distribution<Key, Index>(
       {.input = {keys, indices},
        .output = {places.sorted, indices},
        .count = count,
