@@ -1,7 +1,8 @@
 // Sorts of keys, or of pairs, in device memory beside CUB's best of both versions and counts, over
 // sizes and shapes of keys, in one run on one card. Every output is checked for order (of pairs:
 // stable) and by fingerprint; every time is a median. Usage: bench_shapes TYPE REPEATS SIZES
-// SHAPES, where TYPE is u32, u64, u32_u32, u64_u32 or u64_u64, SIZES are such as 2^22,9M and SHAPES
+// SHAPES, where TYPE is u32, u64, u32_u32, u64_u32, u64_u64, argsort_u32 or argsort_u64 (beside
+// CUB's sort of pairs with numbers that are there before), SIZES are such as 2^22,9M and SHAPES
 // numbers of KeyShape, or all.
 #include <algorithm>
 #include <charconv>
@@ -18,6 +19,7 @@
 #include "gpu/distribute/device_distribute.hpp"
 #include "gpu/distribute/device_pair_distribute.hpp"
 #include "gpu/sort/device_sort.hpp"
+#include "gpu/widths/device_argsort.hpp"
 
 namespace gsort::bench {
 namespace {
@@ -74,6 +76,34 @@ float measure(const Arena<Key>& arena, int repeats, const std::string& name, con
   return ms;
 }
 
+// The sort by default, captured in a CUDA graph.
+template <class Key>
+class CapturedSort {
+ public:
+  explicit CapturedSort(gpu::KeySort<Key> sort) {
+    const auto check = [](cudaError_t result) {
+      gpu::check_cuda(result, gpu::CudaCall::kLaunch, "capturing a sort");
+    };
+    check(cudaStreamCreate(&sort.stream));
+    check(cudaStreamBeginCapture(sort.stream, cudaStreamCaptureModeThreadLocal));
+    gpu::sort_keys_by_distribution(sort);
+    cudaGraph_t graph = nullptr;
+    check(cudaStreamEndCapture(sort.stream, &graph));
+    check(cudaGraphInstantiate(&graph_, graph, 0));
+    check(cudaGraphDestroy(graph));
+    check(cudaStreamDestroy(sort.stream));
+  }
+  CapturedSort(const CapturedSort&) = delete;
+  CapturedSort& operator=(const CapturedSort&) = delete;
+  ~CapturedSort() { cudaGraphExecDestroy(graph_); }
+  void replay() const {
+    gpu::check_cuda(cudaGraphLaunch(graph_, nullptr), gpu::CudaCall::kLaunch, "replaying a sort");
+  }
+
+ private:
+  cudaGraphExec_t graph_ = nullptr;
+};
+
 template <class Key>
 void bench_shape(const Arena<Key>& arena, KeyShape shape, int repeats, const std::string& size) {
   const std::uint64_t n = arena.count;
@@ -109,13 +139,15 @@ void bench_shape(const Arena<Key>& arena, KeyShape shape, int repeats, const std
   const float by_default = distributed("by default", {});
   const float once = distributed("once", {.least_keys = 1, .once = true});
   const float twice = distributed("twice", {.least_keys = 1, .once = false});
+  const CapturedSort<Key> captured(sort);
+  const float graph = measure(arena, repeats, "in a graph", [&] { captured.replay(); });
   const float pieces = n < std::uint64_t{1} << 29 ? std::numeric_limits<float>::quiet_NaN()
                                                   : distributed("in pieces", {.most_keys = n / 2});
   std::printf(
       "%-8s %-15s cub %8.4f ms %6.2f Gkeys/s | merge %8.4f once %8.4f twice %8.4f "
-      "pieces %8.4f | default %8.4f %6.2f Gkeys/s, %5.2f x   (%s)\n",
+      "pieces %8.4f graph %8.4f | default %8.4f %6.2f Gkeys/s, %5.2f x   (%s)\n",
       size.c_str(), name_of(shape), cub, static_cast<double>(n) / cub * 1e-6, merging, once, twice,
-      pieces, by_default, static_cast<double>(n) / by_default * 1e-6, cub / by_default,
+      pieces, graph, by_default, static_cast<double>(n) / by_default * 1e-6, cub / by_default,
       best.c_str());
   std::fflush(stdout);
 }
@@ -200,6 +232,45 @@ void bench_shape(const PairArena<Key, Value>& arena, KeyShape shape, int repeats
   std::fflush(stdout);
 }
 
+// Keys in the arena of pairs whose values are their numbers.
+template <class Key>
+struct ArgsortArena : PairArena<Key, std::uint32_t> {
+  explicit ArgsortArena(std::uint64_t keys)
+      : PairArena<Key, std::uint32_t>(keys), numbers(keys * 4) {}
+
+  DeviceMemory numbers;
+};
+
+template <class Key>
+void bench_shape(const ArgsortArena<Key>& arena, KeyShape shape, int repeats,
+                 const std::string& size) {
+  using Index = std::uint32_t;
+  const std::uint64_t n = arena.count;
+  const CubPairs<Key, Index> pairs{
+      arena.keys_in.template as<Key>(), arena.values_in.template as<Index>(),
+      arena.keys_out.template as<Key>(), arena.values_out.template as<Index>(), n};
+  const CubScratch scratch{arena.scratch.template as<void>(), arena.scratch_bytes};
+  make_keys(shape, 7, arena.keys_in.template as<Key>(), n);
+  float cub = std::numeric_limits<float>::max();
+  for_each_cub_and_count(n, [&]<class Cub, class Count>(Cub, Count) {
+    cub = std::min(cub, median_ms(repeats, [&] {
+                     cub_radix_sort_pairs<Cub, Count, Key, Index>(pairs, scratch);
+                   }));
+  });
+  auto* const numbers = arena.numbers.template as<Index>();
+  const float ms = median_ms(repeats, [&] {
+    gpu::argsort<Key, Index>({.keys = pairs.keys_in,
+                              .indices = numbers,
+                              .count = n,
+                              .scratch = {scratch.memory, scratch.bytes}});
+  });
+  if (count_differences<Index>(numbers, pairs.values_out, n) != 0)
+    std::printf("  WRONG: argsort\n");
+  std::printf("%-8s %-15s cub %8.4f ms | argsort %8.4f ms %6.2f Gkeys/s, %5.2f x\n", size.c_str(),
+              name_of(shape), cub, ms, static_cast<double>(n) / ms * 1e-6, cub / ms);
+  std::fflush(stdout);
+}
+
 template <class Arena>
 void bench_all(int repeats, const std::string& sizes, const std::string& shapes) {
   for (const std::string& size : split(sizes)) {
@@ -231,6 +302,8 @@ int main(int argc, char** argv) {
     if (type == "u64") bench_all<Arena<U64>>(repeats, argv[3], argv[4]);
     if (type == "u32_u32") bench_all<PairArena<U32, U32>>(repeats, argv[3], argv[4]);
     if (type == "u64_u32") bench_all<PairArena<U64, U32>>(repeats, argv[3], argv[4]);
+    if (type == "argsort_u32") bench_all<ArgsortArena<U32>>(repeats, argv[3], argv[4]);
+    if (type == "argsort_u64") bench_all<ArgsortArena<U64>>(repeats, argv[3], argv[4]);
     if (type == "u64_u64") bench_all<PairArena<U64, U64>>(repeats, argv[3], argv[4]);
   } catch (const std::exception& error) {
     std::fprintf(stderr, "bench_shapes: %s\n", error.what());
