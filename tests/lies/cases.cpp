@@ -468,7 +468,7 @@ const std::vector<LieCase>& lie_cases() {
 }
 
 std::size_t element_bytes_of(const SortRequest& request) {
-  const std::size_t index = request.argsort ? (request.from_pipe ? 8 : 4) : 0;
+  const std::size_t index = request.shuffle ? 8 : request.argsort ? (request.from_pipe ? 8 : 4) : 0;
   const std::size_t count = request.min_count && !request.unique ? kCountBytes : 0;
   return index + count + (request.records ? request.records->bytes : bytes_of(request.format.type));
 }
