@@ -168,8 +168,9 @@ Resumption::~Resumption() {
 io::PersistentStore Resumption::begin(std::uint64_t block_elements) {
   if (!has_begun_) {
     manifest_.block_elements = block_elements;
-    has_begun_ = true;
+    has_begun_ = !folder_.found();  // then all files are of this process, even if this fails
     folder_.begin(manifest_);
+    has_begun_ = true;
   }
   return {&folder_.runs(), folder_.runs_end(), manifest_.store, manifest_.next_run};
 }

@@ -1,6 +1,7 @@
 // A folder of runs after each step of each of its uses: a process does some steps and is killed.
 // Another one then finds the runs that a model names, with their elements, and continues to the
 // same end.
+#include <cerrno>
 #include <filesystem>
 #include <functional>
 #include <numeric>
@@ -197,6 +198,29 @@ TEST_P(KeptFolder, IsWhatTheModelSaysAfterAKillBehindAnyStep) {
     go_on_after(steps);
     expect_held(held_after(steps_.size()));
     std::filesystem::remove_all(folder_);
+  }
+}
+
+TEST_P(KeptFolder, KeepsAFileOfRunsThatIsNotItsOwn) {
+  kill_after(0);
+  const std::string runs = folder_ + "/gsort.runs";
+  std::filesystem::create_hard_link(runs, outside_ / "mine");
+  EXPECT_THROW(Process(input_, folder_, GetParam()), Error);
+  EXPECT_TRUE(std::filesystem::exists(runs));
+}
+
+TEST_P(KeptFolder, HoldsNothingIfItCannotBegin) {
+  bool has_begun = false;
+  for (std::uint64_t call = 1; !has_begun; ++call) {
+    SCOPED_TRACE(testing::Message() << "open " << call);
+    try {
+      const io::test::FaultScope fault({io::sys::Call::kOpen, call, EMFILE});
+      const Process process(input_, folder_, GetParam());
+      has_begun = true;
+    } catch (const Error&) {
+    }
+    EXPECT_FALSE(std::filesystem::exists(folder_ + "/gsort.manifest"));
+    EXPECT_FALSE(std::filesystem::exists(folder_ + "/gsort.runs"));
   }
 }
 
