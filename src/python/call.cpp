@@ -13,6 +13,7 @@
 #include "base/checked.hpp"
 #include "base/error.hpp"
 #include "element/fingerprint.hpp"
+#include "element/record_text.hpp"
 #include "form/npy.hpp"
 #include "io/system/host_facts.hpp"
 #include "io/system/same_file.hpp"
@@ -66,7 +67,7 @@ void require_one_type(const Options& options, const Job& job) {
   if (options.type_source == TypeSource::kOption) {
     if (!job.input_element().shown_records()) return;
     throw Error(ErrorKind::kUsage, "reading",
-                fmt::format("holds records or texts, not {}", name_of(options.key.type)))
+                fmt::format("holds records or texts, not {}", type_text(options.key)))
         .path(options.inputs.front())
         .hint("leave out dtype; order names the fields to sort by");
   }
@@ -74,7 +75,7 @@ void require_one_type(const Options& options, const Job& job) {
   if (!input) return;
   throw Error(ErrorKind::kUsage, "reading",
               fmt::format("its suffix says {}, but the type is {} (from {})",
-                          name_of(*key_type_of_path(*input)), name_of(job.input_element().key.type),
+                          name_of(*key_type_of_path(*input)), type_text(job.input_element().key),
                           describe(job.type_source)))
       .path(*input)
       .hint("give the dtype");
