@@ -9,13 +9,13 @@
 // and one comparison, with no branch. A splitter that is alone in its cell is rounded down to the
 // beginning of its slot, unless it bounds a bin of one key. This moves few keys to another bin,
 // unless the keys are clustered: then a bin can become twice as long. In a cell with two splitters,
-// or with one inside a slot, a key is compared with both. If the keys are distributed evenly, few
-// of them need this.
+// or with one inside a slot, a key is searched for by bisection. If the keys are distributed
+// evenly, few of them need this.
 //
 // Crowded cells. Normally distributed floats have most splitters in few cells, keys with far
-// outliers in one. If a key is in a cell with more splitters, a thread searches for all its keys,
-// in as many steps as the cell with most splitters takes, so that the steps of several keys
-// overlap. If these are many, it descends a tree of all splitters (tree_node_of).
+// outliers in one. If one of a thread's keys needs a search, the thread searches for all its keys,
+// in as many steps as the cell with the most splitters takes, so that the steps of several keys
+// overlap. If this takes many steps, it descends a tree of all splitters instead (tree_node_of).
 //
 // Example: cells of 8 keys with slots of 2, from 0; splitters 0 5 20 22. Splitter 5 is alone in
 // cell 0 and becomes 4, where slot 2 begins; the entry has bin 0 and slot 1. Key 3 is in slot 1:

@@ -81,7 +81,7 @@ inline constexpr unsigned kMostSteps = sizeof(Key) == 4 ? 5 : 3;
 
 // The table of a bucket. If the cell of one of a thread's keys needs a search, all its keys are
 // searched for in the same number of steps, so that these overlap. kSearchesEach: if the steps are
-// few, only these keys are searched for, which takes more registers.
+// few, only the keys that need it are searched for; this takes more registers.
 template <class Key, bool kSearchesEach = false>
 struct SteppedTable {
   static constexpr unsigned kFewSteps = 2;

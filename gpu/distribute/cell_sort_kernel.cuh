@@ -15,9 +15,9 @@
 // cell of u32 keys is too long for the windows, a warp sorts it before them. If there are many such
 // cells, or one is very long, or keys are u64, the tile's keys are ranked within their cells, not
 // sorted in windows. If the range has gaps, or a few keys are frequent, a cell can have too many
-// keys to rank. Then the tile is read again and its cells are divided again (key_cells.hpp); or,
-// if these or keys are long, it is divided by a sample of its own (sampled_cells.hpp). If one of
-// these cells has too many keys, too, the tile is sorted by merging.
+// keys to rank. Then the tile is read again. If keys are u32, its cells are divided again
+// (key_cells.hpp); if keys are u64, or these cells have too many keys, too, the tile is divided by
+// a sample of its own (sampled_cells.hpp). If that does not help, the tile is sorted by merging.
 //
 // Example. Keys 13 10 15 12 11, cells 2 0 3 1 0: 10 11 | 12 | 13 | 15 or 11 10 | 12 | 13 | 15.
 //
@@ -387,8 +387,8 @@ __device__ void block_store_cells(const ThreadKeys<Key, kThreads, kKeys>& keys, 
   });
 }
 
-// Sorts a tile by these cells; loads the keys again. Returns false, with nothing written, if a cell
-// has too many keys. Not inlined, because it would take registers from the sort of other tiles.
+// Sorts a tile by the cells `found`; loads its keys again. Returns false and writes nothing if a
+// cell has too many keys. Not inlined: it would take registers from the sort of other tiles.
 template <unsigned kThreads, unsigned kKeys, unsigned kCells, class Key, class Cells, class Target>
 __device__ __noinline__ bool block_sort_by_known_cells(
     const Key* from, Target to, unsigned count, const Cells& found, unsigned most_of_cell,

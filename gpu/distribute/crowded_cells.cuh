@@ -1,5 +1,5 @@
-// Makes other cells of a tile that has too many keys in some of its equal cells: key_cells.hpp,
-// sampled_cells.hpp.
+// Makes new cells for a tile that has too many keys in some of its equal cells: NestedCells
+// (key_cells.hpp) or SampledCells (sampled_cells.hpp).
 #pragma once
 
 #include <cstdint>
@@ -12,7 +12,7 @@
 
 namespace gsort::gpu {
 
-// In a function that is not inlined, the compiler cannot see that a reference is to shared memory.
+// In a function that is not inlined, the compiler cannot see that an object is in shared memory.
 template <class T>
 __device__ T& assume_shared(T& object) {
 #ifdef __CUDA_ARCH__
@@ -21,8 +21,9 @@ __device__ T& assume_shared(T& object) {
   return object;
 }
 
-// Divides the counted cells again. Returns false if this is not enough: a nest has an eighth of the
-// keys, but cells of many key values. Requires: `begins` is where the cells begin.
+// Divides the counted cells again. Returns false if this is not enough: a nest has more than an
+// eighth of the keys, and more than four key values for each of its cells. Requires: the cells
+// begin at `begins`.
 template <unsigned kThreads, class Key, unsigned kCells>
 __device__ bool block_nest_cells(const KeyCells<Key, kCells>& equal, unsigned count,
                                  const unsigned* begins, unsigned* warp_sums,
@@ -75,7 +76,7 @@ __device__ void block_sample_cells(const Key* from, unsigned count, const KeyRan
   static_assert(kThreads % kSegments == 0 && kRuns % kRankers == 0);
   const unsigned i = threadIdx.x % kSegments;
   if (threadIdx.x < kSegments) {
-    // A place in each stretch of the tile; not the same one, as keys may come in periods.
+    // One place in each stretch of the tile; it varies, because the keys may be periodic.
     const unsigned place = (i << 8) + (i * 0x9e3779b9U >> 24);
     cells.nodes[i] = warp_sort_keys(from[place * count / (kSegments << 8)]);
     cells.ranks[i] = i % 32;

@@ -27,8 +27,8 @@ template <class Key, class Value = NoValue>
 [[nodiscard]] std::size_t sort_once_scratch_bytes(std::uint64_t count,
                                                   const DistributionChoice& choice);
 
-// Requires: the memory has been checked. For keys alone, the values are null. Null output keys are
-// not written; for null input values, the numbers of the pairs are written.
+// Requires: the memory has been checked. For keys alone, the values are null. If output.keys
+// is null, keys are not written. If input.values is null, the values are the numbers of the pairs.
 template <class Key, class Value = NoValue>
 void sort_once(const PairSort<Key, Value>& sort, const DistributionChoice& choice);
 

@@ -56,7 +56,7 @@ struct KeyCells {
     const unsigned shift = leading_zeros(range | 1U);
     return {least, shift, cell_factor<kCells>(static_cast<std::uint32_t>(range << shift >> 32))};
   }
-  // A range of one key, which is in this cell.
+  // For a range of one key: the key is in cell `cell`.
   [[nodiscard]] static GSORT_HOST_DEVICE constexpr KeyCells of_one(Key key, unsigned cell) {
     return {key - 1, 63, 2 * cell};
   }
@@ -64,11 +64,11 @@ struct KeyCells {
   [[nodiscard]] GSORT_HOST_DEVICE constexpr unsigned of_key(Key key) const {
     return multiply_high(static_cast<std::uint32_t>((key - least) << shift >> 32), factor);
   }
-  // The same and, in the lower half, where the key lies in its cell.
+  // Upper half: the cell. Lower half: the place of the key in this cell.
   [[nodiscard]] GSORT_HOST_DEVICE constexpr std::uint64_t place_of(Key key) const {
     return std::uint64_t{static_cast<std::uint32_t>((key - least) << shift >> 32)} * factor;
   }
-  // How far the places of neighbouring keys are from each other; 0: several have one place.
+  // The distance between the places of neighbouring keys; 0: several keys have the same place.
   [[nodiscard]] GSORT_HOST_DEVICE constexpr std::uint64_t step() const {
     return shift < 32 ? 0 : std::uint64_t{factor} << (shift - 32);
   }
@@ -111,16 +111,16 @@ struct KeyCells<std::uint32_t, kCells> {
   }
 };
 
-// NestedCells: the equal cells of a tile, divided again where they have many keys, as around
-// clusters and equal keys.
+// NestedCells: the equal cells of a tile (KeyCells), divided again where they have many keys, as
+// around clusters and equal keys.
 //
-// Idea. Equal cells (key_cells.hpp) were counted. A few neighbours are a nest. It gets a part of
-// all cells as large as its part of all keys, but no more than it has key values: then neighbouring
-// values have neighbouring counters, which lie in different banks. A key takes a multiplication for
-// its nest, one look-up, and a multiplication for its cell there.
+// Idea. The keys of each equal cell have been counted. A few neighbouring cells are a nest. The new
+// cells are shared out to the nests in proportion to their keys, but no nest gets more cells than
+// it has key values: then neighbouring values have neighbouring counters, which lie in different
+// banks. A key takes a multiplication for its nest, one look-up, and a multiplication for its cell.
 //
-// Example. 9 cells, of which 2 nests get one each if they have keys: with 6 keys and 1 key, they
-// get 1 + 6 and 1 + 1 cells.
+// Example. 9 cells for 2 nests. Each nest with keys gets one cell, and the other 7 are shared out:
+// nests with 6 keys and 1 key get 1 + 6 and 1 + 1 cells.
 template <class Key, unsigned kCells>
 struct NestedCells {
   static constexpr unsigned kNests = 2048;
@@ -131,13 +131,13 @@ struct NestedCells {
   std::uint32_t nests[kNests];         // its number of cells << 16 | the first one
   std::uint32_t singles[kCells / 32];  // a bit for each cell that has one key value
 
-  // How many values a nest has, if each has a place of its own; else the greatest number.
+  // The number of values in a nest if each has its own place; otherwise ~0U.
   [[nodiscard]] static GSORT_HOST_DEVICE constexpr unsigned values_of_nest(
       const KeyCells<Key, kCells>& equal) {
     const std::uint64_t step = equal.step() >> kNestBits;
     return step == 0 ? ~0U : static_cast<unsigned>(((std::uint64_t{1} << 32) + step - 1) / step);
   }
-  // The cells of a nest that has `keys` of the tile's `count` keys.
+  // The number of cells of a nest that has `keys` of the tile's `count` keys.
   [[nodiscard]] static GSORT_HOST_DEVICE constexpr unsigned cells_of(unsigned keys, unsigned count,
                                                                      unsigned values) {
     if (keys == 0) return 0;

@@ -93,7 +93,7 @@ template <class Word, bool kAreLarge = false>
 inline constexpr unsigned kBucketSortBytes = kBucketSort<Word, kAreLarge>.tile_keys() *
                                                  static_cast<unsigned>(sizeof(Word)) +
                                              kBucketSort<Word, kAreLarge>.cell_bytes();
-inline constexpr unsigned kBucketSortStaticBytes = 20U << 10;  // at most, beside these
+inline constexpr unsigned kBucketSortStaticBytes = 20U << 10;  // limit, besides these
 template <class Word, bool kAreLarge = false>
 [[nodiscard]] constexpr bool buckets_fit_block(unsigned shared_bytes) {
   return kBucketSortBytes<Word, kAreLarge> + kBucketSortStaticBytes <= shared_bytes;
@@ -305,8 +305,8 @@ template <class Key>
 void launch_packed_sort(const PackedSortPass<Key>& pass, unsigned architecture,
                         cudaStream_t stream);
 
-// A tile's keys or values lie in shared memory with what ranks them: 128 KB. More would leave the
-// L1 cache too little for the loads on their way.
+// A tile's keys or values and the counters that rank them take 128 KB of shared memory. More would
+// leave the L1 cache too little space for the loads in flight.
 template <class Key, class Value>
 inline constexpr DistributionTuning kPairDistribution{1024,
                                                       sizeof(Key) + sizeof(Value) == 8 ? 16U : 8U};
@@ -340,18 +340,18 @@ template <class Key, class Value>
 
 inline constexpr unsigned kPieceSumThreads = 1024;
 
-// One distribution of pairs, or the count before it. What a distribution of keys takes is in
-// `keys`, whose chunks and counts are not used: pairs lie where the sorted array will have their
-// bucket.
+// One distribution of pairs, or the count before it. `keys` has the parameters of a distribution of
+// keys; its chunks and counts are not used, because pairs lie where the sorted array will have
+// their bucket.
 template <class Key, class Value>
 struct PairDistributionPass {
   DistributionPass<Key> keys;
   const Value* values_in = nullptr;
   Value* values_out = nullptr;
-  // Of each piece: how many pairs of each bin; later, how many those before it have.
+  // For each piece and bin: the number of pairs; later, the number in the pieces before it.
   std::uint64_t* pieces = nullptr;
-  // Where the bins begin: of the first distribution as the buckets that they become; else nullptr,
-  // and keys.rooms has it.
+  // Where the bins begin, in the first distribution: as the buckets that they become. In others
+  // nullptr: keys.rooms has it.
   const BucketPlace* bin_places = nullptr;
 };
 

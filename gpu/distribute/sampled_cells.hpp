@@ -42,7 +42,7 @@ struct SampledCells {
       const Key next = begin_of(i + 1);
       last = next > begin ? static_cast<Key>(next - 1U) : next;
     }
-    // The counters of frequent keys lie in different banks.
+    // Puts the counters of frequent keys into different banks.
     cells[i] = begin == last ? Cells::of_one(begin, i % kCellsOfSegment) : Cells::of(begin, last);
   }
 

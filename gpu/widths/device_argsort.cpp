@@ -1,5 +1,5 @@
-// See device_argsort.hpp. If keys are distributed once, their words have the numbers. Otherwise the
-// numbers are written to the output and sorted there as values; the keys go to scratch memory.
+// See device_argsort.hpp. If keys are distributed once, their words contain the numbers. Otherwise,
+// the numbers are written to the output and sorted there as values; the keys go to scratch memory.
 #include "gpu/widths/device_argsort.hpp"
 
 #include <limits>

@@ -1,5 +1,5 @@
-// The order of keys that lie in device memory, as their numbers, on a stream: a sort of pairs whose
-// values are these numbers. Any host code may include this file.
+// argsort: writes the numbers of keys in device memory in the order of the keys, on a stream. It
+// sorts pairs whose values are these numbers. Any host code may include this file.
 #pragma once
 
 #include <cstddef>
@@ -12,13 +12,13 @@
 
 namespace gsort::gpu {
 
-// Device memory that argsort needs for `count` keys: what sort_pairs_by_distribution needs, and one
+// Device memory that argsort needs for `count` keys: that of sort_pairs_by_distribution, and one
 // more array of keys. Never less for a larger count. Throws: as argsort does, for a count that is
 // too large.
 template <class Key, class Index>
 [[nodiscard]] std::size_t argsort_scratch_bytes(std::uint64_t count);
 
-// What argsort is given.
+// The arguments of argsort.
 template <class Key, class Index>
 struct KeyArgsort {
   const Key* keys = nullptr;  // count keys, only read
@@ -29,8 +29,8 @@ struct KeyArgsort {
   cudaStream_t stream = nullptr;
 };
 
-// Writes the numbers 0 to count - 1 of the keys in ascending order of load_map.to_ordered; equal
-// keys in their order. The work is queued on the stream; the call does not wait for the device.
+// Writes the numbers 0 to count - 1 of the keys in ascending order of load_map.to_ordered;
+// equal keys keep their order. Queues the work on the stream and does not wait for the device.
 // Requires: Key and Index are std::uint32_t or std::uint64_t; arrays aligned to their elements;
 //   keys, indices and scratch apart, alive and untouched until the stream has passed this work.
 // Throws: Error(kUsage), with nothing queued, for null pointers with a count, overlap,

@@ -44,7 +44,7 @@ class StreamSource final : public Source {
   std::optional<std::uint64_t> promised_elements_;
   std::optional<std::uint64_t> asked_elements_;
   std::optional<std::uint64_t> promised_bytes_;  // the size of these elements
-  bool may_have_header_;                         // as the name and --skip leave open
+  bool may_have_header_;                         // the name and --skip allow it
   std::uint64_t skip_end_bytes_;
   std::vector<std::byte> trailer_;  // the bytes behind asked_elements_
   ElementForm form_;

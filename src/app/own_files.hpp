@@ -28,11 +28,11 @@ void refuse_files_given_twice(const FileNames& names);
 // before the reader has read anything.
 void refuse_losing_inputs(const Request& request, const Job& job, io::Reader& reader);
 
-// The same when the output is known. Throws: Error(kUsage) if it is written through into an input,
+// The same when the output is known. Throws: Error(kUsage) if it would be written into an input,
 // as in `gsort FILE >> FILE`; if it would replace an input that is sorted by an assumed type; or,
-// with --resume, if it replaces one of several inputs or, by a part of its sorted elements, one
-// input: a repeated command could not see that its result is complete, and would sort it again.
-// Inputs that hold nothing cannot be lost.
+// with --resume, if it would replace one of several inputs, or an input by a part of its elements.
+// Then a repeated command could not see that its result is complete, and would sort it again.
+// Inputs without elements cannot be lost.
 void refuse_losing_inputs(const Request& request, const Job& job, const io::Output& output,
                           const io::Reader& reader);
 

@@ -10,8 +10,8 @@
 
 #ifndef GSORT_BASE_KEY_LOOPS_TABLE
 #define GSORT_BASE_KEY_LOOPS_TABLE
-// Before a loop: input and output are one array, or do not overlap. Clang has no such pragma; it
-// looks whether they overlap when the loop runs.
+// Put before a loop, tells the compiler that input and output are the same array or do not overlap.
+// Clang has no such pragma; its code checks for overlap when the loop runs.
 #ifdef __clang__
 #define GSORT_SAME_OR_APART
 #else

@@ -19,9 +19,9 @@ std::uint64_t index_at(const std::byte* at, bool big_endian) {
   return in_file_order(index, big_endian);
 }
 
-// The order of a shuffle: three mixings, of which each is one-to-one (Stafford's variant 13 of the
-// finalizer of MurmurHash3, as in SplitMix64), with keys that SplitMix64 makes of the seed between
-// them.
+// The order of a shuffle: three one-to-one mixings (Stafford's variant 13 of the finalizer of
+// MurmurHash3, as in SplitMix64). Before each, the number is combined with a key that SplitMix64
+// derives from the seed.
 class ShuffledOrder {
  public:
   explicit ShuffledOrder(std::uint64_t seed) {

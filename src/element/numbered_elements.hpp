@@ -7,9 +7,9 @@
 // A record of 8 bytes that is nothing but keys, the index included, is sorted as a number
 // (ElementFormat::as_keys). Zeros fill shorter records to 8 bytes: u8 keys get three.
 //
-// --shuffle sorts elements by numbers that look random: the index is replaced by a number that
-// depends one-to-one on it, and on the seed. No two are equal, so the order is a permutation, the
-// same however the input is divided into chunks and shares.
+// --shuffle sorts elements by pseudorandom numbers: a one-to-one function of the index, which
+// depends on the seed, replaces the index. No two numbers are equal, so the order is the same
+// however the input is divided into chunks.
 #pragma once
 
 #include <cstddef>
@@ -36,9 +36,9 @@ struct Numbering {
 [[nodiscard]] std::size_t index_bytes_for(std::uint64_t elements);
 
 // Records of these elements. With is_key, the index is their last key, so that no two are equal in
-// order, and zeros are their first keys. With a seed, it is their only key; of elements of 8 bytes
-// the first key, so that the records are numbers. Requires: the records are not too long
-// (RecordFormat::kMostBytes).
+// order, and zeros are their first keys. With a seed, the index is their only key; if elements have
+// 8 bytes, these are the second key, so that the records are numbers. Requires: the records are not
+// too long (RecordFormat::kMostBytes).
 [[nodiscard]] ElementFormat numbered(const ElementFormat& element, const Numbering& numbering,
                                      bool is_key);
 
@@ -53,12 +53,12 @@ void number_elements(std::span<std::byte> room, const Numbering& numbering, std:
                      std::size_t count);
 
 // Writes the indexes of all records as numbers of `to_bytes` bytes, 4 or 8, in the same byte order;
-// with a seed the elements, of `to_bytes` bytes. Requires: each has room for its index.
+// with a seed, the elements, which have `to_bytes` bytes. Requires: each has room for its index.
 void take_indexes(std::span<const std::byte> records, const Numbering& numbering,
                   std::size_t to_bytes, std::byte* to);
 
-// The number of the first record whose index, or element, is not the one in `taken`; the count of
-// records if there is none.
+// The number of the first record whose index (with a seed: element) differs from that in `taken`;
+// the count of records if there is none.
 [[nodiscard]] std::size_t first_other_index(std::span<const std::byte> records,
                                             const Numbering& numbering, std::size_t taken_bytes,
                                             const std::byte* taken);

@@ -28,7 +28,7 @@ struct NpyHeader {
   StoredArray array;
   std::uint64_t elements = 0;
   std::uint64_t header_bytes = 0;
-  std::uint64_t column_elements = 0;  // in Fortran order: columns follow each other; else 0
+  std::uint64_t column_elements = 0;  // of a column in Fortran order; else 0
 };
 
 // Reads the header from the start of a file's bytes; `path` names it in errors.

@@ -112,7 +112,7 @@ void adopt_numbered_elements(Job& job) {
   if (!proven.records) job.element = proven;
 }
 
-// Of records that are sorted with their numbers.
+// Throws: Error(kUsage) if elements with their numbers are too long, or too many.
 void require_room_for_numbers(const Job& job, std::string_view option,
                               std::optional<std::uint64_t> input_bytes) {
   const std::size_t bytes = job.numbered->bytes();

@@ -23,9 +23,9 @@ struct Job {
   TypeSource type_source = TypeSource::kCaller;
   bool looks_like_sosd = false;  // the first input does, but is read as raw keys
 
-  // --argsort: what an element of the input is. It is sorted together with its position, which
-  // alone comes out. --shuffle: it is sorted by a number made of its position and the seed, and
-  // comes out without that.
+  // With --argsort and --shuffle, an element of the input. --argsort sorts it together with its
+  // position, and writes only the position. --shuffle sorts it by a number that is derived from its
+  // position and the seed, and writes only the element.
   std::optional<ElementFormat> numbered;
   std::optional<std::uint64_t> shuffle_seed;
   std::size_t index_bytes = 0;    // of a position in memory and in runs

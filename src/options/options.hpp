@@ -58,7 +58,7 @@ struct Options : Request {
   bool intersect = false;                       // with merge: the keys that all inputs have
   bool subtract = false;                        // with merge: those that only the first one has
   bool argsort = false;                         // the positions of the elements, not these
-  std::optional<std::uint64_t> shuffle;         // a random order, which this seed decides
+  std::optional<std::uint64_t> shuffle;         // the seed of a random order
   bool draws_seed = false;                      // with shuffle: no seed was given
   std::optional<std::uint64_t> top;             // only the first so many elements
   std::optional<std::uint64_t> batch_elements;  // arrays sorted on their own; at least 1

@@ -106,7 +106,7 @@ constexpr auto kRows = std::to_array<OptionSpec>({
               "keys, in their order. Columns count from 0. --key=2r,0 sorts whole rows of a .npy "
               "array of two dimensions; a row has at most 16 KiB, and -u keeps the first of rows "
               "with equal keys. Without --key, gsort sorts each row by itself. An array in Fortran "
-              "order must be a file that is not compressed; the output is in C order.",
+              "order must be in an uncompressed file; the output is in C order.",
      .apply = add_record_keys},
     {.name = "unique",
      .letter = 'u',
@@ -151,7 +151,7 @@ constexpr auto kRows = std::to_array<OptionSpec>({
      .value_name = "BYTES",
      .group = kOrder,
      .help = "a header of each FILE, before the first key",
-     .rules = "--skip=0 also sorts raw data that begins as a .npy or FITS file does.",
+     .rules = "With --skip=0, gsort also sorts raw data that begins like a .npy or FITS file.",
      .apply = set_skip},
     {.name = "skip-end",
      .value_kind = kRequired,
@@ -253,13 +253,13 @@ constexpr auto kRows = std::to_array<OptionSpec>({
      .implicit_value = "random",
      .group = kJob,
      .help = "write the elements in a random order",
-     .more = "A SEED gives the same order in any memory. With --top=N: a sample.",
+     .more = "The same SEED gives the same order. With --top=N: a sample.",
      .rules =
-         "Every order is equally likely. It depends only on SEED, a number below 2^64, and the "
-         "number of elements. Without SEED, gsort draws one, which -v and --stats show. --record "
-         "needs no --key; the rows of a .npy FILE stay whole. Elements are sorted by 8 bytes "
-         "behind each, which need memory and temporary files, and are part of the fingerprint that "
-         "-v shows.",
+         "The order is pseudorandom. It depends only on SEED, a number below 2^64, and the number "
+         "of elements, not on memory or threads. Without SEED, gsort draws one, which -v and "
+         "--stats show. --record needs no --key; the rows of a .npy FILE stay whole. gsort appends "
+         "8 bytes to each element and sorts by them: they take memory and temporary space, and the "
+         "fingerprint that -v shows includes them.",
      .apply = set_shuffle},
     {.name = "each",
      .group = kJob,

@@ -9,15 +9,15 @@
 
 namespace gsort {
 
-// The key of records that --shuffle gives them: it compares none.
+// The key that --shuffle gives to records; it does not compare it.
 inline constexpr std::string_view kKeyOfShuffle = "0:bytes1";
 
-// What the option's value puts into the options. Throws: Error(kUsage).
+// Set an option from its value. Throws: Error(kUsage).
 void set_record(Options& options, std::string_view value);
 void add_record_keys(Options& options, std::string_view value);
 
 // Makes options.records of --record and --key. To be called when type, byte order and direction are
-// known. Where the first input is an array its header says what records are: see below.
+// known. If the first input is an array, its header describes the records: see below.
 // Throws: Error(kUsage) when one is given without the other, for keys that are malformed, empty,
 // overlap or do not fit the record, and for files that do not hold raw records.
 void resolve_records(Options& options);

@@ -31,7 +31,7 @@ bool is_of_other_type(const InputForm& form, const std::string& input, const Key
   return format_of_input(form, input) != FileFormat::kNpy && named && !is_type_of(key, *named);
 }
 
-// `gsort -t i32 data.u32 -o data.u32`: that the name is another matter is known.
+// `gsort -t i32 data.u32 -o data.u32`: the user knows that the suffix does not match.
 bool is_named_like_an_input(const std::vector<std::string>& inputs, KeyType type) {
   return std::ranges::any_of(
       inputs, [type](const std::string& input) { return key_type_of_path(input) == type; });

@@ -8,7 +8,7 @@ from bed import Bed, keys
 
 
 def refuse(bed: Bed) -> None:
-    """Each of these by one process that nobody launched, and some by several."""
+    """Runs each command as one process without a launcher, and some as several processes."""
     rng = random.Random(5)
     bed.write("in.u64", keys("random", "Q", 1000, rng))
     bed.write("in.txt", b"3\n1\n2\n")

@@ -1,5 +1,5 @@
-// What tests on the card share: device arrays that free themselves, copies, streams, graphs, and
-// the skip that says why.
+// Helpers of tests on a GPU: device arrays that free themselves, copies, streams, graphs, and skips
+// with a reason.
 #pragma once
 
 #include <algorithm>
@@ -42,7 +42,7 @@ inline std::string reason_without_gpu() {
   return count > 0 ? "" : "no GPU in this machine";
 }
 
-// What became of the cases of the test that runs.
+// The numbers of cases of the current test.
 struct CasesOfTest {
   std::size_t run = 0;
   std::size_t left_out = 0;
@@ -65,7 +65,7 @@ inline bool are_too_many(std::size_t count) {
   return are_many;
 }
 
-// Whether a case of so many elements is to be left out. The emulator runs the first one of a test
+// Whether to leave out a case of this many elements. The emulator runs the first case of a test
 // that is not too large, and one in four of the others (support/some_of.hpp).
 inline bool is_left_out(std::size_t count = 0) {
   if (are_too_many(count)) return true;
@@ -76,7 +76,7 @@ inline bool is_left_out(std::size_t count = 0) {
   return false;
 }
 
-// How often tests of several streams queue their calls.
+// The number of times that tests of several streams queue their calls.
 #ifdef GSORT_EMULATED_MOST_KEYS
 inline constexpr int kRoundsOfStreams = 2;
 #else

@@ -2,7 +2,7 @@
 // sizes and shapes of keys, in one run on one card. Every output is checked for order (of pairs:
 // stable) and by fingerprint; every time is a median. Usage: bench_shapes TYPE REPEATS SIZES
 // SHAPES, where TYPE is u32, u64, u32_u32, u64_u32, u64_u64, argsort_u32 or argsort_u64 (beside
-// CUB's sort of pairs with numbers that are there before), SIZES are such as 2^22,9M and SHAPES
+// CUB's sort of pairs, whose values were written before), SIZES are such as 2^22,9M and SHAPES
 // numbers of KeyShape, or all.
 #include <algorithm>
 #include <charconv>
@@ -76,7 +76,7 @@ float measure(const Arena<Key>& arena, int repeats, const std::string& name, con
   return ms;
 }
 
-// The sort by default, captured in a CUDA graph.
+// The default sort, captured in a CUDA graph.
 template <class Key>
 class CapturedSort {
  public:

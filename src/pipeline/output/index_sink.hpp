@@ -1,9 +1,8 @@
 // IndexSink: writes the positions of numbered elements without the elements, for --argsort, or the
 // elements without the numbers by which they were sorted, for --shuffle.
 //
-// It stands behind the proof, which has seen the elements with their numbers: each was read so,
-// and they are in order. What is written is compared with what was proven, so nothing can change on
-// the way.
+// It stands behind the proof, which has verified the elements with their numbers, and their order.
+// It compares the bytes that it writes with the proven ones, so a change on the way is detected.
 #pragma once
 
 #include <cstddef>
@@ -17,7 +16,7 @@ namespace gsort {
 // Thread-safe. `next` outlives it.
 class IndexSink final : public PassingSink {
  public:
-  // `next` takes numbers of `result_bytes` bytes, 4 or 8; with a seed elements, which have as many.
+  // `next` takes numbers of `result_bytes` bytes, 4 or 8; with a seed, elements of that size.
   IndexSink(const Numbering& numbering, std::size_t result_bytes, PieceSink& next)
       : PassingSink(next), numbering_(numbering), result_bytes_(result_bytes) {}
 

@@ -90,8 +90,8 @@ void RecordCandidates::merge(const RecordCandidates& other) {
   reduce();
 }
 
-// Whether a record, which is behind that one in the input, is not wanted. With -u, equal ones are
-// repeats.
+// Whether a record is not among the first N. Requires: in the input, it is behind the last wanted
+// one. With -u, an equal record is a repeat.
 bool RecordCandidates::is_beyond_last(const std::byte* record) const {
   if (last_wanted_ == nullptr) return false;
   return all_.order.compare(record, last_wanted_) >= (all_.plan.job.unique ? 1 : 0);

@@ -1,9 +1,9 @@
 // RecordCandidates: the records that one worker of select_top.hpp keeps.
 //
 // A buffer holds the records. Each has an entry: its prefix, its place in the buffer and its index
-// in the input. A sort moves the entries, and then each record once, to the other buffer. No record
-// whose prefix is beyond the bound is wanted; if it equals the bound, the last of the worker's
-// first N records decides. If records have equal keys, the first ones of the input stay.
+// in the input. A sort moves the entries, and then each record once, to the other buffer. A record
+// whose prefix is beyond the bound is dropped; if its prefix equals the bound, it is compared with
+// the last of the worker's first N records. If records have equal keys, the first ones stay.
 #pragma once
 
 #include <atomic>

@@ -183,7 +183,7 @@ std::vector<std::uint32_t> shuffled(std::uint64_t seed, std::uint32_t count,
   return order;
 }
 
-// How many standard deviations the sum of squares is above what uniform counts give.
+// The standard deviations by which the sum of squares exceeds that of uniform counts.
 double excess(const std::vector<std::uint64_t>& counts, double expected, double freedom) {
   double sum = 0;
   for (const std::uint64_t count : counts) {
@@ -193,7 +193,7 @@ double excess(const std::vector<std::uint64_t>& counts, double expected, double 
   return (sum - freedom) / std::sqrt(2 * freedom);
 }
 
-constexpr double kMostDeviations = 4;  // of fixed seeds: the result is always the same
+constexpr double kMostDeviations = 4;  // seeds are fixed, so the result is, too
 
 TEST(Shuffle, GivesEveryOrderOfFiveElementsEquallyOften) {
   constexpr std::uint64_t kSeeds = 120'000;

@@ -58,7 +58,7 @@ class Process {
     kept_.add(store_, runs_.back(), {kRunElements, begin, 0});
   }
 
-  // Of all that are there.
+  // Merges all runs.
   void merge() {
     const io::Run merged = written(0, kElements);
     kept_.replace(store_, 0, runs_, merged);

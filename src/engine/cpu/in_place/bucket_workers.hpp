@@ -1,6 +1,6 @@
 // BucketWorkers: the workers that sort the buckets of an array, each with memory of its own. A
-// large bucket is sorted by all workers, any other one by a worker that it borrows. Tasks are
-// passed by reference (std::cref), because std::function may need memory for a copy of a task.
+// large bucket is sorted by all workers, any other bucket by one of them. Tasks are passed by
+// reference (std::cref), because std::function may need memory for a copy of a task.
 #pragma once
 
 #include <algorithm>
@@ -39,7 +39,7 @@ class BucketWorkers {
   [[nodiscard]] TaskArena& tasks() { return tasks_; }
   [[nodiscard]] std::size_t count() const { return tasks_.workers(); }
   [[nodiscard]] Some all() { return memory_; }
-  // The number of a worker; 0 of all.
+  // The number of a worker; 0 for all of them.
   [[nodiscard]] std::size_t number_of(Some workers) const {
     return static_cast<std::size_t>(workers.data() - memory_.data());
   }

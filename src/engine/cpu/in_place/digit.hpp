@@ -42,7 +42,7 @@ struct Digit {
   }
 };
 
-// For buckets of 16 keys on average, if the digit then has 4 to `most_bits` bits.
+// Chooses a digit of 4 to `most_bits` bits: as many as make buckets of 16 keys on average.
 template <class Key>
 HWY_INLINE Digit<Key> choose_digit(std::size_t count, Key least, Key greatest, unsigned most_bits) {
   constexpr std::size_t kKeysPerBucket = 16;

@@ -197,7 +197,7 @@ TYPED_TEST(BinTables, FindTheBinOfEveryKeyOfAnUnevenDistribution) {
       ASSERT_EQ(made.table().bin_of(made.head, key),
                 static_cast<unsigned>(above - made.splitters.begin()) - 1U);
     }
-    EXPECT_GE(made.head.steps, 2U) << kind;  // or it would show nothing
+    EXPECT_GE(made.head.steps, 2U) << kind;  // otherwise, it tests no bisection
     EXPECT_LE(made.head.steps, kMostBinBits) << kind;
   }
 }

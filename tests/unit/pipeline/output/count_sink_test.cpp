@@ -190,7 +190,7 @@ TEST(CountSink, FailsWhereASumHasMoreThan64Bits) {
   }
 }
 
-// What the counts say is compared with what was read, also where nothing else is verified.
+// Counts are verified against the input even if nothing else is.
 TEST(CountSink, FailsWhereCountsDoNotAddUp) {
   for (const bool verify : {true, false}) {
     Proof proof(kFormat, verify, nullptr, OrderKind::kStrict);
@@ -218,7 +218,7 @@ TEST(CountSink, FailsWhereAKeyIsTakenForTwoThatAreRare) {
   }
 }
 
-// More of them than are made alike at once.
+// More keys than are converted at once.
 TEST(CountSink, CountsEqualFloatsOfSeveralBits) {
   constexpr ElementFormat kFloats{{KeyType::kF32, false, false}, {}};
   Keys keys;

@@ -188,7 +188,7 @@ TEST_F(Joined, IsNotWhatOthersMakeOfItMeanwhile) {
   }
 }
 
-// Else a change at the time of the last look would not be seen.
+// Otherwise, a change in the clock tick of the last check would not be seen.
 TEST_F(Joined, HasARecordThatIsYounger) {
   for (int times = 0; times < 20; ++times) {
     begin_again();
@@ -331,7 +331,7 @@ TEST_F(Joined, RefusesAChangedFileAndForgetsItsParts) {
   EXPECT_TRUE(io::names_with(place_, record_prefix("out")).empty());
 }
 
-// Of an earlier job of another number of parts, and of files of their own.
+// Records of another job, of another number of parts, and of parts in files of their own.
 TEST_F(Joined, IsNotMadeOfPartsOfOtherKinds) {
   leave_records();
   for (PartRecord& record : records_) {
