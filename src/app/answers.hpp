@@ -1,4 +1,4 @@
-// What -c and --fingerprint answer. Both functions print it, and return whether it is as wanted: in
+// The answers of -c and --fingerprint. Both functions print one, and return whether it is right: in
 // order, and the elements that --expect names.
 #pragma once
 

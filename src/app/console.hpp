@@ -1,4 +1,4 @@
-// What the program prints to standard output, and what standard error can show. Standard error is
+// The program's standard output, and the abilities of standard error. Standard error is
 // also written to by the observer, by warnings before a sort, and by main where memory runs out.
 #pragma once
 

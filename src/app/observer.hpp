@@ -23,7 +23,7 @@ void put_to_stderr(const std::string& text);
 // How progress is shown on standard error; form kSilent where it is not.
 [[nodiscard]] Progress::Request progress_request(const Reporting& reporting);
 
-// What a report on a sort is made from.
+// The data of a report on a sort.
 struct SortReport {
   const FileNames& names;
   const Outcome& outcome;

@@ -23,7 +23,7 @@ using Json = nlohmann::ordered_json;
 constexpr int kVersion = 1;
 constexpr std::size_t kMostBytes = 4096;
 
-// What any machine could show; all else was not written by a sort.
+// Limits of any machine; a sort never writes other rates.
 constexpr double kLeastRate = 1e6;
 constexpr double kMostRate = 1e13;
 constexpr double kLeastStart = 1e-4;

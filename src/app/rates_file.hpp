@@ -38,7 +38,7 @@ class RatesFile {
   std::string processor_;
 };
 
-// What a sort has learned: "learned rates: 429 MiB/s a core, 11.2 GiB/s on the GPU; kept in
+// The rates that a sort learned: "learned rates: 429 MiB/s a core, 11.2 GiB/s on the GPU; kept in
 // /a/rates.json". Requires: a rate of sorts differs.
 [[nodiscard]] std::string learned_words(const Rates& before, const Rates& after,
                                         const std::string& path);

@@ -1,4 +1,4 @@
-// What one process does of a sort by several: forms the runs of a share, takes a part, joins parts.
+// The work of one process in a sort by several: forming runs of a share, taking and joining parts.
 #pragma once
 
 #include "base/meter.hpp"
@@ -12,7 +12,7 @@
 
 namespace gsort {
 
-// What was done, for reports.
+// The work that was done, for reports.
 struct ShareDone {
   Machine machine;
   Plan plan;

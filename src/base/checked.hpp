@@ -1,9 +1,9 @@
 // Sums and products of numbers that came from outside: options, headers, manifests, sizes of files,
 // what the kernel says. They never wrap.
 //
-// What is needed is an Error where 64 bits cannot hold it: checked_sum(), checked_product(). Of a
-// limit, of what is free, or of what is only compared with such, too much to count is the most that
-// can be counted: capped_sum(), capped_product().
+// If 64 bits cannot hold a number that is needed, checked_sum() and checked_product() throw. For
+// limits, free space and numbers that are only compared with these, capped_sum() and
+// capped_product() return the greatest number instead.
 //
 // Most numbers are bounded once, where they come in: elements by what a file can hold. Behind that
 // door plain arithmetic has room, and the preset `overflow` watches it.

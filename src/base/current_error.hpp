@@ -1,4 +1,4 @@
-// What is being handled, as an Error: libraries throw exceptions of their own, and so does memory
+// The current exception as an Error: libraries throw exceptions of their own, and so does memory
 // that has run out.
 #pragma once
 

@@ -23,7 +23,7 @@ class DeviceError final : public Error {
   std::optional<int> ordinal_;
 };
 
-// What was done again without the device, by another one or the CPU.
+// The work that was done again without the device, by another one or the CPU.
 // kSortWithLess: by the same device, in its free memory.
 enum class DoneAgain : std::uint8_t { kSort, kSortWithLess, kChunks, kParts };
 

@@ -36,7 +36,7 @@ class Tiling {
     return true;
   }
 
-  // What of [begin, end) has not been added, in order: pairs of begin and end.
+  // The parts of [begin, end) that were not added, in order: pairs of begin and end.
   [[nodiscard]] std::vector<std::pair<std::uint64_t, std::uint64_t>> gaps(std::uint64_t begin,
                                                                           std::uint64_t end) const {
     std::vector<std::pair<std::uint64_t, std::uint64_t>> gaps;

@@ -1,4 +1,4 @@
-// What a sort sorts: keys alone, or records that hold keys.
+// The elements of a sort: keys alone, or records that hold keys.
 #pragma once
 
 #include <bit>
@@ -26,8 +26,8 @@ struct ElementFormat {
   // nothing to see.
   [[nodiscard]] ElementFormat as_keys(std::size_t most_bytes = sizeof(std::uint64_t)) const;
 
-  // What runs of these elements hold, where they are cut by prefixes of eight bytes: the records,
-  // or ordered keys of 16 bytes; none of shorter keys, which are cut as such.
+  // The format of runs that are cut by prefixes of eight bytes: the records, or ordered keys of 16
+  // bytes; none for shorter keys, which are cut as such.
   [[nodiscard]] std::optional<RecordFormat> cut_by_prefix() const;
 };
 

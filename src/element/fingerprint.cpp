@@ -42,7 +42,7 @@ HWY_INLINE V64 times(V64 x, V64 upper, std::uint64_t factor) {
 #endif
 }
 
-// What follows the first product.
+// The steps after the first product.
 HWY_INLINE V64 finished(V64 product, const fingerprint::Mixing& mixing) {
   const V64 upper = upper_half(product);
   const V64 x = times(hn::Xor(product, upper), upper, mixing.b);
@@ -55,7 +55,7 @@ HWY_INLINE void add_wide(V64 keys, const fingerprint::Mixing& mixing, V64& sum) 
   sum = hn::Add(sum, finished(times(x, upper_half(x), mixing.a), mixing));
 }
 
-// Of the 32-bit lanes at even places, which widen into 64 bits. The offset is in them.
+// Adds the 32-bit lanes at even places, which widen to 64 bits and include the offset.
 HWY_INLINE void add_even(V32 x, const fingerprint::Mixing& mixing, V64& sum) {
   const D32 d32;
   const V64 product = hn::MulEven(x, hn::Set(d32, static_cast<std::uint32_t>(mixing.a)));
@@ -202,7 +202,7 @@ std::string to_string(const Fingerprint& fingerprint) {
                      fingerprint.second);
 }
 
-// What is read is right if it gives the same text.
+// The parsed fingerprint is right if it prints as the same text.
 std::optional<Fingerprint> parse_fingerprint(std::string_view text) {
   Fingerprint fingerprint;
   const char* const end = text.data() + text.size();

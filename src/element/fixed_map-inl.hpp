@@ -35,7 +35,7 @@ struct FixedMap {
   }
 };
 
-// That of a tuple, where all bytes move together.
+// The map of a tuple whose bytes all move together.
 template <class Key>
 struct RotatingMap {
   Key flip;
@@ -55,7 +55,7 @@ HWY_INLINE bool is_shuffle(const KeyMap<UInt128>& map) {
   return (signs[0] | signs[1] | signs[2]) == 0;
 }
 
-// That of a tuple of 16 bytes without floats: each byte moves to its place.
+// The map of a tuple of 16 bytes without floats: each byte moves to its place.
 struct ShufflingMap {
   using Bytes = hwy::HWY_NAMESPACE::FixedTag<std::uint8_t, sizeof(UInt128)>;
   static constexpr Bytes kBytes{};
@@ -86,7 +86,7 @@ struct ShufflingMap {
 };
 #endif
 
-// That of any tuple.
+// The map of any tuple.
 template <class Key>
 struct MovingMap {
   Key flip;

@@ -68,7 +68,7 @@ void RecordOrder::add(const KeyField& key) {
   for (std::uint32_t at = 0; at < key.bytes; at += kWordBytes) {
     KeyNumber number;
     number.bytes = std::min(key.bytes - at, kWordBytes);
-    // Of bytes, the first one counts most.
+    // The first byte is the most significant one.
     number.swaps_bytes = key.type ? key.big_endian : true;
     number.offset = key.offset + (number.swaps_bytes ? at : key.bytes - at - number.bytes);
     number.fold = key.type ? fold_of(*key.type) : KeyFold::kNone;

@@ -32,7 +32,7 @@ decltype(auto) with_value_of_type(KeyType type, F&& f) {
   __builtin_unreachable();
 }
 
-// What a value is printed as: a number that fmt and std::to_chars know.
+// The value as a number that fmt and std::to_chars can print.
 template <class Value>
 [[nodiscard]] auto printable(Value value) {
   if constexpr (kIsShortFloat<Value>) {

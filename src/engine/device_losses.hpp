@@ -13,8 +13,8 @@ namespace gsort {
 // Thread-safe.
 class DeviceLosses {
  public:
-  // Of each device the first failure is kept for what was done again; if that is the whole sort,
-  // what was done again before does not count.
+  // Keeps the first failure of each device and the work that was repeated. If that is the whole
+  // sort, work that was repeated before does not count.
   void add(const DeviceError& failure, DoneAgain again);
 
   // The failure since which nothing is to be asked of the device but to release what it holds.

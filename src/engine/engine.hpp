@@ -82,8 +82,8 @@ class PieceSink {
   // proof fails.
   virtual void put(std::uint64_t position, ConstByteSpan keys) = 0;
 
-  // What takes ordered keys in blocks instead, for engines that pack; null where keys go that
-  // are not kept in blocks, or of less than 4 bytes, or records.
+  // The sink that takes ordered keys in blocks instead, for engines that pack; null for records,
+  // for keys of less than 4 bytes, and for keys that are not kept in blocks.
   [[nodiscard]] virtual BlockSink* block_sink() { return nullptr; }
 
   // Takes pieces in two steps instead. Null if a proof depends on the pieces in front of it, or if
@@ -99,7 +99,7 @@ class PieceSink {
   virtual void leave() noexcept {}
 };
 
-// What a thread holds that puts pieces at the same time as others: from before it takes its first
+// Held by a thread that puts pieces at the same time as others: from before it takes its first
 // piece until it has put its last one, or has told of its failure. A sink that holds calls back
 // then knows when all threads wait, and for a piece that none of them will put.
 class PuttingThread {
@@ -144,7 +144,7 @@ class ChunkLane {
   virtual void emit(PieceSink& sink) = 0;
 };
 
-// What merges parts of which a lane's input() holds stored keys: payloads, and behind them, at a
+// Merges parts of which a lane's input() holds stored keys: payloads, and behind them, at a
 // multiple of kPayloadAlignment, the pieces that the part consists of.
 class StoredMerger {
  public:
@@ -170,7 +170,7 @@ class MergeLane {
   virtual void merge(std::span<const std::uint64_t> slice_counts, std::uint64_t position,
                      KeyForm form, PieceSink& sink) = 0;
 
-  // What merges stored keys from input(), if the engine unpacks them; else null.
+  // The merger of stored keys from input(), if the engine unpacks them; else null.
   [[nodiscard]] virtual StoredMerger* stored_merger() { return nullptr; }
 
   // After a failure: true if the lane goes on without its device. Then input() and stored_merger()
@@ -181,7 +181,7 @@ class MergeLane {
   [[nodiscard]] virtual bool is_without_device() { return false; }
 };
 
-// What lanes are made for that sort many arrays by themselves.
+// The arrays that lanes for many independent arrays sort.
 struct ArrayShape {
   std::uint64_t array_elements = 0;  // of each array
   std::uint64_t block_elements = 0;  // the most that a lane sorts at once: whole arrays

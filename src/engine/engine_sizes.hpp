@@ -1,6 +1,6 @@
-// What an engine needs and prefers, for the plan: arithmetic alone, no memory is taken and no
-// device asked. Each engine has one; the layouts behind the numbers are in footprint.hpp and its
-// neighbours.
+// Sizes that an engine needs and prefers, for the plan: arithmetic alone, without allocations or
+// calls of devices. Each engine has one; the layouts behind the numbers are in footprint.hpp and
+// its neighbours.
 #pragma once
 
 #include <cstddef>
@@ -31,7 +31,7 @@ class EngineSizes {
 
   virtual ~EngineSizes() = default;
 
-  // Of arrays of keys; those of longer keys are another engine's.
+  // For arrays of keys; another engine sorts arrays of longer keys.
   [[nodiscard]] virtual std::size_t most_array_key_bytes() const = 0;
 
   // Chunks: the lanes that overlap where there are several chunks; the most threads that read for
@@ -67,8 +67,8 @@ class EngineSizes {
                                              std::uint64_t longest_array,
                                              std::uint64_t block_elements) const = 0;
 
-  // What of host and device memory is better given to runs, so that they stay there. No input_bytes
-  // where the size is not known.
+  // The host and device memory that is better used to keep runs. No input_bytes if the size is not
+  // known.
   [[nodiscard]] virtual std::uint64_t host_tier_bytes(
       std::uint64_t host_bytes, std::optional<std::uint64_t> input_bytes) const = 0;
   [[nodiscard]] virtual std::uint64_t device_tier_bytes(

@@ -26,7 +26,7 @@ struct CpuChunkFootprint {
   std::uint64_t pages = 0;
   std::uint64_t block_bytes = 0;
 
-  // What one bucket should hold. Measured on Zen 4 cores, whole sorts of 1 GiB with 128 MiB, so 24
+  // Keys of one bucket. Measured on Zen 4 cores, whole sorts of 1 GiB with 128 MiB, so 24
   // chunks, user time with 2^13, 2^14, 2^15 and 2^16 keys: u32 3.4, 3.3, 3.2 and 4.2 s, u64 3.3,
   // 3.1, 2.9 and 3.8 s. Small buckets have short digits, few ones waste pages less.
   static constexpr std::uint64_t kBucketTarget = std::uint64_t{1} << 15;
@@ -126,7 +126,7 @@ struct CudaFootprint {
   static constexpr unsigned kMostPuttersOfSeveral = 8;  // if several lanes work at once
   static constexpr std::uint64_t kDevicePageBytes = 2 * kMiB;
 
-  // What the device has less of when an array is allocated: whole pages.
+  // The device memory that an allocated array takes: whole pages.
   [[nodiscard]] static constexpr std::uint64_t allocated_bytes(std::uint64_t array_bytes) {
     return round_up(array_bytes, kDevicePageBytes);
   }

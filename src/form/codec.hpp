@@ -37,7 +37,7 @@ struct CodecLevels {
 
 struct CodecFacts {
   CodecLevels levels;
-  // What one compressor and one decompressor take, by the manuals of the libraries, for frames of
+  // Memory of one compressor and one decompressor, by the manuals of the libraries, for frames of
   // at most 2 MiB.
   std::uint64_t (*compressor_bytes)(std::uint64_t level);
   std::uint64_t (*decompressor_bytes)(std::uint64_t level);

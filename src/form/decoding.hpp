@@ -1,5 +1,5 @@
-// What decompressing an input takes in memory: what its first header asks for, and what a decoder
-// may take.
+// Memory for decompressing an input: the size that its first header asks for, and the limit of a
+// decoder.
 #pragma once
 
 #include <cstdint>
@@ -17,7 +17,7 @@ inline constexpr std::uint64_t kMostZstdWindow = 128 * kMiB;
 // As much as such a window takes with all that belongs to it.
 inline constexpr std::uint64_t kMostDecoderShare = 136 * kMiB;
 
-// What one input asks for.
+// The memory that one input asks for.
 struct DecoderNeed {
   Codec codec = Codec::kNone;  // kNone: a stream that nobody has read from yet
   std::uint64_t bytes = 0;     // as far as its first header says; 0: it is not known
@@ -25,8 +25,8 @@ struct DecoderNeed {
   friend bool operator==(const DecoderNeed&, const DecoderNeed&) = default;
 };
 
-// What a decoder may take: `share_bytes`, or what its input's first header asks for, if that is
-// more and was planned for.
+// The limit of a decoder: `share_bytes`, or the size that its input's first header asks for, if
+// that is more and was planned for.
 struct DecoderLimit {
   std::uint64_t share_bytes = UINT64_MAX;
   // For messages: -S must be so many times the share, and cannot be more than the machine has.
@@ -34,7 +34,7 @@ struct DecoderLimit {
   std::uint64_t most_budget_bytes = 0;
 };
 
-// What a decoder's memory is for: "dictionary", "window", "block".
+// The use of a decoder's memory: "dictionary", "window", "block".
 [[nodiscard]] std::string_view memory_word(Codec codec);
 
 // The command that decompresses a file without gsort: "xz -dc in.xz".

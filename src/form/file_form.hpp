@@ -48,11 +48,11 @@ struct OutputForm {
 
 [[nodiscard]] std::string_view name_of(FileFormat format);  // "bin", "text", "npy", "sosd"
 
-// What follows the last dot of the file's name; empty if nothing does.
+// The text after the last dot of the file's name; empty if there is none.
 [[nodiscard]] std::string_view suffix_of(std::string_view path);
 
-// What the suffixes of a name say; none if they say nothing. A suffix of a key type, ".bin" and
-// ".raw" say kBinary.
+// The form that the suffixes of a name say; none if they say none. A suffix of a key type, ".bin"
+// and ".raw" say kBinary.
 [[nodiscard]] std::optional<Codec> codec_of_path(std::string_view path);
 [[nodiscard]] std::optional<FileFormat> format_of_path(std::string_view path);
 

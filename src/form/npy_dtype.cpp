@@ -16,7 +16,7 @@ constexpr std::uint64_t kMostItemBytes = std::numeric_limits<std::int32_t>::max(
 constexpr int kMostNesting = 32;
 constexpr char kVoid = 'V';  // bytes without an order
 
-// What a word such as "<M8[ns]" says.
+// The meaning of a word such as "<M8[ns]".
 struct SimpleDtype {
   char kind = '\0';
   std::uint32_t bytes = 0;
@@ -24,7 +24,7 @@ struct SimpleDtype {
   bool is_plain = false;  // of a key type of gsort's, by its own name
 };
 
-// Of the types with numbers of one kind and size the one that is ordered as these are is the first.
+// The first type with numbers of this kind and size is the one with their order.
 std::optional<KeyType> type_of(char kind, std::uint32_t bytes) {
   if (kind == 'b' && bytes == 1) return KeyType::kU8;
   if ((kind == 'm' || kind == 'M') && bytes == 8) return KeyType::kTime64;
@@ -84,7 +84,7 @@ SimpleDtype read_simple(LiteralReader& from) {
                     fmt::format("its dtype is {}, without a unit of time", quoted(word)),
                     "NumPy's units are Y, M, W, D, h, m, s, ms, us, ns, ps, fs and as");
   }
-  // What is too long to be sorted may be longer than memory has room for its keys.
+  // If an element is too long to be sorted, its keys may not fit in memory.
   const bool can_be_sorted = dtype.bytes <= RecordFormat::kMostBytes;
   if (can_be_sorted && (ordered || dtype.bytes == 1 || dtype.kind == 'S')) {
     dtype.keys = keys_of(dtype.kind, big_endian, dtype.bytes);

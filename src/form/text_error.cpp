@@ -81,7 +81,7 @@ bool is_only_out_of_range(std::string_view line, KeyType type) {
   });
 }
 
-// Of a floating-point number that is out of range: whether it is too small rather than too large.
+// Whether a floating-point number that is out of range is too small, not too large.
 bool is_near_zero(std::string_view line) {
   long double value = 0;  // reaches further than all types; beyond that the exponent tells
   const auto [stop, problem] = std::from_chars(line.data(), line.data() + line.size(), value);

@@ -1,4 +1,4 @@
-// What is wrong with a line of decimal text, for people: where, what, and what would do.
+// Messages about an invalid line of decimal text: where it is, what is wrong, and what is valid.
 #pragma once
 
 #include <cstdint>

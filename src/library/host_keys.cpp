@@ -1,4 +1,4 @@
-// What device_keys.hpp has for keys in host memory.
+// The functions of device_keys.hpp for keys in host memory.
 #include "gpu/sort/host_array_sort.hpp"
 #include "library/device_bits.hpp"
 

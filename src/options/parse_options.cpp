@@ -109,7 +109,7 @@ Error unknown_letter(std::string_view typed, bool has_value, Program program) {
       .hint(see_help(program));
 }
 
-// What Boost refuses, in gsort's words.
+// An error of Boost, in gsort's words.
 Error in_our_words(const po::error_with_option_name& refused, Program program) {
   std::string name = refused.get_option_name();  // "--output", "-o", at times with its value
   const bool has_value = name.find('=') != name.npos;
@@ -179,7 +179,7 @@ Words split_words(const char* text) {
       .hint("quote words with '...' or \"...\"; a backslash keeps the character after it");
 }
 
-// What the user does not see on the command line must not change what comes out.
+// Options that are not on the command line must not change the result.
 void require_origin(const OptionSpec& row, Origin origin) {
   if (row.in_environment || origin == Origin::kArguments) return;
   throw Error(ErrorKind::kUsage, "option " + display_name(row),

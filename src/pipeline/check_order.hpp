@@ -27,7 +27,7 @@ struct WantedOrder {
                                        io::Reader& reader, unsigned threads,
                                        Meter* meter = nullptr);
 
-// Of all elements, in any order. `meter` is told as above. Throws: Error from reading.
+// For all elements, in any order. `meter` is told as above. Throws: Error from reading.
 [[nodiscard]] Fingerprint fingerprint_of_input(const ElementFormat& format, io::Reader& reader,
                                                unsigned threads, Meter* meter = nullptr);
 

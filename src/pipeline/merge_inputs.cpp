@@ -106,8 +106,8 @@ class GroupMerge {
     FilledLane part{lane, position_, {}};
     std::byte* to = lanes_[lane]->input().data();
     for (std::size_t i = 0; i < windows_.size(); ++i) {
-      // What is equal to the bound may still come from the bound's input, and stands in front of
-      // what later inputs have of it. Among keys that cannot be seen.
+      // Elements equal to the bound may still come from the bound's input; they precede equal
+      // elements of later inputs. Equal keys alone are indistinguishable.
       const bool equal_included = i <= bound.window || !order_.records();
       const ConstByteSpan slice = windows_[i].take_up_to(bound.element, equal_included);
       order_.copy_ordered(slice, to);

@@ -11,7 +11,7 @@
 
 namespace gsort {
 
-// What the parts of one merge have in common.
+// The state that the parts of one merge share.
 struct PartMerge {
   RunViewSpan runs;
   std::uint64_t element_bytes = 0;

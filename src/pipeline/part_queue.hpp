@@ -55,7 +55,7 @@ class PartQueue {
   [[nodiscard]] std::optional<Part> take();
 
  private:
-  // Of the next part.
+  // The elements of the next part.
   [[nodiscard]] std::uint64_t next_elements() const;
 
   std::mutex mutex_;

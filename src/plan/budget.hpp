@@ -1,4 +1,4 @@
-// What -S and --gpu-memory come to on a machine.
+// The sizes in bytes of -S and --gpu-memory on a machine.
 #pragma once
 
 #include <cstdint>

@@ -38,7 +38,7 @@ std::uint64_t share_bytes(const DecodingPlan& decoding, std::uint64_t host_bytes
                     kMostDecoderShare);
 }
 
-// Of all inputs, or of the one that takes most. No need is more than a few GiB.
+// For all inputs, or for the one that takes most. No need is more than a few GiB.
 std::uint64_t at_once(const DecodingPlan& decoding, std::uint64_t share) {
   std::uint64_t bytes = 0;
   for (const DecoderNeed& need : decoding.needs) {

@@ -19,16 +19,16 @@ struct EncodePlan {
   bool is_proven = false;            // what was encoded is decoded again, and compared
 };
 
-// What `threads` threads need under a host budget: an eighth of it for frames, a quarter for
+// Memory that `threads` threads need under a host budget: an eighth of it for frames, a quarter for
 // compressors, but one frame and one compressor at least. Proven: each compressor has a
 // decompressor beside it. Counted: elements are keys with their counts.
 [[nodiscard]] EncodePlan plan_encoding(const OutputForm& form, const KeyFormat& key,
                                        std::uint64_t element_bytes, unsigned threads,
                                        std::uint64_t host_bytes, bool proven, bool counted = false);
 
-// What `threads` threads that put pieces need to write around the page cache: two windows each, one
-// in the making and one on its way, and some for the disk; a sixteenth of the budget at most. These
-// are the windows of each of `files` files that are written at the same time.
+// Memory that `threads` threads that put pieces need to write around the page cache: two windows
+// each, one being filled and one being written, and some for the disk; at most a sixteenth of the
+// budget. These are the windows of each of `files` files that are written at the same time.
 [[nodiscard]] WriteWindows plan_write_windows(unsigned threads, std::uint64_t host_bytes,
                                               unsigned files);
 

@@ -1,4 +1,4 @@
-// What a sort that is done says about the machine's rates.
+// The machine's rates, learned from a completed sort.
 #pragma once
 
 #include <cstdint>

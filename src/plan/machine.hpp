@@ -1,5 +1,5 @@
-// What the plan must know about the machine and the files. Facts only: filled in by a survey of the
-// real machine, or invented by tests (8 TB of data, 2 GB of memory).
+// The machine and the files, as far as the plan must know them. Facts only: filled in by a survey
+// of the real machine, or invented by tests (8 TB of data, 2 GB of memory).
 #pragma once
 
 #include <cstdint>
@@ -17,7 +17,7 @@ struct GpuFacts {
   std::string name;
   std::uint64_t free_bytes = 0;
   std::uint64_t total_bytes = 0;
-  // Of its bus, each way; none: not known.
+  // The rate of its bus, each way; none: not known.
   std::optional<double> link_bytes_per_second = std::nullopt;
   // The NUMA node that it is attached to; none: all alike.
   std::optional<unsigned> node = std::nullopt;
@@ -37,7 +37,7 @@ struct CompressedInput {
   DecoderNeed need;
 };
 
-// What an earlier process has left of the same sort.
+// The runs that an earlier process has left of the same sort.
 struct ResumedRuns {
   std::uint64_t runs = 0;            // 0: nothing
   std::uint64_t elements = 0;        // in them: the first ones of the input

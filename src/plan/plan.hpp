@@ -32,8 +32,8 @@ struct DevicePlan {
   int ordinal = 0;
   std::string name;
   std::uint64_t budget_bytes = 0;  // of its memory
-  // Of the tier in its memory, beside the plan's run.device_buffers: what the device has more than
-  // the one with the least.
+  // Buffers of the tier in its memory beyond the plan's run.device_buffers, which are those of the
+  // smallest device.
   std::uint64_t more_buffers = 0;
   std::optional<double> link_bytes_per_second = std::nullopt;  // as of GpuFacts
   std::optional<unsigned> node = std::nullopt;                 // its pinned memory comes from there
@@ -117,7 +117,7 @@ struct RunPlan {
   std::uint32_t fan_in = 0;          // the most runs of one merge
   std::vector<MergeRound> rounds;    // before the last merge, which writes the output
 
-  // Of a device that has so many buffers more than the others.
+  // For a device that has so many buffers more than the others.
   [[nodiscard]] std::uint64_t device_bytes(std::uint64_t more_buffers = 0) const {
     return CudaFootprint::allocated_bytes((device_buffers + more_buffers) * write_buffer_bytes);
   }
@@ -166,7 +166,7 @@ struct Plan {
   std::uint64_t temporary_bytes = 0;  // the most on disk at once
   std::uint64_t arena_bytes = 0;      // host memory reserved once for all lanes of all phases
 
-  // Of all devices.
+  // For all devices.
   [[nodiscard]] std::uint64_t device_budget_bytes() const {
     std::uint64_t sum = 0;
     for (const DevicePlan& device : devices) sum += device.budget_bytes;
@@ -180,7 +180,7 @@ struct Plan {
     return devices[lane % devices.size()].ordinal;
   }
 
-  // What may be kept of runs on all devices.
+  // The memory for kept runs on all devices.
   [[nodiscard]] std::uint64_t device_run_bytes() const {
     std::uint64_t sum = 0;
     for (const DevicePlan& device : devices) sum += run.device_bytes(device.more_buffers);

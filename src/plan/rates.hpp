@@ -20,7 +20,7 @@ struct Limits {
   friend bool operator==(const Limits&, const Limits&) = default;
 };
 
-// What has not been seen is taken from machines that were measured.
+// Rates of this machine; until it has shown them, those of machines that were measured.
 struct Rates {
   // Input that fits in memory over the time of all cores, a core. Zen 4, u32, the slower width.
   static constexpr double kUsualCore = 0.45e9;

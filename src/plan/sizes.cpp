@@ -291,7 +291,7 @@ std::optional<Sizes> spilling_sizes(const SizeQuestion& q, std::uint64_t kept_by
                .part_elements >= least_part;
   }));
   if (sizes.run.fan_in < 2) return std::nullopt;
-  // Of a pipe, a size that a sort of this memory may well meet.
+  // For a pipe: a size that is likely for a sort with this memory.
   constexpr std::uint64_t kLikelyFactor = 16;
   const std::uint64_t likely =
       q.size_known

@@ -13,7 +13,7 @@ namespace gsort {
 // One entry of a run's index, with the slack of its vector.
 inline constexpr std::uint64_t kFenceBytes = 40;
 
-// What the sizes are chosen for.
+// The facts from which sizes are chosen.
 struct SizeQuestion {
   const EngineSizes* engine = &cpu_sizes();
   ElementSize element;
@@ -48,13 +48,13 @@ struct Sizes {
 // How the output is encoded under a host budget.
 [[nodiscard]] EncodePlan encode_plan(const Job& job, unsigned threads, std::uint64_t host_bytes);
 
-// What of a host budget is left for the sort's own buffers.
+// The part of a host budget that is left for the sort's own buffers.
 [[nodiscard]] std::uint64_t sorting_budget(const Plan& plan, std::uint64_t host_budget_bytes);
 
-// What all questions about a plan's sizes have in common.
+// The facts that all questions about a plan's sizes have in common.
 [[nodiscard]] SizeQuestion question_of(const Plan& plan);
 
-// What forming runs and merging them takes, in the time in which one core sorts one element: to
+// The cost of forming runs and merging them, in the time in which one core sorts one element: to
 // compare plans of the same elements with. `threads` cores work, up to `kept_share` of the runs'
 // elements stays in memory.
 [[nodiscard]] double spill_cost(std::uint64_t run_count, std::uint32_t fan_in, unsigned threads,

@@ -21,7 +21,7 @@ std::string mebibytes(std::uint64_t count) {
   return fmt::format("{}M", count);
 }
 
-// Of a size that is too small, and of one that the machine has.
+// A size that is too small, and one that the machine has.
 struct Range {
   std::uint64_t given_bytes;
   std::uint64_t most_bytes;

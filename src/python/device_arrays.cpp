@@ -181,7 +181,7 @@ void sort_rows_by_offsets(const DeviceKeys& keys, std::uintptr_t output, cudaStr
                               .stream = stream});
 }
 
-// What both calls of rows with words beside them share.
+// Sorts rows with words beside them, for both calls.
 template <class Key, class Word>
 void sort_rows_of_pairs(gpu::PairBatchSort<Key, Word> sort, const DeviceKeys& keys,
                         cudaStream_t stream) {

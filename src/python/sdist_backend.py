@@ -17,7 +17,7 @@ from scikit_build_core.build import *  # noqa: F401,F403  the other hooks
 HERE = Path(__file__).resolve().parent
 ROOT = HERE.parents[1]
 PACKED = ["CMakeLists.txt", "LICENSE", "src", "io", "gpu", "tools"]
-# What pyproject.toml says here, and in the archive.
+# The text of pyproject.toml here, and in the archive.
 CHANGES = [('build-backend = "sdist_backend"\nbackend-path = ["."]\n', 'build-backend = "scikit_build_core.build"\n'),
            ('readme = "README.md"', 'readme = "src/python/README.md"'),
            ('input = "../../CMakeLists.txt"', 'input = "CMakeLists.txt"'),

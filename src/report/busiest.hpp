@@ -19,7 +19,7 @@
 
 namespace gsort {
 
-// What a phase can spend its time on.
+// The resources on which a phase can spend its time.
 enum class Resource : std::uint8_t { kInput, kRunsOut, kRunsIn, kOutput, kBus, kCores };
 
 // "reading", "the cores".
@@ -27,8 +27,8 @@ enum class Resource : std::uint8_t { kInput, kRunsOut, kRunsIn, kOutput, kBus, k
 
 struct BusiestStages {
   double seconds = 0;
-  // What needs most of it; none where the sort took more than twice as long, so that something
-  // else must have held it up.
+  // The resource that needs most of it; none if the sort took more than twice as long, so that
+  // something else must have delayed it.
   std::optional<Resource> stage;
 };
 

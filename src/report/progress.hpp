@@ -27,7 +27,7 @@ class Progress {
     std::function<bool()> take_request;  // whether a status line was asked for since the last call
     std::function<unsigned()> columns;   // of the terminal, for kRewritten
   };
-  // What it looks at, from its thread.
+  // The state that it reads, from its thread.
   struct Source {
     std::function<PhaseRecord()> phase;  // how far the sort is
     std::function<double()> seconds;     // since the start

@@ -8,8 +8,8 @@
 
 namespace gsort {
 
-// What decides about color beside --color: $NO_COLOR (any text but none), $TERM, and whether the
-// stream is a terminal.
+// Facts that decide about color besides --color: $NO_COLOR (any text but none), $TERM, and whether
+// the stream is a terminal.
 struct ColorFacts {
   const char* no_color = nullptr;
   const char* term = nullptr;

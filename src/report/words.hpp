@@ -17,7 +17,7 @@ namespace gsort {
 // "i32, little endian, ascending (the type is the default)"
 [[nodiscard]] std::string key_words(const Job& job);
 
-// What of the sorted keys comes out: "one of each key"; empty if all of it.
+// The part of the sorted keys that is written: "one of each key"; empty if all of it.
 [[nodiscard]] std::string result_words(const Plan& plan);
 
 // "device 0 (NVIDIA H100), device 1 (NVIDIA H100)"; empty if the CPU sorts.

@@ -122,7 +122,7 @@ class BucketBounds {
     if (bounds_.size() - before > 1 && key != static_cast<Key>(~Key{0})) ++bounds_.back();
   }
 
-  // What is spread between the sample key `at` and the next one.
+  // Passes the weight between the sample key `at` and the next one.
   void pass_gap(std::size_t at) {
     const auto width = static_cast<double>(sample_[at + 1] - sample_[at]);
     const double weight = 0.5 * static_cast<double>(step_end(at) - step_begin(at)) * width /

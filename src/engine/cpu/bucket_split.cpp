@@ -12,7 +12,7 @@
 namespace gsort::cpu {
 namespace {
 
-// What a look at a bucket tells: its range, and a sample for the next map.
+// The result of a look at a bucket: its range, and a sample for the next map.
 template <class Key>
 struct Look {
   Key least = static_cast<Key>(~Key{0});

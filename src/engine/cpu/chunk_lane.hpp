@@ -42,7 +42,7 @@ class CpuChunkLane final : public ChunkLane {
     std::thread::id user;  // the last one: its core has the lines in its cache
   };
 
-  // What a worker emits with.
+  // The memory from which a worker emits.
   struct WorkerState {
     std::span<Key> keys;
     std::span<Key> scratch;

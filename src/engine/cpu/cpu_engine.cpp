@@ -13,7 +13,7 @@
 namespace gsort::cpu {
 namespace {
 
-// What differs between elements: the lanes, and the memory they take.
+// The parts that depend on the element: the lanes, and the memory they take.
 template <class Key>
 struct KeyLanes {
   static std::uint64_t chunk_bytes(const EngineShape& shape) {
@@ -51,7 +51,7 @@ struct RecordLanes {
   }
 };
 
-// What all elements have in common.
+// The parts that all elements have in common.
 class AnyCpuEngine : public Engine {
  public:
   AnyCpuEngine(EngineShape shape, ByteSpan memory) : shape_(std::move(shape)), memory_(memory) {}

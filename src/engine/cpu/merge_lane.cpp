@@ -188,7 +188,7 @@ void CpuMergeLane<Key>::split_at(const std::vector<Slice>& slices, std::uint64_t
           counts[i] = upper_bound_in(slices[i].keys, low[i], high[i], value);
         }
       });
-  // Of this stretch alone: keys before it may have become raw where they are.
+  // For this stretch alone: keys before it may have become raw where they are.
   last_value_ = least;
   for (std::size_t i = 0; i < slices.size(); ++i) {
     if (cuts_[i] > begin_[i]) last_value_ = std::max(last_value_, slices[i].keys[cuts_[i] - 1]);

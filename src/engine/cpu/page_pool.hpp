@@ -56,7 +56,7 @@ class PagePool {
     static constexpr Page end(std::uint64_t range) { return static_cast<Page>(range >> 32); }
   };
 
-  // What all cores read for every line of keys is not in a cache line that they write for pages.
+  // Separates data that all cores read for every line of keys from data that they write for pages.
   static constexpr std::size_t kCacheLine = 64;
 
   alignas(kCacheLine) ByteSpan memory_;

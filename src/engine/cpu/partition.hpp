@@ -9,7 +9,7 @@
 // Where neighbours mostly go to the same bucket, as those of sorted or equal keys do, they go there
 // together.
 //
-// What it costs: one read and one write of every key; a page of slack for each bucket of each
+// Cost: one read and one write of every key; a page of slack for each bucket of each
 // worker.
 #pragma once
 
@@ -38,7 +38,7 @@ struct Bucket {
   bool unsampled = false;  // a sample did not help to split it: divide its range evenly
 };
 
-// What one worker deals out. Not thread-safe; several partitioners share a pool.
+// Deals out the keys of one worker. Not thread-safe; several partitioners share a pool.
 template <class Key>
 class Partitioner {
  public:

@@ -1,4 +1,4 @@
-// What --generate prints, all made from the option table: the manual page, and a completion for
+// The texts of --generate, made from the option table: the manual page, and a completion for
 // each of three shells. A completion offers the names of options, the values of those that take one
 // of a few words, and files or folders where these are wanted.
 #pragma once

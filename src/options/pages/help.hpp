@@ -1,4 +1,4 @@
-// What -h, --help and -V print. Plain text, at most 80 columns, made from the option table.
+// The texts of -h, --help and -V. Plain text, at most 80 columns, made from the option table.
 #pragma once
 
 #include <string>
@@ -16,7 +16,7 @@ enum class Show : std::uint8_t;
 [[nodiscard]] std::string_view name_of(Program program);                    // "gsort-mpi"
 [[nodiscard]] std::string version_text(Program program = Program::kGsort);  // "gsort 0.1.0"
 
-// What `show` asks for. Requires: show is not kNone.
+// The text for `show`. Requires: show is not kNone.
 [[nodiscard]] std::string text_of(Show show, Program program = Program::kGsort);
 
 }  // namespace gsort

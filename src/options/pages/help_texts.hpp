@@ -1,4 +1,4 @@
-// What -h, --help and the manual page say besides the options: examples, environment, exit status.
+// Texts of -h, --help and the manual page besides the options: examples, environment, exit status.
 #pragma once
 
 #include <string_view>
@@ -21,7 +21,7 @@ inline constexpr Example kExamples[] = {
     {"gsort --explain -S 1G big.u64", "what would happen with 1 GiB of memory"},
 };
 
-// Of gsort-mpi.
+// For gsort-mpi.
 inline constexpr std::string_view kClusterUsage =
     "Usage: mpirun ... gsort-mpi [OPTION]... FILE... -o OUTPUT     one process on each host\n";
 

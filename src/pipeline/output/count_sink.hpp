@@ -54,14 +54,14 @@ class CountSink final : public PassingSink {
     std::array<std::byte, RecordFormat::kMostKeyBytes> key{};
     std::uint64_t count = 0;  // 0: there is none
   };
-  // What others must know of a piece. A piece of one group has no last one.
+  // The groups at the ends of a piece, for its neighbours. A piece of one group has no last one.
   struct Ends {
     Group first;
     Group last;
     std::uint64_t between = 0;        // groups between these two
     std::uint64_t often_between = 0;  // those of them that come out
   };
-  // What a piece puts, and where.
+  // The groups that a piece puts, and their place.
   struct Turn {
     std::uint64_t number = 0;  // of the first group among all
     std::uint64_t place = 0;   // in the output
@@ -97,7 +97,7 @@ class CountSink final : public PassingSink {
   std::optional<Proof> proof_of_all_;  // of keys that do not come out, too
 
   PieceTurns turns_;
-  // Of who has the turn:
+  // For the thread that has the turn:
   Group held_;
   std::uint64_t next_number_ = 0;
   std::uint64_t next_place_ = 0;

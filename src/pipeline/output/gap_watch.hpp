@@ -61,7 +61,7 @@ class GapWatch final : public PassingSink {
   void begin(std::uint64_t position, std::uint64_t elements) {
     {
       const std::scoped_lock lock(mutex_);
-      // What has been there before, the proof sees.
+      // The proof detects elements that were put before.
       static_cast<void>(begun_.add(position, position + elements));
       putting_.push_back(position);
       look_for_gap();

@@ -67,7 +67,7 @@ class OnceSink final : public PieceSink, public BlockSink {
       throw;
     }
     const std::scoped_lock lock(mutex_);
-    // What comes twice without need, the proof sees.
+    // The proof detects elements that come twice.
     static_cast<void>(passed_on_.add(begin, end));
   }
 

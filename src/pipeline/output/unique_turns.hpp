@@ -16,7 +16,7 @@
 
 namespace gsort {
 
-// Of a piece that ends in front of element `end` of what is left.
+// The error of a piece that ends in front of element `end` of what is left.
 [[nodiscard]] inline Error dropped_others(std::uint64_t end) {
   return Error(ErrorKind::kCorrupt, fmt::format("dropping repeats in front of element {}", end),
                "elements that are not repeats were dropped")
@@ -97,7 +97,7 @@ class UniqueTurns {
 
  private:
   PieceTurns turns_;
-  // Of who has the turn:
+  // For the thread that has the turn:
   std::uint64_t next_place_;   // in the output
   std::optional<Value> last_;  // of the piece before, if there was one
 };

@@ -1,4 +1,4 @@
-// What to do when a check has found other data than there must be. True for pipes, whose readers
+// The hint for a check that found wrong data. True for pipes, whose readers
 // have had the beginning, and for sorts that keep their runs.
 #pragma once
 

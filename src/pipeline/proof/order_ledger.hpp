@@ -66,7 +66,7 @@ class OrderLedger {
   // The disorder with the lowest position that has been seen at a border.
   [[nodiscard]] const std::optional<Disorder>& disorder() const { return disorder_; }
 
-  // What has been added, neighbours joined.
+  // The stretches that were added, neighbours joined.
   [[nodiscard]] const Stretches& stretches() const { return stretches_; }
 
   // The last key of the stretch with the highest position; none before the first stretch.

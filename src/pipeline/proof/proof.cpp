@@ -161,7 +161,7 @@ void Proof::add_counted_dropped(const CountedKeys& keys, std::uint64_t min_count
   add_repeats(keys, 0);
 }
 
-// Those for which the keys stand, but for so many of each.
+// The fingerprint of the elements that the keys stand for, less `but` of each.
 Fingerprint Proof::look_at_counted(const CountedKeys& keys, std::uint64_t but) const {
   const Span span(meter_, Stage::kProve);
   return enabled_ ? fingerprint_of_counted(keys, but) : Fingerprint{sum_of_counts(keys, but)};

@@ -32,7 +32,7 @@
 
 namespace gsort {
 
-// What a proof has seen, so that several processes can each prove a share of one sort.
+// The sums of a proof, so that several processes can each prove a share of one sort.
 struct ProofSummary {
   bool enabled = false;
   Fingerprint input;
@@ -57,7 +57,7 @@ class Proof {
   // The same for keys with counts, each of which stands for that many keys.
   void add_counted_input(const CountedKeys& keys);
 
-  // What an earlier process has read of the same input.
+  // Adds elements of the same input that an earlier process has read.
   void add_input_of_before(const Fingerprint& keys);
 
   // Throws: Error(kCorrupt) when keys are out of order, or at places that are taken.

@@ -42,7 +42,7 @@ std::uint64_t RunCounter::greatest_value() const {
                                          : (std::uint64_t{1} << (8 * element_bytes_)) - 1;
 }
 
-// Of a run's elements, all blocks before the last one whose first key is <= v are <= v, and that
+// In a run, all blocks before the last one whose first key is <= v are <= v, and that
 // first key itself; none behind that block are.
 RunCounter::Bounds RunCounter::bounds_by_fences(std::size_t run, std::uint64_t value) const {
   const std::size_t blocks = fences_[run].blocks_up_to(value);

@@ -1,6 +1,6 @@
 // RunCounter: how many elements of sorted runs come up to a value: what is known from the fences,
 // which are in memory, what is likely, and the exact count, for which one block of a run is read.
-// Who looks for cuts narrows them by these (part_splitter.hpp); counts of several processes, each
+// Searches for cuts narrow them by these (part_splitter.hpp); counts of several processes, each
 // with its own runs, can be added up.
 //
 // Records, and keys of 16 bytes, are counted by their prefixes (ElementFormat::cut_by_prefix()).
@@ -40,10 +40,10 @@ class RunCounter {
   [[nodiscard]] std::uint64_t elements(std::size_t run) const { return fences_[run].elements(); }
   // None where elements are keys of up to eight bytes.
   [[nodiscard]] const std::optional<RecordOrder>& records() const { return records_; }
-  // Of a key, or of a prefix.
+  // The greatest value of a key, or of a prefix.
   [[nodiscard]] std::uint64_t greatest_value() const;
 
-  // What the fences tell of how many elements of a run are <= value.
+  // The bounds, by the fences, of the number of elements of a run that are <= value.
   [[nodiscard]] Bounds bounds_by_fences(std::size_t run, std::uint64_t value) const;
 
   // How many elements are probably <= value, of a run and of all; keys are taken to be spread

@@ -52,7 +52,7 @@ def require_place(output: Any, source: numpy.ndarray, dtype: numpy.dtype, shape:
 
 
 def index_dtype(array: numpy.ndarray) -> numpy.dtype:
-    """That of positions in a row of the last dimension."""
+    """The dtype of positions in a row of the last dimension."""
     return numpy.dtype("u4" if array.shape[-1] <= 1 << 32 else "u8")
 
 

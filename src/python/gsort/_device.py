@@ -49,7 +49,7 @@ def _dlpack_device(source: Any) -> Optional[int]:
 
 
 def _interface_of(source: Any) -> Any:
-    """What __cuda_array_interface__ says, if it knows the type; of bfloat16 only DLPack says what it is."""
+    """The facts of __cuda_array_interface__, if it knows the type; only DLPack describes bfloat16."""
     try:
         facts = source.__cuda_array_interface__
     except Exception:  # libraries have errors of their own for types that it lacks
@@ -68,7 +68,7 @@ def _module_of(array: Any) -> str:
 
 
 def _current_stream(array: Any) -> Optional[int]:
-    """Of the library that an array belongs to, if it has one."""
+    """The current stream of the library that an array belongs to, if it has one."""
     library = sys.modules.get(_module_of(array))
     if _module_of(array) == "torch" and library is not None:
         return int(library.cuda.current_stream(array.device).cuda_stream)
@@ -98,7 +98,7 @@ def _order_streams(neighbour: int, earlier: int, later: int) -> None:
 
 
 class DeviceArray:
-    """What an array says about itself: shape, dtype, address, size, and whether it is only read."""
+    """The facts of an array: shape, dtype, address, size, and whether it is only read."""
 
     def __init__(self, array: Any, name: str, stream: Optional[int]) -> None:
         """With a stream the array is ready for work that is queued there."""

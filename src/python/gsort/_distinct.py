@@ -29,14 +29,14 @@ def _begins_of_groups(keys: numpy.ndarray, by_value: bool) -> numpy.ndarray:
 
 
 def counted_texts(keys: numpy.ndarray) -> Tuple[numpy.ndarray, numpy.ndarray]:
-    """Of sorted texts, which the program sorts as records, and does not count."""
+    """Counts sorted texts, which the program sorts as records and does not count."""
     begins = _begins_of_groups(keys.ravel(), False)
     return keys.ravel()[begins], numpy.diff(begins, append=keys.size).astype(numpy.int64)
 
 
 def indexed(array: numpy.ndarray, order: numpy.ndarray, index: bool, inverse: bool,
             counts: bool, by_value: bool) -> Tuple[numpy.ndarray, ...]:
-    """What numpy.unique returns, of the positions that sort the flattened array stably."""
+    """Returns what numpy.unique does, from the positions that sort the flattened array stably."""
     flat = array.reshape(-1)
     ordered = flat[order]
     begins = _begins_of_groups(ordered, by_value)

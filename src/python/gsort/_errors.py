@@ -10,7 +10,7 @@ from typing import Any, Iterator, List, Optional, Tuple, Type
 
 
 class Error(Exception):
-    """What ended the work. str() is the program's message and, on a second line, its hint.
+    """The error that ended the work. str() is the program's message and, on a second line, its hint.
 
     Attributes:
         hint: what to do about it; may be empty.
@@ -89,7 +89,7 @@ def _class_of(kind: str, number: int, path: Optional[str]) -> Type[Error]:
     return _OF_KINDS.get(kind, FileError)
 
 
-# What the program says about its options, and what this package says about arguments instead. Whole phrases come first.
+# The program's words about options, and this package's words about arguments. Whole phrases come first.
 _ARGUMENTS: List[Tuple["re.Pattern[str]", Any]] = [(re.compile(pattern), words) for pattern, words in (
     (r"gsort -h shows the common options, gsort --help all", "help(gsort.sort) explains the arguments"),
     (r", or use --decompress=none to read the bytes as they are", ""),

@@ -40,7 +40,7 @@ class _Stretch(NamedTuple):
 
 
 def mapped_at(address: int, size: int) -> Optional[_Stretch]:
-    """Of the mapping that an address is in; None if it is not one of a file."""
+    """The stretch of a file that is mapped at an address; None if no file is mapped there."""
     with open("/proc/self/maps", "rb") as maps:
         for line in maps:
             place, access, offset, device, inode = line.split()[:5]

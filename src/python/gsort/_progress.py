@@ -56,7 +56,7 @@ def _in_notebook() -> bool:
 
 
 class Watching:
-    """What the native module calls while it works, as its argument `watch`; None if nobody watches."""
+    """The function that the native module calls while it works, its argument `watch`; None without one."""
 
     def __init__(self, progress: Union[bool, Watch, None]) -> None:
         self._bar = None

@@ -23,7 +23,7 @@ _SHORTENING = (b"--unique", b"--count", b"--top", b"--intersect", b"--subtract")
 
 @dataclass(frozen=True)
 class Summary:
-    """What was written to a file."""
+    """The output that was written to a file."""
 
     path: str
     dtype: numpy.dtype       # of its elements

@@ -1,4 +1,4 @@
-"""What is in two sources, or in one of them alone."""
+"""Keys that are in two sources, or in one of them alone."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""What is sorted: files and arrays as the words and arrays of the native module."""
+"""The sources of a sort: files and arrays as the words and arrays of the native module."""
 
 from __future__ import annotations
 
@@ -82,7 +82,7 @@ def _file_of(array: numpy.ndarray) -> Tuple[Optional[bytes], int]:
 
 
 def _dictionary(array: numpy.ndarray) -> str:
-    """What the header of a .npy file would say; arrays of more than two dimensions are rows, too."""
+    """The header that a .npy file of the array would have; arrays of more than two dimensions are rows, too."""
     shape = array.shape if array.ndim < 2 else (math.prod(array.shape[:-1]), array.shape[-1])
     descr = numpy.lib.format.dtype_to_descr(array.dtype)
     return repr({"descr": descr, "fortran_order": False, "shape": shape})
@@ -306,7 +306,7 @@ def _fields_of(order: Any) -> List[str]:
 
 
 def dtype_of(call: _native.Call) -> numpy.dtype:
-    """Of the elements."""
+    """The dtype of the elements."""
     try:
         text = call.dtype
     except UnicodeDecodeError as error:  # the names of an older .npy file
@@ -315,7 +315,7 @@ def dtype_of(call: _native.Call) -> numpy.dtype:
 
 
 def result_shape(inputs: Inputs, elements: int, call: _native.Call) -> Tuple[int, ...]:
-    """That of the source if there is only one."""
+    """The shape of the source if there is only one."""
     if call.columns:
         return elements, call.columns
     array = inputs.only_array
