@@ -96,7 +96,7 @@ void RunFiles::open_stripe(const std::string& folder_path, DirectIo policy,
 
 Error RunFiles::told_for_run(const Error& error, std::string_view doing, std::uint64_t run) const {
   const std::string_view way_out = is_persistent_
-                                       ? "free space there; the same command then resumes"
+                                       ? "free space there, and run the same command again"
                                        : "free space there, or name more folders with -T";
   Error told =
       Error::from_errno(ErrorKind::kTemporary, fmt::format("{} run {} in", doing, run),
