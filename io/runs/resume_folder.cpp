@@ -33,6 +33,14 @@ std::uint64_t end_of_runs(const Manifest& manifest) {
   return end;
 }
 
+// Null if a file of the folder may be gsort's.
+const char* problem_of(const struct stat& facts) {
+  return !S_ISREG(facts.st_mode)                 ? "is not a regular file"
+         : facts.st_uid != sys::effective_user() ? "belongs to another user"
+         : facts.st_nlink > 1                    ? "has more than one hard link"
+                                                 : nullptr;
+}
+
 }  // namespace
 
 void require_readable(const Manifest& manifest, const std::string& folder,
@@ -48,13 +56,14 @@ void require_readable(const Manifest& manifest, const std::string& folder,
       .hint("give more memory with -S, or use shorter names");
 }
 
-ResumeFolder::ResumeFolder(std::string path, ResumeAccess access, std::uint64_t most_bytes)
-    : path_(std::move(path)), access_(access) {
+ResumeFolder::ResumeFolder(std::string path, ResumeAccess access, std::uint64_t most_bytes,
+                           ResumePath whose)
+    : path_(std::move(path)), access_(access), whose_(whose) {
   constexpr int kAttempts = 5;
   for (int attempt = 1; !folder_.file.is_open(); ++attempt) {
     if (access == ResumeAccess::kUse) make();
     try {
-      folder_ = open_folder(path_, ErrorKind::kTemporary);
+      open();
       if (access == ResumeAccess::kUse) lock();
     } catch (const Error& error) {
       if (error.error_number() != ENOENT) throw;
@@ -77,6 +86,28 @@ void ResumeFolder::make() {
                                     : "name a folder, or a path where one can be created");
 }
 
+void ResumeFolder::open() {
+  if (whose_ == ResumePath::kOfUser) {
+    folder_ = open_folder(path_, ErrorKind::kTemporary);
+    return;
+  }
+  const auto refusal = [&](const char* reason) {
+    return Error(ErrorKind::kTemporary, "opening the folder", reason)
+        .path(path_)
+        .hint("gsort did not create this folder; move it, or name another folder");
+  };
+  try {
+    folder_ = open_folder(path_, ErrorKind::kTemporary, O_NOFOLLOW);
+  } catch (const Error& error) {
+    const bool is_other = error.error_number() == ENOTDIR || error.error_number() == ELOOP;
+    throw is_other ? refusal("is a link, or a file") : error;
+  }
+  const uid_t owner = folder_.file.facts().st_uid;
+  if (owner == sys::effective_user() || owner == 0) return;
+  folder_ = {};
+  throw refusal("belongs to another user");
+}
+
 // A file system without locks gives another error; the folder is then used without a lock.
 void ResumeFolder::lock() const {
   if (sys::lock(folder_.file.fd()) != 0 && errno == EWOULDBLOCK) {
@@ -91,7 +122,8 @@ void ResumeFolder::lock() const {
 
 int ResumeFolder::problem_with_path() const {
   struct stat named = {};
-  if (sys::stat_at(AT_FDCWD, path_.c_str(), &named, 0) != 0) return errno;
+  const int flags = whose_ == ResumePath::kOfUser ? 0 : AT_SYMLINK_NOFOLLOW;
+  if (sys::stat_at(AT_FDCWD, path_.c_str(), &named, flags) != 0) return errno;
   const struct stat own = folder_.file.facts();
   return named.st_dev == own.st_dev && named.st_ino == own.st_ino ? 0 : ENOENT;
 }
@@ -139,11 +171,7 @@ File ResumeFolder::open_file(const char* name, int flags) const {
         .hint(errno == ELOOP ? kNotOurs : hint_for(errno));
   }
   File file(fd, path, ErrorKind::kTemporary);
-  const struct stat facts = file.facts();
-  const char* const problem = !S_ISREG(facts.st_mode)                 ? "is not a regular file"
-                              : facts.st_uid != sys::effective_user() ? "belongs to another user"
-                              : facts.st_nlink > 1 ? "has more than one hard link"
-                                                   : nullptr;
+  const char* const problem = problem_of(file.facts());
   if (problem != nullptr) {
     throw Error(ErrorKind::kTemporary, "opening", problem).path(path).hint(kNotOurs);
   }
@@ -221,20 +249,44 @@ void ResumeFolder::save(const Manifest& manifest) {
   write_named_file(folder_, kManifestName, path_of(kManifestName), text);
 }
 
+// Not opened before: NFS and FUSE rename an open file that is removed to a hidden name.
+void ResumeFolder::remove_file(const char* name) const {
+  struct stat facts = {};
+  const int folder = folder_.file.fd();
+  const bool is_seen = sys::stat_at(folder, name, &facts, AT_SYMLINK_NOFOLLOW) == 0;
+  if (const char* const problem = is_seen ? problem_of(facts) : nullptr; problem != nullptr) {
+    throw Error(ErrorKind::kTemporary, "removing", problem).path(path_of(name)).hint(kNotOurs);
+  }
+  if ((is_seen && sys::unlink_at(folder, name) == 0) || errno == ENOENT) return;
+  throw Error::from_errno(ErrorKind::kTemporary, "removing", errno).path(path_of(name));
+}
+
 // Without runs first: a file of runs that is gone would else be missed.
 void ResumeFolder::remove(Manifest manifest) {
-  const auto remove_file = [&](const char* name) {
-    if (sys::unlink_at(folder_.file.fd(), name) != 0 && errno != ENOENT) {
-      throw Error::from_errno(ErrorKind::kTemporary, "removing", errno).path(path_of(name));
-    }
-  };
-  manifest.runs.clear();
-  save(manifest);
-  runs_ = {};  // NFS and FUSE rename an open file that is removed to a hidden name
+  if (!manifest.runs.empty()) {
+    manifest.runs.clear();
+    save(manifest);
+  }
+  runs_ = {};
   remove_file(kRunsName);
   folder_.sync_names(open_file(kManifestName, O_RDONLY));
+  if (manifest.folder_is_made) return discard();
   remove_file(kManifestName);
-  is_made_ = manifest.folder_is_made;
+  is_made_ = false;
+}
+
+void ResumeFolder::discard() {
+  runs_ = {};
+  remove_file(kRunsName);
+  remove_file(kManifestName);
+  std::error_code problem;  // then the folder stays
+  for (std::filesystem::directory_iterator entry(path_, problem), end; !problem && entry != end;
+       entry.increment(problem)) {
+    // Of a process that was killed, where files cannot be unnamed.
+    const std::string name = entry->path().filename();
+    if (is_numbered_name(name, ".gsort-")) remove_if_left(folder_, name);
+  }
+  is_made_ = true;
 }
 
 }  // namespace gsort::io

@@ -41,13 +41,17 @@ enum class ResumeAccess : std::uint8_t {
   kRead,  // reads what others have completed, without a lock; it must be there
 };
 
+// Whose choice the folder's path is. Under a name that gsort has made up, a link or a folder of
+// another user than this one and root is refused.
+enum class ResumePath : bool { kOfUser, kOfGsort };
+
 class ResumeFolder {
  public:
   // Throws: Error(kTemporary) when the folder may not be used, another sort uses it, or what lies
   // there is not what gsort has left: a torn, foreign or altered manifest, with the reason; or if
   // its manifest is longer than `most_bytes` (manifest_limit).
-  ResumeFolder(std::string path, ResumeAccess access,
-               std::uint64_t most_bytes = kMostManifestBytes);
+  ResumeFolder(std::string path, ResumeAccess access, std::uint64_t most_bytes = kMostManifestBytes,
+               ResumePath whose = ResumePath::kOfUser);
   // Removes the folder if it was made for nothing.
   ~ResumeFolder();
   ResumeFolder(const ResumeFolder&) = delete;
@@ -78,9 +82,11 @@ class ResumeFolder {
   // Replaces the manifest; on return it is on the disk. Throws: Error(kTemporary).
   void save(const Manifest& manifest);
 
-  // The sort is complete: removes the files, and the folder if gsort made it.
-  // Throws: Error(kTemporary).
+  // The sort is complete: removes the files, and the folder if gsort made it. Other files stay, and
+  // the folder with them. Throws: Error(kTemporary), also where a file is not of gsort.
   void remove(Manifest manifest);
+  // The same for a folder that gsort made, and with which no sort may go on. Needs no space.
+  void discard();
 
   // The names of its files, the manifest first, if it were at `path`.
   [[nodiscard]] static std::array<std::string, 2> files_of(const std::string& path);
@@ -93,6 +99,7 @@ class ResumeFolder {
 
  private:
   void make();
+  void open();
   void lock() const;
   // 0 if the open folder has the path, ENOENT if none or another one has, or another errno.
   [[nodiscard]] int problem_with_path() const;
@@ -100,10 +107,12 @@ class ResumeFolder {
   [[nodiscard]] File open_file(const char* name, int flags) const;
   void read_manifest(std::uint64_t most_bytes);
   void require_runs() const;
+  void remove_file(const char* name) const;
   void sync_folder_above() const;
 
   std::string path_;
   ResumeAccess access_;
+  ResumePath whose_;
   Folder folder_;
   bool is_made_ = false;  // by this process, and nothing is in it
   std::optional<Manifest> found_;

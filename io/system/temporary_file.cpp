@@ -28,6 +28,7 @@ using std::string_view_literals::operator""sv;
 constexpr mode_t kOnlyTheOwner = 0600;
 constexpr int kAttempts = 100;
 constexpr unsigned kUsualNames = 4;
+constexpr std::size_t kDigitsOfNumber = 16;
 constexpr std::string_view kOfGsort = ".gsort-";  // in hidden names
 constexpr std::string_view kOnItsWay = ".new";
 
@@ -246,10 +247,11 @@ void remove_names_on_signals() {
   }
 }
 
-Folder open_folder(const std::string& path, ErrorKind kind) {
-  int fd = sys::open_at(AT_FDCWD, path.c_str(), O_RDONLY | O_DIRECTORY);
+Folder open_folder(const std::string& path, ErrorKind kind, int more_flags) {
+  const int flags = O_DIRECTORY | more_flags;
+  int fd = sys::open_at(AT_FDCWD, path.c_str(), O_RDONLY | flags);
   const bool readable = fd >= 0;
-  if (fd < 0 && errno == EACCES) fd = sys::open_at(AT_FDCWD, path.c_str(), O_PATH | O_DIRECTORY);
+  if (fd < 0 && errno == EACCES) fd = sys::open_at(AT_FDCWD, path.c_str(), O_PATH | flags);
   if (fd < 0) throw failed_call(kind, "opening the folder", path, errno);
   return {File(fd, path, kind), readable};
 }
@@ -347,9 +349,18 @@ void remove_if_left(const Folder& folder, const std::string& name) {
   if (is_name_of(folder, name, facts)) sys::unlink_at(folder.file.fd(), name.c_str());
 }
 
+std::string numbered_name(std::string_view prefix) {
+  return fmt::format("{}{:0{}x}", prefix, sys::random_number(), kDigitsOfNumber);
+}
+
+bool is_numbered_name(std::string_view name, std::string_view prefix) {
+  return name.size() == prefix.size() + kDigitsOfNumber && name.starts_with(prefix) &&
+         name.find_first_not_of("0123456789abcdef", prefix.size()) == name.npos;
+}
+
+// A guessed name would do no harm, either: it is only ever created exclusively.
 std::string hidden_name() {
-  // A guessed name would do no harm, either: it is only ever created exclusively.
-  return fmt::format(".gsort-{:016x}", sys::random_number());
+  return numbered_name(kOfGsort);
 }
 
 }  // namespace gsort::io

@@ -24,7 +24,8 @@ struct Folder {
   // `inside`, an open file in it. Throws: Error.
   void sync_names(const File& inside) const;
 };
-[[nodiscard]] Folder open_folder(const std::string& path, ErrorKind kind);
+// `more_flags` are for open(2).
+[[nodiscard]] Folder open_folder(const std::string& path, ErrorKind kind, int more_flags = 0);
 
 // A name that the handler of remove_names_on_signals() removes if INT, TERM or HUP ends the program
 // while this lives; a folder with all its files. Move-only. If there are more than about a
@@ -102,7 +103,11 @@ void remove_left_name(const Folder& folder, const std::string& target);
 // Removes the file if a killed sort of this user left it. The file of a live sort is locked.
 void remove_if_left(const Folder& folder, const std::string& name);
 
-// A random hidden name: ".gsort-" and 16 hexadecimal digits.
+// A name that nobody has yet: `prefix` and 16 hexadecimal digits.
+[[nodiscard]] std::string numbered_name(std::string_view prefix);
+[[nodiscard]] bool is_numbered_name(std::string_view name, std::string_view prefix);
+
+// The same with the prefix ".gsort-".
 [[nodiscard]] std::string hidden_name();
 
 }  // namespace gsort::io

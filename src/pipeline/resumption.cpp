@@ -239,6 +239,11 @@ void Resumption::remove() {
   folder_.remove(manifest_);
 }
 
+void Resumption::discard() {
+  has_begun_ = false;
+  folder_.discard();
+}
+
 void Resumption::finish() {
   if (!has_begun_ && !folder_.found()) return;
   try {

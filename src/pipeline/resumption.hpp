@@ -119,6 +119,9 @@ class Resumption {
   // Removes the folder, or its files if gsort did not make it. Throws: Error(kTemporary).
   void remove();
 
+  // The same where no sort may go on, which needs no space.
+  void discard();
+
   // For -v: "dir: continuing after 3 runs of 4,000 elements".
   [[nodiscard]] const std::vector<std::string>& notes() const { return notes_; }
 

@@ -244,7 +244,7 @@ prose(ABOUT_FILES, r"check the path", r"use a shorter name", r"give -m and --bat
       r"the plan is text: .*", r"give the report a file of its own", r"name another output, .*",
       r"name all (inputs|that are to be compared).*", r"name (files|the folders); .*", r"name (a|another) folder,? .*",
       r"name the folders of all shares, .*", r"put (it|the names) into a file.*", r"name files; .*",
-      r"gsort (deletes its files there|did not create this file).*", 
+      r"gsort (deletes its files there|did not create this f(?:ile|older)).*", 
       r"-o must name a regular file, .*", r"wait until it ends, .*",
       r"try again when no program writes to it", r"write them (first|with find).*", r"separate names by one NUL, .*",
       r"concatenate files first, .*", r"the sorted output is in place; .*")

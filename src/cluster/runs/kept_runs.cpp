@@ -21,20 +21,11 @@ namespace gsort::cluster {
 namespace {
 
 constexpr std::string_view kPrefix = "gsort-";
-constexpr std::size_t kDigits = 16;
 constexpr std::string_view kMark = ".gsort-made-this-folder";
 constexpr mode_t kFolderOfTheOwner = 0700;
 
 bool is_name_of_ours(std::string_view name) {
-  return name.size() == kPrefix.size() + kDigits && name.starts_with(kPrefix) &&
-         name.find_first_not_of("0123456789abcdef", kPrefix.size()) == name.npos;
-}
-
-// Of files that a killed process was about to give their names, where files cannot be unnamed.
-void remove_left_names(const std::string& folder) {
-  for (const std::string& name : io::names_with({folder, ""}, ".gsort-")) {
-    io::remove_beside({folder, ""}, name);
-  }
+  return io::is_numbered_name(name, kPrefix);
 }
 
 }  // namespace
@@ -97,7 +88,8 @@ void KeptRuns::look() {
 }
 
 void KeptRuns::look_at(const std::string& name) {
-  const io::ResumeFolder folder(path_of(name), io::ResumeAccess::kRead, most_manifest_bytes_);
+  const io::ResumeFolder folder(path_of(name), io::ResumeAccess::kRead, most_manifest_bytes_,
+                                io::ResumePath::kOfGsort);
   const SeenFolder found = seen(name, folder);
   // Without runs, it was left by a process that had none yet, and is only removed.
   if (!found.runs.empty()) {
@@ -257,8 +249,8 @@ std::uint64_t KeptRuns::manifest_memory_bytes() const {
 }
 
 Resumption& KeptRuns::begin(io::Reader& reader) {
-  const std::string name = fmt::format("{}{:016x}", kPrefix, io::sys::random_number());
-  return own_.emplace(path_of(name), io::ResumeAccess::kUse, manifest_, reader);
+  return own_.emplace(path_of(io::numbered_name(kPrefix)), io::ResumeAccess::kUse, manifest_,
+                      reader);
 }
 
 void KeptRuns::expect_commit() {
@@ -276,8 +268,6 @@ void KeptRuns::remove_all() {
   for (TakenFolder& taken : taken_) {
     io::Manifest manifest = taken.folder.found().value_or(manifest_);
     manifest.folder_is_made = true;
-    manifest.block_elements = std::max<std::uint64_t>(manifest.block_elements, 1);
-    remove_left_names(taken.folder.path());
     taken.folder.remove(std::move(manifest));
   }
   taken_.clear();
@@ -286,13 +276,22 @@ void KeptRuns::remove_all() {
 }
 
 // If gsort-mpi has made it, and nothing else is in it. Others may do so at the same time, and be
-// done first.
+// done first, or begin: then the mark comes back, and the last one removes all.
 void KeptRuns::remove_dir() const {
+  const std::string mark(kMark);
+  const auto is_used = [&] {
+    return std::ranges::any_of(io::names_with({dir_, ""}, ""), is_name_of_ours);
+  };
   try {
-    if (!io::is_there(path_of(std::string(kMark)))) return;
-    if (std::ranges::any_of(io::names_with({dir_, ""}, ""), is_name_of_ours)) return;
-    io::remove_beside({dir_, ""}, std::string(kMark));
-    io::sys::remove_folder(dir_.c_str());  // where the output is in it, it stays
+    while (io::is_there(path_of(mark)) && !is_used()) {
+      io::remove_beside({dir_, ""}, mark);
+      if (io::sys::remove_folder(dir_.c_str()) == 0) return;
+      if (is_used()) {
+        io::write_record({dir_, ""}, mark, "");
+      } else {  // no more, or the output is in it, and it stays
+        io::sys::remove_folder(dir_.c_str());
+      }
+    }
   } catch (const Error&) {
   }
 }

@@ -81,7 +81,7 @@ class KeptRuns {
   struct TakenFolder {
     TakenFolder(const std::string& path, io::ResumeAccess access, std::uint64_t most_bytes,
                 std::vector<std::uint64_t> used)
-        : folder(path, access, most_bytes), runs(std::move(used)) {}
+        : folder(path, access, most_bytes, io::ResumePath::kOfGsort), runs(std::move(used)) {}
 
     io::ResumeFolder folder;
     std::vector<std::uint64_t> runs;  // numbers of those that are used

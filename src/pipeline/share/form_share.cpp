@@ -1,10 +1,8 @@
 #include "pipeline/share/form_share.hpp"
 
-#include <algorithm>
 #include <optional>
 #include <string>
 #include <utility>
-#include <vector>
 
 #include <fmt/format.h>
 
@@ -56,17 +54,12 @@ std::string hidden_folder_of(const std::string& folder) {
 void remove_left(const io::OutputPlace& place) {
   const std::string prefix = hidden_folder_of(place.name);
   for (const std::string& name : io::names_with(place, prefix)) {
-    // Otherwise it belongs to a folder whose name begins with this folder's name and ".gsort-".
-    if (name.find_first_not_of("0123456789abcdef", prefix.size()) != name.npos) continue;
+    if (!io::is_numbered_name(name, prefix)) continue;
     try {
-      const std::string path = place.folder + "/" + name;
-      const io::ResumeFolder locked(path, io::ResumeAccess::kUse);
-      // The runs before the manifest: runs alone would be refused here.
-      std::vector<std::string> files = io::names_with({path, ""}, "");
-      std::ranges::reverse(files);
-      for (const std::string& file : files) io::remove_beside({path, ""}, file);
-      io::sys::remove_folder(path.c_str());
-    } catch (const Error&) {  // it is in use, or belongs to another user
+      io::ResumeFolder left(place.folder + "/" + name, io::ResumeAccess::kUse,
+                            io::kMostManifestBytes, io::ResumePath::kOfGsort);
+      left.discard();
+    } catch (const Error&) {  // it is in use, or gsort did not make it
     }
   }
 }
@@ -106,7 +99,7 @@ class ShareForming {
     for (int attempt = 1;; ++attempt) {
       try {
         const io::HeldSignals held;
-        hidden_ = fmt::format("{}{:016x}", hidden_folder_of(place_.name), io::sys::random_number());
+        hidden_ = io::numbered_name(hidden_folder_of(place_.name));
         const std::string path = place_.folder + "/" + hidden_;
         io::Manifest incomplete = wanted_;
         incomplete.share.reset();
@@ -131,7 +124,7 @@ class ShareForming {
       const io::HeldSignals held;
       const int above = above_.file.fd();
       if (io::sys::rename_at(above, hidden_.c_str(), place_.name.c_str()) != 0) problem = errno;
-      if (problem == 0) removed_ = {};
+      if (problem == 0) forget();  // it stays, even if its name may not be on the disk yet
     }
     if (problem == 0) {
       above_.sync_names(inside_.file);
@@ -146,10 +139,15 @@ class ShareForming {
   }
 
   void discard() {
+    if (!resumption_) return;
     try {
-      resumption_->remove();
+      resumption_->discard();
     } catch (const Error&) {  // the next process removes it
     }
+    forget();
+  }
+
+  void forget() {
     resumption_.reset();
     removed_ = {};
   }

@@ -2,6 +2,7 @@
 
 #include <algorithm>
 #include <array>
+#include <cerrno>
 #include <cstdint>
 #include <filesystem>
 #include <random>
@@ -234,6 +235,78 @@ TEST(Take, ReadsBlocksOfTheLargestShare) {
   std::ranges::sort(keys);
   EXPECT_TRUE(
       std::ranges::equal(io::test::read_file(*options.output), std::as_bytes(std::span(keys))));
+}
+
+class Form : public testing::Test {
+ protected:
+  Form() { io::test::write_file(folder_ / "in", io::test::random_bytes(4000)); }
+
+  // Returns the error, if any.
+  [[nodiscard]] std::string form_runs() const {
+    Options options = test::options_for(KeyType::kU32, "16M");
+    options.inputs = {folder_ / "in"};
+    options.form = folder_ / "f";
+    options.share = {0, 1};
+    Meter meter;
+    try {
+      io::Reader reader(options.inputs, {4, io::DirectIo::kAuto, {}});
+      (void)form(options, make_job(options), reader, meter);
+    } catch (const Error& error) {
+      return error.what();
+    }
+    return {};
+  }
+
+  const io::test::TempFolder folder_;
+};
+
+TEST_F(Form, LeavesWhatGsortDidNotMake) {
+  const std::vector<std::string> folders = {"data", ".f.gsort-", ".f.gsort-0",
+                                            ".f.gsort-0123456789abcdef"};
+  for (const std::string& name : folders) {
+    std::filesystem::create_directory(folder_ / name);
+    io::test::write_file(folder_ / name + "/notes", {});
+  }
+  for (const char* const name : {"/gsort.manifest", "/gsort.runs"}) {
+    io::test::write_file(folder_ / "data" + name, {});
+  }
+  std::filesystem::create_directory_symlink("data", folder_ / ".f.gsort-1");
+  std::filesystem::create_directory_symlink("data", folder_ / ".f.gsort-1123456789abcdef");
+  for (const bool was_formed : {false, true}) {
+    EXPECT_EQ(form_runs(), "") << was_formed;
+    for (const std::string& name : folders) {
+      EXPECT_TRUE(std::filesystem::exists(folder_ / name + "/notes")) << name << was_formed;
+    }
+    EXPECT_TRUE(std::filesystem::exists(folder_ / "data/gsort.runs"));
+    EXPECT_TRUE(std::filesystem::exists(folder_ / "data/gsort.manifest"));
+  }
+}
+
+TEST_F(Form, LeavesNothingOrAllOfItWhereACallFails) {
+  using io::sys::Call;
+  for (const Call call : {Call::kPwrite, Call::kFsync}) {
+    const bool is_full = call == Call::kPwrite;  // from then on
+    bool has_failed = true;
+    for (std::uint64_t nth = 1; has_failed; ++nth) {
+      SCOPED_TRACE(std::string(io::sys::name_of(call)) + " " + std::to_string(nth));
+      {
+        const io::test::FaultScope fault({call, nth, is_full ? ENOSPC : EIO, is_full});
+        const std::string error = form_runs();
+        has_failed = io::sys::counted_calls() >= nth;
+        EXPECT_TRUE(!is_full || !has_failed || !error.empty());
+      }
+      std::vector<std::string> left = folder_.entries();
+      std::ranges::sort(left);
+      EXPECT_TRUE(left == std::vector<std::string>{"in"} ||
+                  left == (std::vector<std::string>{"f", "in"}))
+          << left.back();
+      if (left.front() == "f") {
+        EXPECT_TRUE(
+            io::ResumeFolder(folder_ / "f", io::ResumeAccess::kRead).found()->share.has_value());
+      }
+      std::filesystem::remove_all(folder_ / "f");
+    }
+  }
 }
 
 // Manifests with a right checksum, as anybody can write them.
