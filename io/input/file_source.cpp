@@ -82,27 +82,41 @@ void FileSource::fill(ByteSpan room, const Claim& claim) {
 }
 
 // Reads numbers, counted along rows, from byte `at` on: of each column those that are among them.
+// One read takes several columns that are short.
 void FileSource::read_rows(ByteSpan to, std::uint64_t at) {
+  constexpr std::uint64_t kShortBytes = 4 * kKiB;
   const std::uint64_t columns = columns_.count;
   const std::size_t number_bytes = columns_.number_bytes;
   const std::uint64_t begin = at / number_bytes;
   const std::uint64_t end = begin + to.size() / number_bytes;
+  // The place in the file of the first number of `column` that is not before `number`.
+  const auto place_of = [&](std::uint64_t number, std::uint64_t column) {
+    return column * columns_.rows + number / columns + (number % columns > column ? 1 : 0);
+  };
   std::array<std::byte, RecordFormat::kMostBytes> numbers;
-  for (std::uint64_t column = 0; column < columns; ++column) {
-    const auto row_at = [&](std::uint64_t number) {
-      return number / columns + (number % columns > column ? 1 : 0);
-    };
-    const std::uint64_t last = row_at(end);
-    for (std::uint64_t row = row_at(begin); row < last;) {
-      const std::uint64_t count =
-          std::min<std::uint64_t>(last - row, numbers.size() / number_bytes);
-      input().read_at(numbers, count * number_bytes,
-                      first_ + (column * columns_.rows + row) * number_bytes);
-      for (std::uint64_t i = 0; i < count; ++i, ++row) {
-        std::memcpy(to.data() + (row * columns + column - begin) * number_bytes,
-                    numbers.data() + i * number_bytes, number_bytes);
+  const std::uint64_t column_bytes = columns_.rows * number_bytes;
+  const std::uint64_t most_columns =
+      column_bytes <= kShortBytes ? numbers.size() / column_bytes : 1;
+  std::uint64_t column = begin % columns;
+  std::uint64_t left = std::min(columns, end - begin);
+  while (left > 0) {
+    const std::uint64_t last = std::min({column + most_columns, column + left, columns});
+    const std::uint64_t places_end = place_of(end, last - 1);
+    std::uint64_t next = 0;
+    for (std::uint64_t place = place_of(begin, column); place < places_end; place = next) {
+      next = std::min<std::uint64_t>(places_end, place + numbers.size() / number_bytes);
+      input().read_at(numbers, (next - place) * number_bytes, first_ + place * number_bytes);
+      for (std::uint64_t of = column; of < last; ++of) {
+        const std::uint64_t most = std::min(next, place_of(end, of));
+        for (std::uint64_t i = std::max(place, place_of(begin, of)); i < most; ++i) {
+          const std::uint64_t number = (i - of * columns_.rows) * columns + of;
+          std::memcpy(to.data() + (number - begin) * number_bytes,
+                      numbers.data() + (i - place) * number_bytes, number_bytes);
+        }
       }
     }
+    left -= last - column;
+    column = last % columns;
   }
 }
 

@@ -11,6 +11,7 @@
 #include <fcntl.h>
 #include <unistd.h>
 
+#include "form/npy.hpp"
 #include "unit/io/support.hpp"
 
 namespace gsort::io {
@@ -384,6 +385,54 @@ TEST(Reader, ReadsFilesThatSayTheyAreEmpty) {
   Reader reader({"/proc/self/status"});
   EXPECT_EQ(reader.known_size(), std::nullopt);
   EXPECT_GT(read_all(reader, 4096).size(), 100U);
+}
+
+// An array of u32 in Fortran order, whose numbers are 0, 1, ... along its rows.
+void write_columns(const std::string& path, std::uint32_t rows, std::uint32_t columns) {
+  const StoredDtype dtype = npy_dtype_of({KeyType::kU32, false, false});
+  std::vector<std::byte> header = make_npy_header(dtype, std::uint64_t{rows} * columns, columns);
+  std::string text(reinterpret_cast<const char*>(header.data()), header.size());
+  text.replace(text.find("False,"), 6, "True, ");
+  for (std::uint32_t column = 0; column < columns; ++column) {
+    for (std::uint32_t row = 0; row < rows; ++row) {
+      const std::uint32_t number = row * columns + column;
+      text.append(reinterpret_cast<const char*>(&number), sizeof number);
+    }
+  }
+  write_file(path, {reinterpret_cast<const std::byte*>(text.data()), text.size()});
+}
+
+TEST(ReaderOfColumns, ReadsWideArraysWithFewCalls) {
+  const TempFolder folder;
+  const std::string path = folder / "in.npy";
+  ReaderOptions options;
+  options.form.format = FileFormat::kNpy;
+  options.key.type = KeyType::kU32;
+  using RowsAndCalls = std::pair<std::uint32_t, std::uint64_t>;
+  for (const auto& [rows, most_calls] :
+       {RowsAndCalls{2, 500}, RowsAndCalls{3, 500}, RowsAndCalls{100, 6'000},
+        RowsAndCalls{1'000, 6'000}, RowsAndCalls{1'100, 21'000}, RowsAndCalls{5'000, 5'000}}) {
+    const std::uint32_t columns = 600'000 / rows;
+    write_columns(path, rows, columns);
+    Reader reader({path}, options);
+    const FaultScope counts({sys::Call::kPread, 1U << 30, EIO});
+    std::array<std::uint32_t, 16> sample{};
+    ASSERT_EQ(reader.sample(std::as_writable_bytes(std::span(sample)), 4 * (columns - 8),
+                            4 * (columns + 8)),
+              64U);
+    const std::uint64_t of_sample = sys::counted_calls();
+    for (std::uint32_t i = 0; i < 16; ++i) EXPECT_EQ(sample[i], columns - 8 + i);
+    EXPECT_LE(of_sample, 16U) << rows;
+    const Bytes all = read_all(reader, 65536);
+    const std::uint64_t calls = sys::counted_calls() - of_sample;
+    ASSERT_EQ(all.size(), std::size_t{4} * rows * columns);
+    for (std::uint32_t i = 0; i < rows * columns; ++i) {
+      std::uint32_t number = 0;
+      std::memcpy(&number, all.data() + std::size_t{4} * i, sizeof number);
+      ASSERT_EQ(number, i) << rows;
+    }
+    EXPECT_LE(calls, most_calls) << rows;
+  }
 }
 
 }  // namespace
