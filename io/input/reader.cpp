@@ -108,7 +108,7 @@ class Reader::Impl {
                                                   const ReaderOptions& options) const;
   void open(const std::vector<std::string>& paths, const ReaderOptions& options);
   void adopt_stored_keys(const ReaderOptions& options);
-  void adopt_tables();
+  void adopt_tables(WholeRows whole);
   void require_total() const;
   std::size_t claim(ByteSpan buffer, std::size_t wanted, std::vector<Fill>& fills);
   void sample_sequence(std::uint64_t position, ByteSpan to);
@@ -131,7 +131,7 @@ Reader::Impl::Impl(const std::vector<std::string>& paths, const ReaderOptions& o
   if (options.has_counts) element_bytes_ += kCountBytes;
   adopt_stored_keys(options);
   join_rows(sources_);
-  if (options.sorts_rows_whole) adopt_tables();
+  adopt_tables(options.whole_rows);
   const bool type_is_stored = key_is_stored_ || first_array().records;
   const ElementForm form = {element_bytes_, key_, options.type_is_assumed && !type_is_stored,
                             options.form.codec == Codec::kNone, options.has_counts};
@@ -204,8 +204,9 @@ void Reader::Impl::adopt_stored_keys(const ReaderOptions& options) {
   }
 }
 
-void Reader::Impl::adopt_tables() {
-  if (first_array().records || first_array().row_elements == 0) return;
+void Reader::Impl::adopt_tables(WholeRows whole) {
+  const WholeRows least = first_array().records ? WholeRows::kOfAll : WholeRows::kOfKeys;
+  if (whole < least || first_array().row_elements == 0) return;
   for (const auto& source : sources_)
     source->set_stored(table_of(*source->stored(), source->path()));
   element_bytes_ = first_array().element_bytes();

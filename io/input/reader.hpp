@@ -37,6 +37,9 @@ struct InputBlock {
 // The places that a sample is taken from.
 enum class Places : std::uint8_t { kEven, kAnywhere };
 
+// The arrays whose rows are elements, not arrays to sort.
+enum class WholeRows : std::uint8_t { kNone, kOfKeys, kOfAll };
+
 struct ReaderOptions {
   std::size_t element_bytes = 1;  // every input must hold a whole number of elements
   DirectIo direct_io = DirectIo::kAuto;
@@ -52,8 +55,7 @@ struct ReaderOptions {
   bool is_read_by_one_thread = false;
   // An element is a key of element_bytes, and its count (element/counted_keys.hpp).
   bool has_counts = false;
-  // Each row of an array of keys is one element, not an array to sort.
-  bool sorts_rows_whole = false;
+  WholeRows whole_rows = WholeRows::kNone;
 };
 
 class Reader {

@@ -62,8 +62,10 @@ io::ReaderOptions reader_options(const Options& options) {
       options.type_source == TypeSource::kOption || options.type_source == TypeSource::kSuffix;
   wanted.type_is_assumed = options.type_source == TypeSource::kDefault;
   wanted.byte_order_is_asked = options.byte_order_is_asked;
-  wanted.sorts_rows_whole = options.record_bytes || !options.record_keys.empty() ||
-                            !options.order.empty() || options.shuffle;
+  const bool has_columns =
+      options.record_bytes || !options.record_keys.empty() || !options.order.empty();
+  if (has_columns) wanted.whole_rows = io::WholeRows::kOfKeys;
+  if (options.shuffle) wanted.whole_rows = io::WholeRows::kOfAll;
   return wanted;
 }
 

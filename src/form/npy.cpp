@@ -176,13 +176,15 @@ bool has_rows_of(const StoredArray& array, const KeyFormat& key) {
 StoredArray table_of(const StoredArray& array, const std::string& path) {
   const std::uint64_t bytes = array.row_elements * array.element_bytes();
   if (bytes > RecordFormat::kMostBytes) {
-    throw bad_array(path, fmt::format("its rows have {} bytes", bytes),
-                    "rows of up to 16384 bytes are sorted by columns; save the column as an array, "
-                    "and sort its positions with --argsort");
+    throw Error(ErrorKind::kInput, "taking whole rows of", fmt::format("they have {} bytes", bytes))
+        .path(path)
+        .hint(
+            "rows have at most 16384 bytes; sort a column with --argsort, or shuffle the "
+            "numbers of the rows, and index the array with the positions");
   }
   return {.key = array.key,
           .records = StoredRecords{static_cast<std::uint32_t>(bytes), {}},
-          .dtype = array.dtype.value_or(npy_dtype_of(*array.key)),
+          .dtype = array.dtype ? *array.dtype : npy_dtype_of(*array.key),
           .columns = array.row_elements};
 }
 

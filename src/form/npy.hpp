@@ -54,7 +54,7 @@ struct NpyHeader {
 // Throws: Error(kInput) if its elements are not a number and an unsigned count in its byte order.
 [[nodiscard]] StoredArray keys_of_counted(const StoredArray& array, const std::string& path);
 
-// Returns the array of keys as a table, whose elements are the rows.
+// Returns the array as a table, whose elements are the rows.
 // Throws: Error(kInput) if a row is longer than a record can be.
 [[nodiscard]] StoredArray table_of(const StoredArray& array, const std::string& path);
 

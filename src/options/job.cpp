@@ -18,8 +18,8 @@ namespace {
 
 void adopt_elements(Job& job, const Options& options, const StoredArray& stored) {
   if (stored.records && options.shuffle) {
-    if (stored.columns > 0) job.element.key = *stored.key;
-    adopt_shuffled_records(job, options, *stored.records);
+    if (stored.key) job.element.key = *stored.key;
+    adopt_shuffled_records(job, options, stored);
   } else if (stored.columns > 0) {
     adopt_table(job, options, stored);
   } else if (stored.records) {

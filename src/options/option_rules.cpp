@@ -8,7 +8,6 @@
 
 #include "base/error.hpp"
 #include "form/npy.hpp"
-#include "options/record_options.hpp"
 #include "options/result_options.hpp"
 
 namespace gsort {
@@ -120,13 +119,7 @@ constexpr Term kTakeOrJoin[] = {*kTake, *kJoin};
 constexpr Term kFormOrJoin[] = {*kForm, *kJoin};
 constexpr Term kSteps[] = {*kForm, *kTake, *kJoin};
 constexpr Term kOfOrder[] = {{"--reverse", [](A a) { return a.options.key.descending; }},
-                             {"--key",
-                              [](A a) {
-                                const auto& keys = a.options.record_keys;
-                                const bool is_own =
-                                    keys == std::vector<std::string>{std::string(kKeyOfShuffle)};
-                                return !keys.empty() && !is_own && string_bytes(a.options.key) == 0;
-                              }},
+                             {"--key", has<&Options::record_keys>},
                              *kUnique,
                              *kMerge,
                              *kArgsort};

@@ -215,10 +215,7 @@ void resolve_records(Options& options) {
   const std::uint32_t string = string_bytes(options.key);
   if (string > 0 && !options.record_bytes && options.record_keys.empty()) {
     options.record_bytes = string;
-    options.record_keys.emplace_back("0");
-  }
-  if (options.shuffle && options.record_bytes && options.record_keys.empty()) {
-    options.record_keys.emplace_back(kKeyOfShuffle);
+    if (!options.shuffle) options.record_keys.emplace_back("0");
   }
   if (!options.record_bytes && options.record_keys.empty()) return;
   if (format_of_input(options.input_form, options.inputs.front()) == FileFormat::kNpy) return;
@@ -226,12 +223,14 @@ void resolve_records(Options& options) {
     throw Error(ErrorKind::kUsage, "option --key", "needs --record")
         .hint("--record=SIZE says how many bytes a record has");
   }
-  if (options.record_keys.empty()) {
+  const bool compares_keys = !options.shuffle || !options.record_keys.empty();
+  if (compares_keys && options.record_keys.empty()) {
     throw Error(ErrorKind::kUsage, "option --record", "needs --key")
         .hint(fmt::format("--key says where the keys are: {}", kKeyForm));
   }
   RecordFormat format;
   format.bytes = *options.record_bytes;
+  if (!compares_keys) format.keys = {{0, string == format.bytes ? string : 1, std::nullopt}};
   for (const std::string& key : options.record_keys) {
     add_record_key(format, parse_record_key(key, options), key);
   }
@@ -265,8 +264,11 @@ static void require_record_bytes(const Options& options, const StoredRecords& re
   }
 }
 
-void adopt_shuffled_records(Job& job, const Options& options, const StoredRecords& records) {
-  require_record_bytes(options, records);
+void adopt_shuffled_records(Job& job, const Options& options, const StoredArray& stored) {
+  const StoredRecords& records = *stored.records;
+  const bool has_rows_of_records = stored.columns > 0 && !stored.key;
+  const auto columns = static_cast<std::uint32_t>(has_rows_of_records ? stored.columns : 1);
+  require_record_bytes(options, {records.bytes / columns, {}});
   const StoredField* const only = records.fields.size() == 1 ? &records.fields.front() : nullptr;
   RecordFormat format{records.bytes, {{0, 1, std::nullopt}}};
   if (only != nullptr && only->keys.size() == 1) format.keys = only->keys;

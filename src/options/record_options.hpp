@@ -9,9 +9,6 @@
 
 namespace gsort {
 
-// The key that --shuffle gives to records; it does not compare it.
-inline constexpr std::string_view kKeyOfShuffle = "0:bytes1";
-
 // Set an option from its value. Throws: Error(kUsage).
 void set_record(Options& options, std::string_view value);
 void add_record_keys(Options& options, std::string_view value);
@@ -30,7 +27,7 @@ void adopt_table(Job& job, const Options& options, const StoredArray& table);
 void adopt_records(Job& job, const Options& options, const StoredRecords& records);
 
 // The same for --shuffle, which compares no bytes of the elements: records, or rows of a table.
-void adopt_shuffled_records(Job& job, const Options& options, const StoredRecords& records);
+void adopt_shuffled_records(Job& job, const Options& options, const StoredArray& stored);
 
 // The same for an array of keys. Throws: Error(kUsage) when --record or --key is given.
 void refuse_records_of_keys(const Options& options);

@@ -266,5 +266,5 @@ prose(SAYS_WHY, r"each line holds one (number|key of bytes\d+), and nothing else
       r"\d+:bytesN compares its bytes as they are", r"no field has an order: .*", r"name those that decide with --key; .*",
       r"--key=0:bytes32,.*")
 prose(HAS_NAMES, r"records have .*", r"an array has at least 1", r"OFFSET\[:TYPE\].*", r".*; bytesN, with N up to 32, compares N bytes",
-      r"these can be sorted by: .*", r"columns have the numbers .*", r"the largest number is \d+", r"give less than 8E, as in .*", r"name fields with --key; .*", r"a sort uses \d+ at most",
+      r"these can be sorted by: .*", r"columns have the numbers .*", r"the largest number is \d+", r"give less than 8E, as in .*", r"name fields with --key; .*", r"a sort uses \d+ at most", r"rows have at most .*",
       r"--key says where the keys are: .*", r"P is how many there are, .*", r"\w+ (holds|has) .*; -t takes another type")
