@@ -1,5 +1,10 @@
 """gsort.searchsorted, beside NumPy's."""
 
+import datetime
+import gzip
+import os
+import re
+
 import gsort
 import numpy
 import pytest
@@ -37,10 +42,103 @@ def test_files_values_and_shapes(tmp_path):
     assert gsort.searchsorted(tmp_path / "none.u64", [1, 2]).tolist() == [0, 0]
 
 
+KEYS = numpy.arange(1000, dtype="<u4")
+
+
+def _npy(tmp_path, array, more=b""):
+    numpy.save(tmp_path / "made.npy", array)
+    return (tmp_path / "made.npy").read_bytes() + more
+
+
+@pytest.mark.parametrize("dtype", [None, "<u4", "M8[s]", "S4"], ids=str)
+def test_a_file_is_opened_as_by_a_sort(dtype, tmp_path):
+    """With every dtype, those too that the program has no name for."""
+    kind = numpy.dtype(dtype or "<u4")
+    array = KEYS.astype(kind) if kind.kind != "S" else numpy.array([f"{key:04}" for key in KEYS], kind)
+    (tmp_path / "zipped.u32").write_bytes(gzip.compress(array.tobytes()))
+    (tmp_path / "header.u32").write_bytes(_npy(tmp_path, array))
+    (tmp_path / "more.npy").write_bytes(_npy(tmp_path, array, b"1234"))
+    (tmp_path / "other.npy").write_bytes(_npy(tmp_path, KEYS.astype(">u2")))
+    os.mkfifo(tmp_path / "pipe.u32")
+    os.mkfifo(tmp_path / "pipe.npy")
+    (tmp_path / "folder.u32").mkdir()
+    for name, message in [("zipped.u32", "its content is compressed"), ("header.u32", "begins with the header of a NumPy array"),
+                          ("more.npy", "more"), ("pipe.u32", "is not a regular file"), ("pipe.npy", "is not a regular file"),
+                          ("folder.u32", "Is a directory"), ("none.u32", "No such file"),
+                          ("other.npy", "holds (u16|elements of dtype >u2)")]:
+        if name == "other.npy" and dtype is None:
+            continue
+        with pytest.raises(gsort.Error, match=message):
+            gsort.searchsorted(tmp_path / name, array[:1], dtype=dtype)
+        if kind.kind in "MS":  # a sort maps these, too
+            with pytest.raises(gsort.Error, match=message):
+                gsort.sort(tmp_path / name, dtype=dtype)
+    with pytest.raises(gsort.UsageError, match="is not a regular file"):
+        gsort.searchsorted("/dev/zero", array[:1], dtype=kind)
+    array.tofile(tmp_path / "in.u32")
+    array.tofile(tmp_path / "in.txt")  # such a dtype is that of raw bytes, whatever the name is
+    if kind.kind in "MS":
+        assert numpy.array_equal(gsort.sort(tmp_path / "in.txt", dtype=dtype), array)
+    assert gsort.searchsorted(tmp_path / "in.u32", array[7], dtype=dtype) == 7
+
+
+def test_an_array_is_of_the_dtype_that_is_asked_for():
+    with pytest.raises(gsort.UsageError, match="^dtype: the array holds int64, not uint8"):
+        gsort.searchsorted(numpy.arange(3), [1], dtype="u1")
+
+
+FLOATS = numpy.array([1, 2.0**53, 2.0**53 + 2])
+TIMES = numpy.array(["1999-01-01", "2001-01-01"], "M8[ns]")
+
+
+@pytest.mark.parametrize("keys, values, wanted", [
+    (numpy.arange(4, dtype="f4"), [2, numpy.nan], [2, 4]),
+    (numpy.arange(4), [2.0, 3], [2, 3]),
+    (numpy.arange(4), numpy.array([2.0, -2.0**63]), [2, 0]),
+    (numpy.array([0, 5, 2**64 - 1], "u8"), [2**64 - 1, 1], [2, 1]),
+    (FLOATS, [2**53, 2**53 + 2], [1, 2]),
+    (FLOATS, numpy.array([2**63], "u8"), [3]),
+    (numpy.array([False, True]), [1, 0], [1, 0]),
+    (TIMES, numpy.array(["2000-01-01", "NaT"], "M8[D]"), [1, 2]),
+    (TIMES, [datetime.datetime(2000, 1, 1)], [1]),
+    (numpy.arange(4).astype("m8[s]"), [2], [2]),
+    (numpy.array(["a", "b"]), numpy.array(["b"], "U9"), [1])])
+def test_values_that_do_not_change_are_taken(keys, values, wanted):
+    assert gsort.searchsorted(keys, values).tolist() == wanted
+
+
+@pytest.mark.parametrize("keys, values", [
+    (FLOATS, [2**53 + 1]),
+    (FLOATS, [2**53 + 1, 0.5]),
+    (FLOATS, numpy.array([2**53 + 1])),
+    (FLOATS, numpy.array([2**63 - 1])),
+    (FLOATS, numpy.array([2**64 - 1], "u8")),
+    (FLOATS, [None]),
+    (FLOATS, [[1, 2], [3]]),
+    (FLOATS, [1j]),
+    (numpy.arange(4), numpy.array([2.0**63])),
+    (numpy.arange(4), [2.0**63]),
+    (numpy.arange(4), [numpy.nan]),
+    (numpy.arange(4), numpy.array([numpy.nan])),
+    (numpy.arange(4), numpy.array([2**64 - 1], "u8")),
+    (numpy.arange(4, dtype="u8"), numpy.array([-1])),
+    (numpy.arange(4, dtype="f4"), [1e300]),
+    (numpy.array([False, True]), [2]),
+    (TIMES, numpy.array(["9999-01-01"], "M8[D]")),
+    (TIMES, [numpy.datetime64("9999-01-01", "D")]),
+    (numpy.arange(4).astype("m8[s]"), numpy.array([-2**63])),
+    (numpy.array(["a", "b"]), ["ab"]),
+    (numpy.array(["5" * 30]), [5])])
+def test_values_that_change_are_refused(keys, values):
+    with pytest.raises(gsort.UsageError, match=f"^values: one changes if they become {re.escape(str(keys.dtype))}, as the keys are"):
+        gsort.searchsorted(keys, values)
+
+
 @pytest.mark.parametrize("source, values, options, message", [
-    (numpy.arange(3, dtype="u4"), [-1], {}, "^values: of dtype int64 change if they become uint32, as the keys are"),
-    (numpy.arange(3, dtype="f4"), [0.1], {}, "^values: of dtype float64 change if they become float32"),
-    (numpy.arange(3), [0.5], {}, "^values: of dtype float64 change if they become int64"),
+    (numpy.arange(3, dtype="u4"), [-1], {}, "^values: one changes if they become uint32, as the keys are"),
+    (numpy.arange(3, dtype="f4"), [0.1], {}, "^values: one changes if they become float32"),
+    (numpy.arange(3), [0.5], {}, "^values: one changes if they become int64"),
+    (numpy.arange(3), numpy.ma.array([1]), {}, "^values: the array has a mask"),
     (numpy.arange(3), [1], {"side": "middle"}, "^side 'middle': is neither 'left' nor 'right'"),
     (numpy.zeros((2, 2)), [1], {}, "^source: is not one file or array of keys in one dimension"),
     ("in.txt", [1], {}, "^searching in.txt: text and compressed files cannot be mapped")])

@@ -1,6 +1,7 @@
 """gsort.shuffle: the same elements in a random order, which the seed decides."""
 
 import subprocess
+import warnings
 
 import gsort
 import numpy
@@ -52,6 +53,43 @@ def test_outputs_may_be_the_source_another_array_or_a_file(tmp_path):
     assert numpy.array_equal(numpy.load(tmp_path / "rows.npy"), gsort.shuffle(table, seed=4))
 
 
+@pytest.mark.parametrize("dtype", ["<u4", ">i8", "f2", "?", "M8[s]", "S5", "<U3", "c16", "V5", [("a", "i4"), ("b", "c8")]], ids=str)
+@pytest.mark.parametrize("shape", [(11,), (11, 3), (11, 1), (11, 2, 2), (1, 4), (0, 3)], ids=str)
+def test_every_door_moves_whole_elements_or_says_why_not(dtype, shape, tmp_path):
+    dtype = numpy.dtype(dtype)
+    array = (random_array("u1", numpy.prod(shape)) % 2).astype(dtype) if dtype == bool else \
+        random_array(dtype, numpy.prod(shape))
+    array = array.reshape(shape)
+    wanted = array[gsort.shuffle(numpy.arange(shape[0]), seed=5)]
+    has_header = len(shape) == 1 and dtype.kind not in "c" and str(dtype) != "|V5" or \
+        len(shape) == 2 and dtype.kind in "uifbM"
+    for source in array, numpy.asfortranarray(array), [array[:4], array[4:]]:
+        result = gsort.shuffle(source, seed=5)
+        assert result.dtype == dtype and result.shape == shape and result.tobytes() == wanted.tobytes()
+        place = numpy.empty(shape, dtype)
+        gsort.shuffle(source, place, seed=5)
+        assert place.tobytes() == wanted.tobytes()
+        raw = gsort.shuffle(source, tmp_path / "out.bin", seed=5).memmap()
+        assert raw.dtype == dtype and raw.tobytes() == wanted.tobytes()
+        if has_header:
+            gsort.shuffle(source, tmp_path / "out.npy", seed=5)
+            written = numpy.load(tmp_path / "out.npy")
+            assert written.dtype == dtype and written.shape == shape and written.tobytes() == wanted.tobytes()
+        else:
+            with pytest.raises(gsort.UsageError, match="are written to raw files alone\n  give as output a raw file, or numpy"):
+                gsort.shuffle(source, tmp_path / "out.npy", seed=5)
+    mapped = numpy.lib.format.open_memmap(tmp_path / "map.npy", "w+", dtype, shape) if array.size else place
+    assert gsort.shuffle(array, mapped, seed=5).tobytes() == wanted.tobytes()
+
+
+def test_a_suffix_names_the_numbers_in_an_element(tmp_path):
+    array = numpy.arange(40, dtype="u4").reshape(10, 2, 2)
+    with warnings.catch_warnings():
+        warnings.simplefilter("error")
+        summary = gsort.shuffle(array, tmp_path / "out.u32", seed=1)
+    assert summary.memmap().tobytes() == gsort.shuffle(array, seed=1).tobytes()
+
+
 def test_the_order_is_that_of_the_program_in_any_memory(gsort_program, tmp_path):
     array = random_array("<u8", 2_000_003)
     array.tofile(tmp_path / "in.u64")
@@ -78,7 +116,13 @@ def test_without_a_seed_every_call_has_another_order():
     ([1, 2], {"top": "x"}, "^top 'x': is not a number of elements"),
     (numpy.array([1, "a"], object), {}, "dtype object with 1 dimensions cannot be shuffled"),
     (numpy.ma.array([1, 2]), {}, "cannot be shuffled"),
+    (numpy.ma.array([[1], [2]]), {"output": "out.npy"}, "cannot be shuffled"),
+    ([numpy.zeros((2, 2)), numpy.zeros((2, 3))], {}, "^sources: elements of the arrays differ in dtype or shape"),
+    ([numpy.zeros((2, 2, 2)), "in.npy"], {}, "^sources: beside files, arrays have one dimension, or are rows of numbers"),
+    ([1, 2], {"seed": numpy.array([1, 2])}, "^seed: has type ndarray"),
+    ([1, 2], {"seed": True}, "^seed: has type bool"),
     (numpy.empty((2, 3000)), {}, "have 24,000 bytes, not 1 to 16,376"),
+    (numpy.empty((2, 30, 100)), {"output": "out.bin"}, "have 24,000 bytes, not 0 to 16,376"),
     (numpy.arange(3), {"dtype": "u1"}, "the array holds int64, not uint8"),
     (numpy.arange(3), {"output": numpy.empty(2, int)}, r"shape \(2,\), the result \(3,\)")])
 def test_what_is_wrong_is_said_in_terms_of_the_arguments(source, options, message):

@@ -39,13 +39,13 @@ from ._progress import Progress, Watch, Watching
 from ._results import Summary, copied, place_of, positions, run
 from ._search import found
 from ._sets import compared
-from ._shuffle import in_whole_elements, seed_word
+from ._shuffle import seed_word, shuffled
 from ._sources import Inputs, as_bool, is_text, key_type, option_words, require_dtype, wanted_dtype
 
 __version__ = metadata.version("gsort-external")
 __all__ = ["argsort", "check", "intersect1d", "merge", "searchsorted", "segmented_argsort", "segmented_sort",
-           "setdiff1d", "shuffle", "sort", "sort_pairs", "unique", "Checked", "Progress", "Summary", "Error", "UsageError", "DataError", "FileError",
-           "MissingFileError", "DeniedFileError", "ResourceError", "DeviceError", "CorruptError"]
+           "setdiff1d", "shuffle", "sort", "sort_pairs", "unique", "Checked", "Progress", "Summary", "Error", "UsageError",
+           "DataError", "FileError", "MissingFileError", "DeniedFileError", "ResourceError", "DeviceError", "CorruptError"]
 
 Size = Union[int, str, None]
 Output = Union[Path, numpy.ndarray, None]
@@ -289,7 +289,7 @@ def searchsorted(source: Any, values: Any, side: str = "left", *, dtype: Any = N
 
     Args:
         source: a raw or .npy file, or an array, of keys in one dimension. It may be larger than memory: few pages are
-            read. It must be sorted; gsort.check says whether it is.
+            read. It must be sorted, floats in numeric order; gsort.check says whether it is.
         values: of the type of the keys, or of another one without a change of value.
         side: "left" is in front of equal keys, "right" behind them.
         dtype, descending: as for sort.
@@ -303,11 +303,13 @@ def searchsorted(source: Any, values: Any, side: str = "left", *, dtype: Any = N
 def shuffle(source: Any, output: Output = None, *, seed: Optional[int] = None, dtype: Any = None, top: Optional[int] = None,
             memory: Size = None, gpu_memory: Size = None, threads: Optional[int] = None, engine: str = "auto",
             temporary: Any = None, progress: Union[bool, Watch, None] = None) -> Any:
-    """The elements in a random order; every order is equally likely. Of one array, elements of the first dimension, of any
-    dtype but object, as numpy.random.Generator.permutation does; of a two-dimensional .npy file, rows.
+    """The elements in a random order: with random seeds, every order is as good as equally likely. Of arrays, elements of
+    the first dimension, of any dtype but object, as numpy.random.Generator.permutation does; of a two-dimensional .npy
+    file, rows.
 
     Args:
-        source, output: as for sort; output may be the source.
+        source, output: as for sort; output may be the source. A raw file takes the bytes of all elements; one of another
+            kind takes elements in one dimension that sort takes, and numbers in two.
         seed: a whole number below 2**64. The same seed gives the same order of as many elements; None draws one.
         top: return only the first `top` elements: a sample without repeats.
         dtype, memory, gpu_memory, threads, engine, temporary, progress: as for sort.
@@ -317,23 +319,7 @@ def shuffle(source: Any, output: Output = None, *, seed: Optional[int] = None, d
     options = {"memory": memory, "gpu_memory": gpu_memory, "threads": threads, "engine": engine, "temporary": temporary}
     words = [*option_words(top=top, **options), seed_word(seed)]
     array, output = _sole(source, output, dtype)
-    if not isinstance(array, numpy.ndarray) or is_path(output):
-        return run(Inputs(array, dtype), words, output, progress, temporary)
-    require_dtype(array, wanted_dtype(dtype))
-    inputs = Inputs(in_whole_elements(array))
-    if output is not None and top is None:
-        require_place(output, array, array.dtype, array.shape)
-    with ExitStack() as stack:
-        if output is None:
-            result = run(inputs, words, None, progress, temporary)
-        else:
-            result = copied(inputs, words, place_of(temporary), progress, stack)
-        result = result.view(array.dtype).reshape(result.size, *array.shape[1:])
-        if output is None:
-            return result
-        require_place(output, array, array.dtype, result.shape)
-        output[...] = result
-    return output
+    return shuffled(array, output, wanted_dtype(dtype), words, top is not None, progress, temporary)
 
 
 def sort_pairs(array: Any, values: Any, output: Optional[Tuple[Any, Any]] = None, *, offsets: Any = None,

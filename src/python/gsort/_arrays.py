@@ -30,7 +30,7 @@ def with_article(noun: str) -> str:
     return f"{'an' if noun[0] in 'aeiou' else 'a'} {noun}"
 
 
-def _holds_elements(value: object) -> bool:
+def holds_elements(value: object) -> bool:
     return not isinstance(value, numpy.generic) and \
         (isinstance(value, _BUFFERS) or any(hasattr(value, name) for name in _PROTOCOLS))
 
@@ -44,7 +44,7 @@ def listed(source: Any, dtype: Optional[numpy.dtype] = None) -> List[Any]:
         return [source if is_path(source) else as_array(source, dtype)]
     if not source:
         raise usage("sources", "the list is empty", _SOURCES)
-    if any(is_path(item) or _holds_elements(item) for item in {type(item): item for item in source}.values()):
+    if any(is_path(item) or holds_elements(item) for item in {type(item): item for item in source}.values()):
         return each_of(source, dtype)
     return [_of_numbers(source, dtype)]
 

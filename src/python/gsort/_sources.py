@@ -5,6 +5,7 @@ from __future__ import annotations
 import ast
 import math
 import os
+import stat
 import sys
 import warnings
 from typing import Any, Callable, List, Optional, Sequence, Tuple, Union
@@ -39,6 +40,10 @@ def path_word(path: Any) -> bytes:
     if b"\0" in name:
         raise usage(f"path {path!r}", "has a null byte", "check the path")
     return b"./" + name if name == b"-" or name.startswith(b"<") else name
+
+
+def path_name(path: Any) -> str:
+    return os.fsdecode(path_word(path))
 
 
 def key_type(dtype: numpy.dtype) -> Optional[str]:
@@ -113,27 +118,49 @@ def is_text(dtype: numpy.dtype) -> bool:
 def mapped_npy(name: str) -> numpy.ndarray:
     with file_errors("reading", name):
         array: numpy.ndarray = numpy.load(name, mmap_mode="r")
+        if not isinstance(array, numpy.memmap) or array.offset + array.nbytes != os.path.getsize(name):
+            raise ValueError("there is more than one array in it")
         return array
+
+
+def mapped_raw(name: str, dtype: numpy.dtype) -> numpy.ndarray:
+    with file_errors("reading", name):
+        return numpy.memmap(name, dtype, mode="r") if os.path.getsize(name) else numpy.empty(0, dtype)
+
+
+def require_regular(name: str) -> None:
+    with file_errors("reading", name):
+        mode = os.stat(name).st_mode
+        if not stat.S_ISREG(mode) and not stat.S_ISDIR(mode):
+            raise usage(f"reading {name}", "is not a regular file, which can be mapped", "copy it into one")
+        open(name, "rb").close()  # says what else is wrong
+
+
+def refuse_compressed(call: _native.Call, name: str) -> None:
+    if call.bytes is None:
+        raise usage(f"reading {name}", "its content is compressed", "decompress it first")
 
 
 def _mapped(path: Any, dtype: numpy.dtype) -> numpy.ndarray:
     """A raw file of a type that the command line has no name for."""
-    name = os.fsdecode(path_word(path))
+    name = path_name(path)
     if name.lower().endswith(_COMPRESSED):
         raise usage(f"reading {name}", f"elements of dtype {dtype} are not read from compressed files",
                     "decompress it first")
+    require_regular(name)
     if name.lower().endswith(".npy"):
         array = mapped_npy(name)
         if array.dtype != dtype:
             raise usage(f"reading {name}", f"holds elements of dtype {array.dtype}, but {dtype} is asked for")
         return array
+    if is_raw(name):  # a sort of bytes finds other forms
+        refuse_compressed(_native.Call([b"--type=u8", b"--engine=cpu", b"--", path_word(path)], [], []), name)
     with file_errors("reading", name):
         size = os.path.getsize(name)
-        if size % dtype.itemsize:
-            raise usage(f"reading {name}", f"the size, {size} bytes, is not a multiple of the element size, "
-                        f"{dtype.itemsize}", "check the dtype")
-        open(name, "rb").close()  # folders, too, have a size
-        return numpy.memmap(name, dtype, mode="r") if size else numpy.empty(0, dtype)
+    if size % dtype.itemsize:
+        raise usage(f"reading {name}", f"the size, {size} bytes, is not a multiple of the element size, "
+                    f"{dtype.itemsize}", "check the dtype")
+    return mapped_raw(name, dtype)
 
 
 def _in_order(array: numpy.ndarray) -> numpy.ndarray:
@@ -170,12 +197,16 @@ def _other_dtype(dtype: numpy.dtype) -> str:
     return "convert it: array.astype('U') of texts, array.astype(dtype) of numbers"
 
 
+def is_sortable(dtype: numpy.dtype) -> bool:
+    return has_elements(dtype) and bool(dtype.names or is_text(dtype) or key_type(dtype))
+
+
 def require_sortable(array: numpy.ndarray) -> None:
     if isinstance(array, numpy.ma.MaskedArray):
         raise usage("sources", "the array has a mask", "give array.compressed(), or array.data")
     if array.ndim == 0:
         raise usage("sources", "the array has no dimensions", "give array.reshape(1)")
-    if not has_elements(array.dtype) or not (array.dtype.names or is_text(array.dtype) or key_type(array.dtype)):
+    if not is_sortable(array.dtype):
         raise usage("sources", f"an array of dtype {array.dtype} cannot be sorted", _other_dtype(array.dtype))
 
 
