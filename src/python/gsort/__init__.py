@@ -309,7 +309,7 @@ def shuffle(source: Any, output: Output = None, *, seed: Optional[int] = None, d
 
     Args:
         source, output: as for sort; output may be the source. A raw file takes the bytes of all elements; one of another
-            kind takes elements in one dimension that sort takes, and numbers in two.
+            kind takes one or two dimensions of elements that sort takes.
         seed: a whole number below 2**64. The same seed gives the same order of as many elements; None draws one.
         top: return only the first `top` elements: a sample without repeats.
         dtype, memory, gpu_memory, threads, engine, temporary, progress: as for sort.

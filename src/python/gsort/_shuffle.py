@@ -15,7 +15,7 @@ from ._axes import require_place
 from ._errors import has_type, usage
 from ._outputs import reserving
 from ._results import copied, place_of, run
-from ._sources import Inputs, as_word, contiguous, is_raw, is_sortable, key_type, path_name, require_dtype
+from ._sources import Inputs, as_word, contiguous, is_raw, is_sortable, path_name, require_dtype
 
 _MOST_BYTES = (16 << 10) - 8  # of a record, less its number
 
@@ -51,14 +51,10 @@ def _in_whole_elements(array: numpy.ndarray) -> numpy.ndarray:
     return whole.reshape(-1).view(f"S{size}") if len(array) > 0 else numpy.empty(0, f"S{size if 0 < size <= _MOST_BYTES else 1}")
 
 
-def _are_numbers(array: numpy.ndarray) -> bool:
-    return key_type(array.dtype) is not None
-
-
 def _into_file(arrays: List[numpy.ndarray], words: List[bytes], output: Any, progress: Any, temporary: Any) -> Any:
-    """A header has the shape of numbers in two dimensions; a raw file has the bytes of all elements."""
+    """A header has the shape of up to two dimensions; a raw file has the bytes of all elements."""
     first, name = arrays[0], path_name(output)
-    if _are_numbers(first) and (first.ndim == 2 or is_raw(name)):
+    if is_sortable(first.dtype) and (first.ndim == 2 or is_raw(name)):
         rows = [contiguous(array).reshape(len(array), _element_bytes(array, 0) // array.itemsize) for array in arrays]
         return run(Inputs(rows), words, output, progress, temporary)
     if not is_raw(name):
@@ -78,8 +74,8 @@ def shuffled(source: Any, output: Any, dtype: Optional[numpy.dtype], words: List
         _require_elements(array)
     is_plain = all(array.ndim == 1 and is_sortable(array.dtype) for array in arrays)
     if len(arrays) < len(sources) or (is_plain and (len(sources) > 1 or is_path(output))):
-        if not all(array.ndim == 1 or (array.ndim == 2 and _are_numbers(array)) for array in arrays):
-            raise usage("sources", "beside files, arrays have one dimension, or are rows of numbers",
+        if not all(array.ndim <= 2 for array in arrays):
+            raise usage("sources", "beside files, arrays have one or two dimensions",
                         "give a file as numpy.load(path, mmap_mode='r')")
         return run(Inputs(source, dtype), words, output, progress, temporary)
     first = arrays[0]
