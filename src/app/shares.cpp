@@ -78,7 +78,9 @@ void require_regular(const io::Reader& reader) {
 // The job of the shares of which these options take a part.
 Job job_of_part(const Options& options, const FormedShares& shares) {
   Options with_elements = options;
-  const ElementFormat element = element_of_job(shares.description(), shares.element_bytes());
+  with_elements.shuffle = seed_in(shares.description());
+  const std::uint64_t bytes = bytes_without_number(shares.description(), shares.element_bytes());
+  const ElementFormat element = element_of_job(shares.description(), bytes);
   with_elements.key = element.key;
   with_elements.records = element.records;
   with_elements.split_output = std::nullopt;  // each part is one output
@@ -102,7 +104,7 @@ void refuse_output_form(const Options& options, const Job& job) {
   const bool has_form_of_keys = has_header(form.format) || form.format == FileFormat::kText;
   const bool has_dtype = form.format == FileFormat::kNpy && job.dtype;
   const bool holds_bytes = string_bytes(job.element.key) > 0 && form.format != FileFormat::kSosd;
-  if (job.element.shown_records() && !holds_bytes && has_form_of_keys && !has_dtype) {
+  if (job.input_element().shown_records() && !holds_bytes && has_form_of_keys && !has_dtype) {
     throw Error(ErrorKind::kUsage, "--take with this output", "records can only be written raw")
         .hint("give the output a name without that suffix, or add --format=bin");
   }
@@ -161,7 +163,7 @@ bool wants_report(const Options& options) {
 Outcome outcome_of_before(std::uint64_t elements, const Plan& plan) {
   Outcome outcome;
   outcome.elements = elements;
-  outcome.bytes = elements * plan.element_bytes;
+  outcome.bytes = elements * plan.job.input_bytes();
   outcome.notes.emplace_back("complete already");
   return outcome;
 }
@@ -248,6 +250,7 @@ ShareDone form(const Options& options, Job job, io::Reader& reader, Meter& meter
                               : "save array.ravel() to sort all of it");
   }
   require_regular(reader);
+  if (job.numbered) reader.number_elements(job.numbering());
   const std::string above = folder_above(*options.form);
   static_cast<void>(io::open_folder(above, ErrorKind::kTemporary));
   io::refuse_append_only_folder(above, *options.form);

@@ -79,7 +79,7 @@ class ClusterSort {
     own.distinct_bytes = more_runs_.distinct_bytes;
     own.deferred_bytes = more_runs_.deferred_bytes.value_or(0);
     ClusterPlan all;
-    all.bytes = outcome_.bytes;
+    all.bytes = sorted_bytes_;
     all.elements = outcome_.elements;
     all.element_bytes = job_.element.bytes();
     all.output_bytes = result_ * all.element_bytes;
@@ -97,7 +97,7 @@ class ClusterSort {
 
   ClusterOutcome run() {
     look_at_inputs();
-    if (progress_ != nullptr) report_progress(team_, meter_, outcome_.bytes, *progress_);
+    if (progress_ != nullptr) report_progress(team_, meter_, sorted_bytes_, *progress_);
     open_output();
     plan_.is<CountKeys>() ? count() : form_and_merge();
     prove_and_name();
@@ -116,9 +116,11 @@ class ClusterSort {
     outcome_.note = note_of_types(request_, job_);
     require_same_sort(team_, request_, *reader_, job_);
     refuse_output_form(request_, job_.output_form);
+    if (job_.numbered) reader_->number_elements(job_.numbering());
     outcome_.elements = *reader_->known_size() / job_.element.bytes();
     if (request_.inputs_here) team_.sum(std::span(&outcome_.elements, 1));
-    outcome_.bytes = checked_product(outcome_.elements, job_.element.bytes());
+    sorted_bytes_ = checked_product(outcome_.elements, job_.element.bytes());
+    outcome_.bytes = outcome_.elements * job_.input_bytes();
     result_ = std::min(outcome_.elements, job_.top.value_or(outcome_.elements));
     if (job_.unique) order_kind_ = OrderKind::kStrict;
     // Each process keeps all of its share: the first ones may be there.
@@ -141,7 +143,7 @@ class ClusterSort {
     on_this_host([this] { require_temporary_folders(request_, machine_, plan_); });
     if (plan_.temporary_bytes > 0) io::require_writable(own_.folders(), "runs");
     require_room_on_hosts(team_, room_needs(plan_, machine_, output_bytes()));
-    proof_.emplace(job_.element, job_.handling.verify, nullptr, order_kind_);
+    proof_.emplace(job_.proven_element(), job_.handling.verify, nullptr, order_kind_);
     header_ = header_of(job_, *reader_, result_);
     (void)part_sizes();  // or no border is where it must be
     if (!counts_distinct()) begin_output();
@@ -268,7 +270,7 @@ class ClusterSort {
   void plan_again(const DeviceError& failure) {
     machine_ = machine_after(failure, std::move(machine_), request_, ++failures_);
     plan_share(Job(plan_.job));
-    proof_.emplace(job_.element, job_.handling.verify, nullptr, order_kind_);
+    proof_.emplace(job_.proven_element(), job_.handling.verify, nullptr, order_kind_);
   }
 
   void form() {
@@ -328,7 +330,7 @@ class ClusterSort {
   [[nodiscard]] PartSizes part_sizes() const {
     const PartSizes sizes{result_, team_.count(), sizes_.part_elements};
     if (request_.parts) return sizes;
-    return aligned_in_file(sizes, {job_.element.bytes(), header_.size(), output_->is_on_network()});
+    return aligned_in_file(sizes, {job_.result_bytes(), header_.size(), output_->is_on_network()});
   }
 
   void cut() {
@@ -410,7 +412,7 @@ class ClusterSort {
       own_.expect_commit();
     });
     outcome_.own.sync_seconds = now() - begin;
-    Proof whole(job_.element, job_.handling.verify, nullptr, order_kind_, top_);
+    Proof whole(job_.proven_element(), job_.handling.verify, nullptr, order_kind_, top_);
     for (const Message& share : team_.gather(to_message(own_summary()))) {
       whole.add_share(to_summary(share));
     }
@@ -455,6 +457,7 @@ class ClusterSort {
   Job job_;
   OrderKind order_kind_ = OrderKind::kAscending;  // as asked; the job changes
   std::optional<std::uint64_t> top_;              // the same
+  std::uint64_t sorted_bytes_ = 0;                // of the input, with numbers of its elements
   std::uint64_t result_ = 0;                      // elements of the output
   std::uint64_t runs_ = 0;                        // of all processes
   std::vector<std::byte> header_;

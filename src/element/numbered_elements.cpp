@@ -1,11 +1,15 @@
 #include "element/numbered_elements.hpp"
 
 #include <array>
+#include <charconv>
 #include <cstring>
+#include <system_error>
 #include <vector>
 
 namespace gsort {
 namespace {
+
+constexpr std::string_view kShuffledBy = " shuffled by ";
 
 template <class Index>
 Index in_file_order(Index index, bool big_endian) {
@@ -114,6 +118,25 @@ std::size_t padding_to_number(const ElementFormat& element, const Numbering& num
   Numbering padded = numbering;
   while (padded.record_bytes() < sizeof(std::uint64_t)) ++padded.padding_bytes;
   return numbered(element, padded, kIsKey).as_keys().records ? 0 : padded.padding_bytes;
+}
+
+std::string shuffle_words(std::uint64_t seed) {
+  return std::string(kShuffledBy) + std::to_string(seed);
+}
+
+std::optional<std::uint64_t> seed_in(std::string_view description) {
+  const std::string_view element = description.substr(0, description.find(';'));
+  const std::size_t found = element.find(kShuffledBy);
+  if (found == element.npos) return std::nullopt;
+  std::uint64_t seed = 0;
+  const char* const end = element.data() + element.size();
+  const auto [stop, problem] =
+      std::from_chars(element.data() + found + kShuffledBy.size(), end, seed);
+  return problem == std::errc() && stop == end ? std::optional(seed) : std::nullopt;
+}
+
+std::uint64_t bytes_without_number(std::string_view description, std::uint64_t element_bytes) {
+  return element_bytes - (seed_in(description) ? sizeof(std::uint64_t) : 0);
 }
 
 void number_elements(std::span<std::byte> room, const Numbering& numbering, std::uint64_t first,

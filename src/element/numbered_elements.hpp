@@ -16,6 +16,8 @@
 #include <cstdint>
 #include <optional>
 #include <span>
+#include <string>
+#include <string_view>
 
 #include "element/element.hpp"
 
@@ -62,5 +64,12 @@ void take_indexes(std::span<const std::byte> records, const Numbering& numbering
 [[nodiscard]] std::size_t first_other_index(std::span<const std::byte> records,
                                             const Numbering& numbering, std::size_t taken_bytes,
                                             const std::byte* taken);
+
+// What the description of a job's runs, whose first part ends with a semicolon, says of a shuffle:
+// its words, the seed in them, and how many of an element's bytes in runs are not its number.
+[[nodiscard]] std::string shuffle_words(std::uint64_t seed);
+[[nodiscard]] std::optional<std::uint64_t> seed_in(std::string_view description);
+[[nodiscard]] std::uint64_t bytes_without_number(std::string_view description,
+                                                 std::uint64_t element_bytes);
 
 }  // namespace gsort

@@ -26,7 +26,8 @@ constexpr std::string_view kShared[] = {
     "help",        "version",     "stats",     "trace",
     "explain",     "resume",      "progress",  "check",
     "C",           "fingerprint", "expect",    "unique",
-    "top",         "inputs-here", "compress",  "verify-encoding"};
+    "top",         "inputs-here", "compress",  "verify-encoding",
+    "shuffle"};
 
 // Texts that differ from the help of gsort, by long name.
 struct OwnText {
@@ -98,6 +99,10 @@ constexpr OwnText kOwnTexts[] = {
      "With -r the N greatest. Each host forms the runs of its whole share; only what is among the "
      "first N crosses the network. With -u, N elements of distinct keys: then all elements cross "
      "the network."},
+    {"shuffle",
+     "SEED, a number below 2^64, must be given: the order depends only on it and the number of "
+     "elements, and is that of gsort. --record needs no --key. Elements are sorted, and cross the "
+     "network, with 8 bytes behind each."},
     {"inputs-here",
      "Each process reads the FILEs that its own command names, on its own disks; all other options "
      "must be the same. Elements are sorted, or checked by -c, as if the FILEs of rank 0 came "

@@ -45,6 +45,8 @@ constexpr Term kReplaceWrite[] = {{"--replace=write", has<&Options::writes_into_
 constexpr Term kResume[] = {{"--resume", has<&Options::resume>}};
 constexpr Term kShare[] = {{"--share", has<&Options::share>}};
 constexpr Term kShuffle[] = {{"--shuffle", has<&Options::shuffle>}};
+constexpr Term kDrawnShuffle[] = {{"--shuffle", has<&Options::draws_seed>}};
+constexpr Term kSeed[] = {{"SEED", [](A a) { return !a.options.draws_seed; }}};
 constexpr Term kRandomShuffle[] = {{"--shuffle without SEED", has<&Options::draws_seed>}};
 constexpr Term kSkip[] = {
     {"--skip", [](A a) { return a.options.input_form.skip_bytes > 0; }},
@@ -123,8 +125,7 @@ constexpr Term kOfOrder[] = {{"--reverse", [](A a) { return a.options.key.descen
                              *kUnique,
                              *kMerge,
                              *kArgsort};
-constexpr Term kForOneProcess[] = {*kArgsort, *kShuffle, *kTop,  *kMerge,
-                                   *kBatches, *kResume,  *kSplit};
+constexpr Term kForOneProcess[] = {*kArgsort, *kTop, *kMerge, *kBatches, *kResume, *kSplit};
 constexpr Term kShareOf[] = {{"--share=I/P", has<&Options::share>}};
 constexpr Term kTakeOf[] = {{"--take=I/P", has<&Options::take>}};
 constexpr Term kFromFolders[] = {{"--from=DIR,...", has<&Options::from>}};
@@ -137,6 +138,7 @@ constexpr Term kOfRuns[] = {
     {"--float-order", has<&Options::float_order_is_asked>},
     {"--record", has<&Options::record_bytes>},
     {"--key", has<&Options::record_keys>},
+    *kShuffle,
     {"--no-verify", [](A a) { return !a.options.verify; }},
     kSkip[0],
     kSkip[1],
@@ -159,6 +161,7 @@ constexpr Why kRavel = "save array.ravel() to sort all of it";
 constexpr Why kMeasureOne = "sort one FILE at a time to measure it";
 constexpr Why kWithTake = "give it with each --take, where -o has {{}} in the name";
 constexpr Why kOneProcess = "leave out {1}: only one process alone can do it";
+constexpr Why kSameSeed = "give SEED a number, so that all processes have the same order";
 constexpr Why kRunTwice = "run gsort twice";
 
 constexpr OptionRule kEachRules[] = {
@@ -216,6 +219,9 @@ constexpr OptionRule kResultRules[] = {
     {kShuffle, kNotWith, kReads, kOnlyWritten},
     {kShuffle, kNotWith, kOfOrder, "a shuffle does not compare elements; leave out {1}"},
     {kShuffle, kNotWith, kBatches, "shuffle all elements as one, or one array at a time"},
+    {kShuffle, kNotWith, kInputsHere,
+     "positions count the elements of all FILEs, so all processes must see these; leave out one of "
+     "them"},
     {kRandomShuffle, kNotWith, kResume, "give SEED a number, so that the same command continues"},
 
     {kCount, kNeeds, kUniqueOrMerge, "add -u: one of each key comes out, with its count"},
@@ -240,6 +246,7 @@ constexpr OptionRule kResultRules[] = {
 };
 
 constexpr OptionRule kPartRules[] = {
+    {kDrawnShuffle, kNeeds, kSeed, kSameSeed},
     {kParts, kNotWith, kReads, kOnlyWritten},
     {kParts, kNeeds, kPlaceOfRank,
      "{{rank}} becomes the number of the process, as in -o sorted-{{rank}}.u64"},
@@ -259,6 +266,7 @@ constexpr OptionRule kShareRules[] = {
 
     {kForm, kNeeds, kShareOf, "--share=0/1 is the whole input"},
     {kForm, kNotWith, kOutput, "give -o with --take and --join"},
+    {kForm, kNotWith, kRandomShuffle, kSameSeed},
     {kForm, kNotWith, kTemporary, "leave out -T: the runs stay in the folder of --form"},
     {kForm, kNotWith, kCompress, kWithTake},
     {kForm, kNotWith, kSkip, "copy the elements into files of their own first"},

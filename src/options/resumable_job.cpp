@@ -39,7 +39,7 @@ std::string element_text(const ElementFormat& element) {
 // Numbers are saved otherwise than records.
 std::string positions_text(const Job& job) {
   if (!job.numbered) return "";
-  if (job.shuffle_seed) return fmt::format(" shuffled by {}", *job.shuffle_seed);
+  if (job.shuffle_seed) return shuffle_words(*job.shuffle_seed);
   return job.element.records ? " with positions" : " with positions, as numbers";
 }
 

@@ -71,20 +71,20 @@ ONE_OF_THEM = "leave out one of them"
 REFUSED = {
     "program": {NEEDS_FORM: "--inputs-here", UNKNOWN: "--parts --peer-timeout"},
     "gsort-mpi": {
-        NOT_YET: "--count --min-count --batch-elements --merge --intersect --subtract --argsort --shuffle --each --split-output "
+        NOT_YET: "--count --min-count --batch-elements --merge --intersect --subtract --argsort --each --split-output "
                  "--files0-from --replace --decompress --batch-size",
     },
     "--form": {
         WITH_TAKE: "--unique --count --min-count --compress --verify-encoding",
-        ONE_PROCESS: "--check -C --fingerprint --expect --merge --intersect --subtract --top --argsort --shuffle --each --split-output "
+        ONE_PROCESS: "--check -C --fingerprint --expect --merge --intersect --subtract --top --argsort --each --split-output "
                      "--resume --batch-elements",
         "copy the elements into files of their own first": "--skip --skip-end --elements",
         "leave out -T: the runs stay in the folder of --form": "--temporary-directory",
         ONE_OF_THEM: "--replace", UNKNOWN: "--parts --peer-timeout",
     },
     "--take": {
-        WITH_FORM: "--type --endian --reverse --float-order --record --key --skip --skip-end --elements --no-verify",
-        ONE_PROCESS: "--check -C --fingerprint --expect --merge --intersect --subtract --top --argsort --shuffle --each --split-output "
+        WITH_FORM: "--type --endian --reverse --float-order --record --key --shuffle --skip --skip-end --elements --no-verify",
+        ONE_PROCESS: "--check -C --fingerprint --expect --merge --intersect --subtract --top --argsort --each --split-output "
                      "--resume --batch-elements",
         OWN_FILE: "--unique --count --min-count", "give inputs with --form only": "--files0-from", NEEDS_FORM: "--inputs-here", ONE_OF_THEM: "--replace",
         UNKNOWN: "--parts --peer-timeout",

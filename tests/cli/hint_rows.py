@@ -131,7 +131,7 @@ followed(r"gsort -h shows the common options, gsort --help all", lambda call, fo
 followed(r"(?:.*; )?leave out one of them", without_either)
 followed(r"leave out (-T|-m|--argsort|--skip-end|--skip|--elements)\b.*", without("{0}"))
 followed(r"a shuffle does not compare elements; leave out (--\w+)", without("{0}"))
-followed(r"give SEED a number, so that the same command continues", with_options("--shuffle=1"))
+followed(r"give SEED a number, so that (?:the same command continues|all processes have the same order)", with_options("--shuffle=1"))
 followed(r"give a whole number from (\d+) to \d+, or (--shuffle) alone", with_value("--shuffle", "{0}"))
 followed(r"leave out --record and --key: the keys of the array are sorted", without("--record", "--key"))
 followed(r"runs are kept in the folder of --resume; leave out (-T)", without("{0}"))

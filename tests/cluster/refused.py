@@ -28,6 +28,8 @@ def refuse(bed: Bed) -> None:
         (["in.u64", "-o", "old.u64.zst"], "compressing into one file old.u64.zst: gsort-mpi cannot do this yet"),
         (["--format=bin:npy", "in.u64", "-o", "in.u64"], "replacing in.u64: it is read as bin, and would be written as npy"),
         (["-m", "in.u64", "-o", "old"], "option '-m': gsort-mpi does not have it yet"),
+        (["--shuffle", "in.u64", "-o", "old"], "option --shuffle: needs SEED"),
+        (["--shuffle=1", "--inputs-here", "in.u64", "-o", "old"], "options --shuffle and --inputs-here: cannot be combined"),
         (["--parts", "in.u64", "-o", "old"], "option --parts: needs --output with {rank} in the name, once"),
         (["--parts", "in.u64", "-o", "{rank}/{rank}"], "option --parts: needs --output with {rank} in the name, once"),
         (["in.u64", "-o", "old-{rank}"], "--output 'old-{rank}': has {rank} in the name, but --parts is not given"),

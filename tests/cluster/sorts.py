@@ -252,6 +252,21 @@ def write_the_first(bed: Bed) -> None:
         bed.fail(f"the first 1000 elements: {sent} bytes sent", done)
 
 
+def shuffle(bed: Bed) -> None:
+    """--shuffle: elements are sorted, and sent, with a number behind each, and written without."""
+    rng = random.Random(22)
+    data = bed.write("in.u64", keys("few", "Q", 1_000_003, rng))
+    seed = f"--shuffle={rng.getrandbits(64)}"
+    bed.expect_same(4, "a shuffle of several runs", [data], seed, "-S", "40M", "--parallel=1")
+    for processes in bed.some((1, 2, 3, 7), 1):
+        bed.expect_same(processes, "shuffled u8", [bed.write("in.u8", rng.randbytes(9_001))], seed, "--top=7000")
+        bed.expect_same(processes, "shuffled records", [bed.write("in.dat", rng.randbytes(12 * 20_001))], seed, "--record=12")
+        bed.write("in.npy", npy("<f4", 50_001, rng.randbytes(200_004)))
+        bed.expect_same(processes, "a shuffled array", ["in.npy"], seed, output="out.npy")
+        bed.expect_same_parts(processes, "shuffled text", ["in.npy"], seed, suffix="txt.gz", read=gzip.decompress)
+        bed.expect_same(processes, "a shuffle that could resume", [data], seed, "-S", "40M", "--resume=kept")
+
+
 def sort_in_place(bed: Bed) -> None:
     rng = random.Random(4)
     bed.write("same.u64", keys("random", "Q", 40_000, rng))
@@ -406,7 +421,7 @@ def trace_slowly(bed: Bed) -> None:
 CASES = {case.__name__: case for case in (
     sort_keys, sort_alone, sort_on_many, sort_narrow_keys, write_parts, write_encoded_parts, write_one_of_each,
     write_one_of_each_together,
-    read_inputs_here, check_inputs_here, write_the_first, sort_in_place, sort_records,
+    read_inputs_here, check_inputs_here, write_the_first, shuffle, sort_in_place, sort_records,
     sort_arrays, check, progress, trace_slowly, refuse, explain_lustre, differ, kill, resume)}
 
 

@@ -39,7 +39,7 @@ void SharedOutput::begin(const Plan& plan, std::uint64_t elements, ConstByteSpan
                          ConstByteSpan trailer) {
   header_.assign(header.begin(), header.end());
   if (!has_header(plan.job.output_form.format)) trailer_.assign(trailer.begin(), trailer.end());
-  element_bytes_ = plan.element_bytes;
+  element_bytes_ = plan.job.result_bytes();
   bytes_ = checked_sum(header_.size() + trailer_.size(), checked_product(elements, element_bytes_));
   if (output_) output_->prepare(bytes_);
 }

@@ -28,7 +28,10 @@ Result::Result(const Job& job, Proof& proof, PieceSink& target, const ResultRang
   if (job.counts) {
     first_ = &counted_.emplace(element, job.adds_counts, job.min_count, proof, *first_);
   } else {
-    if (job.numbered) first_ = &positions_.emplace(job.numbering(), range.index_bytes, *first_);
+    if (job.numbered) {
+      const std::size_t bytes = range.index_bytes > 0 ? range.index_bytes : job.result_bytes();
+      first_ = &positions_.emplace(job.numbering(), bytes, *first_);
+    }
     if (!range.is_proven_later) first_ = &proven_.emplace(proof, *first_);
     if (job.top) first_ = &limited_.emplace(*job.top, element.bytes(), proof, *first_);
     if (job.unique && job.set_operation == SetOperation::kNone) {

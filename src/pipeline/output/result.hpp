@@ -31,7 +31,7 @@ struct ResultRange {
   std::uint64_t begin = 0;       // position of the first one
   std::uint64_t place = 0;       // its position in the output
   ConstByteSpan before = {};     // the element in front of it; empty if there is none
-  std::size_t index_bytes = 0;   // of a position that comes out
+  std::size_t index_bytes = 0;   // of a position that comes out; 0: as many as the job says
   bool is_proven_later = false;  // by another Result, which takes what comes out of this one
 };
 

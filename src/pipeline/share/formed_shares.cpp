@@ -7,6 +7,7 @@
 
 #include "base/checked.hpp"
 #include "base/error.hpp"
+#include "element/numbered_elements.hpp"
 #include "form/npy.hpp"
 
 namespace gsort {
@@ -26,7 +27,9 @@ void require_dtype(const io::ResumeFolder& folder) {
         fmt::format("{{'descr': {}, 'fortran_order': False, 'shape': (0,), }}", share.dtype);
     const auto version = static_cast<int>(share.dtype_version);
     const io::NpyHeader header = io::parse_npy_dictionary(text, folder.path(), version);
-    if (header.array.element_bytes() == folder.found()->element_bytes) return;
+    const io::Manifest& found = *folder.found();
+    const std::uint64_t bytes = bytes_without_number(found.job, found.element_bytes);
+    if (header.array.element_bytes() == bytes) return;
   } catch (const Error&) {
   }
   throw folder.refusal("its dtype is not that of an array of its elements");

@@ -31,7 +31,7 @@ class SharedPart final : public PartOutput, public PieceSink {
       : place_(place),
         header_(header.begin(), header.end()),
         job_(plan.job),
-        element_bytes_(plan.element_bytes),
+        element_bytes_(plan.job.input_element().bytes()),
         meter_(meter) {
     PartRecord marked = record;
     do {  // another process may be joining the parts

@@ -49,26 +49,26 @@ std::uint64_t number_of_job(const FormedShares& shares, const PartRecord& part, 
     text += fmt::format(" own {} {} {} {}", name_of(job.output_form.codec), job.unique, job.counts,
                         job.min_count);
   } else if (is_on_network &&
-             are_short_parts(shares.elements(), part.parts, shares.element_bytes())) {
+             are_short_parts(shares.elements(), part.parts, job.input_element().bytes())) {
     text += " at pages";  // a process that does not see the file by network has other borders
   }
   return XXH3_64bits(text.data(), text.size());
 }
 
-OutputRange range_of_part(const PartRecord& part, const FormedShares& shares,
+OutputRange range_of_part(const PartRecord& part, const FormedShares& shares, const Job& job,
                           std::uint64_t header_bytes, bool is_on_network) {
   if (part.has_own_file) return share_of(shares.elements(), part.part, part.parts);
+  const std::uint64_t element_bytes = job.input_element().bytes();
   const auto border = [&](std::uint64_t number) {
     if (!is_on_network) {
-      return part_border(shares.elements(), number, part.parts, shares.element_bytes(),
-                         header_bytes);
+      return part_border(shares.elements(), number, part.parts, element_bytes, header_bytes);
     }
-    const auto at_page = part_border_on_network(shares.elements(), number, part.parts,
-                                                shares.element_bytes(), header_bytes);
+    const auto at_page =
+        part_border_on_network(shares.elements(), number, part.parts, element_bytes, header_bytes);
     if (at_page) return *at_page;
     throw Error(ErrorKind::kUsage, "writing parts of one file on a network file system",
                 fmt::format("behind a header of {}, no element of {} begins at a page",
-                            format_bytes(header_bytes), format_bytes(shares.element_bytes())))
+                            format_bytes(header_bytes), format_bytes(element_bytes)))
         .hint("put {} into the name of -o: each part gets a file of its own");
   };
   return {border(part.part), border(std::uint64_t{part.part} + 1)};
@@ -275,7 +275,7 @@ Outcome attempt_part(const SortContext& context, const io::OutputPlace& place, P
   }
   outcome.elements = record.end - record.begin;
   outcome.output_elements = record.output.count;
-  outcome.bytes = outcome.elements * plan.element_bytes;
+  outcome.bytes = outcome.elements * plan.job.input_bytes();
   outcome.verified = proof.enabled();
   outcome.fingerprint = record.output;
   outcome.fingerprint += record.repeats;
@@ -299,11 +299,11 @@ PartRecord planned_part(PartRecord part, const std::string& output, const Formed
   part.job = number_of_job(shares, part, job, header_bytes, is_on_network);
   part.elements = shares.elements();
   part.file_bytes =
-      checked_sum(header_bytes, checked_product(shares.elements(), shares.element_bytes()));
+      checked_sum(header_bytes, checked_product(shares.elements(), job.input_element().bytes()));
   part.verified = job.handling.verify;
   part.is_distinct = job.unique;
   part.input = shares.input();
-  const OutputRange range = range_of_part(part, shares, header_bytes, is_on_network);
+  const OutputRange range = range_of_part(part, shares, job, header_bytes, is_on_network);
   part.begin = range.begin;
   part.end = range.end;
   return part;

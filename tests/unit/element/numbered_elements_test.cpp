@@ -4,6 +4,7 @@
 #include <cmath>
 #include <cstring>
 #include <map>
+#include <string>
 #include <utility>
 #include <vector>
 
@@ -262,6 +263,20 @@ TEST(Shuffle, TakesElementsWithoutTheirNumbers) {
         numbered({{}, RecordFormat{static_cast<std::uint32_t>(size), {}}}, numbering, true);
     EXPECT_EQ(format.records->keys.front().offset, size);
     EXPECT_EQ(is_wide_key(*format.records), size == 8);
+  }
+}
+
+TEST(Shuffle, IsKnownByTheDescriptionOfItsRuns) {
+  for (const std::uint64_t seed : {std::uint64_t{0}, std::uint64_t{5}, ~std::uint64_t{0}}) {
+    const std::string text = "u32 little endian ascending" + shuffle_words(seed) + "; input";
+    EXPECT_EQ(seed_in(text), seed);
+    EXPECT_EQ(bytes_without_number(text, 12), 4U);
+  }
+  for (const char* const text :
+       {"u32 ascending; input", "u32 ascending; shuffled by 5", "u32 shuffled by 5x; input",
+        "u32 shuffled by ; input", "u32 shuffled by 18446744073709551616; input", ""}) {
+    EXPECT_EQ(seed_in(text), std::nullopt) << text;
+    EXPECT_EQ(bytes_without_number(text, 12), 12U);
   }
 }
 

@@ -84,6 +84,7 @@ const std::map<std::string, std::vector<Given>, std::less<>> kWays = {
     {"--replace=write", {{{"--replace=write"}}}},
     {"--resume", {{{"--resume=d"}}}},
     {"--reverse", {{{"-r"}}}},
+    {"SEED", {{{"--shuffle=7"}}}},
     {"--share", {{{"--share=0/2"}}}},
     {"--share=I/P", {{{"--share=0/2"}}}},
     {"--shuffle", {{{"--shuffle"}}, {{"--shuffle=7"}}}},

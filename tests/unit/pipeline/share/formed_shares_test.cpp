@@ -102,6 +102,19 @@ TEST_F(SharesInFolders, AreRefusedWhereTheyAreNotAll) {
   }
 }
 
+// In runs, a number is behind each element.
+TEST_F(SharesInFolders, OfAShuffleHaveTheDtypeOfTheirElements) {
+  for (io::Manifest& manifest : manifests_) {
+    manifest.job = "u32 little endian ascending shuffled by 5; input";
+    manifest.element_bytes = 12;
+    manifest.share->dtype_version = 1;
+    manifest.share->dtype = "'<u4'";
+  }
+  EXPECT_EQ(shares().dtype()->descr, "'<u4'");
+  for (io::Manifest& manifest : manifests_) manifest.element_bytes = 4;
+  EXPECT_THROW((void)shares(), Error);
+}
+
 TEST_F(SharesInFolders, MayEachHaveInputsOfTheirOwn) {
   for (io::Manifest& manifest : manifests_) {
     manifest.share->has_own_inputs = true;
