@@ -55,7 +55,10 @@ std::optional<std::uint64_t> hold_to_share(const Options& options, std::uint64_t
   if (!bytes) {
     throw Error(ErrorKind::kUsage, "option --share",
                 "needs raw, .npy or SOSD inputs that are not compressed")
-        .hint("with --inputs-here each share has its own FILEs, also text or compressed ones");
+        .hint(
+            options.shuffle
+                ? "write them first to a raw file (--format=IN:bin)"
+                : "with --inputs-here each share has its own FILEs, also text or compressed ones");
   }
   const OutputRange mine =
       share_of(*bytes / element_bytes, options.share->number, options.share->of);

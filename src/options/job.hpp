@@ -76,7 +76,9 @@ struct Job {
 
   // Requires: `numbered` is set.
   [[nodiscard]] Numbering numbering() const {
-    return {numbered->bytes(), index_bytes, numbered->key.big_endian, padding_bytes, shuffle_seed};
+    // The number of a shuffle is never written: its order of bytes is fixed, whatever the output's.
+    const bool big_endian = !shuffle_seed && numbered->key.big_endian;
+    return {numbered->bytes(), index_bytes, big_endian, padding_bytes, shuffle_seed};
   }
 
   // The elements in the order that is proven: equal ones in the order of their positions, unless

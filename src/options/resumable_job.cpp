@@ -40,7 +40,10 @@ std::string element_text(const ElementFormat& element) {
 std::string positions_text(const Job& job) {
   if (!job.numbered) return "";
   if (job.shuffle_seed) return shuffle_words(*job.shuffle_seed);
-  return job.element.records ? " with positions" : " with positions, as numbers";
+  // The text of records does not say the byte order of positions.
+  const bool big_endian = job.numbered->shown_records() && job.numbered->key.big_endian;
+  return fmt::format(" with positions{}{}", job.element.records ? "" : ", as numbers",
+                     big_endian ? ", big endian" : "");
 }
 
 // Empty without --skip-end and --elements, so the text is then that of earlier versions.

@@ -47,7 +47,7 @@ OF_TASKS = re.compile(r"gsort: using a library: pthread_create has failed: Resou
 OF_THREADS = re.compile(r"gsort: starting a thread for [^:]+: Resource temporarily unavailable$", re.MULTILINE)
 # Calls that CUDA's driver makes, too; it tries none of them again.
 OF_DRIVER = ("open", "read", "write", "close", "stat", "mmap", "malloc", "pthread_create")
-NO_GPU = re.compile(r"gsort: --engine cuda: (?:no NVIDIA GPU was found|no usable NVIDIA GPU\b|.*\(cudaError\w+\))")
+NO_GPU = re.compile(r"gsort: --engine cuda(?: \(for .*?\))?: (?:no NVIDIA GPU was found|no usable NVIDIA GPU\b|.*\(cudaError\w+\))")
 OF_CUDA = re.compile(r"no usable NVIDIA GPU|\(cudaError\w+\)|\bCUDA\b|^gsort: pinning host memory")
 
 

@@ -128,6 +128,7 @@ def test_values_that_do_not_change_are_taken(keys, values, wanted):
     (TIMES, [numpy.datetime64("9999-01-01", "D")]),
     (numpy.arange(4).astype("m8[s]"), numpy.array([-2**63])),
     (numpy.array(["a", "b"]), ["ab"]),
+    (numpy.array(["a", "b"]), ["a\0"]),
     (numpy.array(["5" * 30]), [5])])
 def test_values_that_change_are_refused(keys, values):
     with pytest.raises(gsort.UsageError, match=f"^values: one changes if they become {re.escape(str(keys.dtype))}, as the keys are"):

@@ -45,8 +45,7 @@ class ShareJob:
     def __init__(self, case):
         self.case, self.input, self.pick = case, case.input, case.random
         given, pick = self.input, self.pick
-        is_one = given.form != "text" and all(name.endswith((".raw", ".npy")) for name in given.names)
-        self.inputs_here = not is_one or (len(given.names) > 1 and pick.random() < 0.3)
+        self.inputs_here = not self.can_be_shared(given) or (given.shuffle is None and len(given.names) > 1 and pick.random() < 0.3)
         self.shares = len(given.names) if self.inputs_here else pick.randint(1, 4)
         self.parts = pick.randint(1, 4)
         must_be_own = given.unique or given.out_form == "text" or given.out_codec
@@ -54,15 +53,21 @@ class ShareJob:
 
     @staticmethod
     def suits(given) -> bool:
-        return not (given.array is not None or given.top is not None or given.merge or given.argsort or given.shuffle is not None or given.each
-                    or any(given.around) or given.columns)
+        return not (given.array is not None or given.top is not None or given.merge or given.argsort or given.each
+                    or any(given.around) or given.columns) and (given.shuffle is None or ShareJob.can_be_shared(given))
+
+    @staticmethod
+    def can_be_shared(given) -> bool:
+        """Whether shares can be ranges of the inputs; else each has inputs of its own."""
+        return given.form != "text" and all(name.endswith((".raw", ".npy")) for name in given.names)
 
     def format_words(self, form: str) -> list[str]:
         return [f"--format={form}"] if (self.input.form, self.input.out_form) != ("bin", "bin") else []
 
     def form(self, share: int) -> str:
         given = self.input
-        words = [*given.element_options(), *["--endian=big"] * given.big, *["-r"] * given.reverse,
+        words = [*given.element_options(), *["--endian=big"] * given.big, *["-r"] * (given.reverse and given.shuffle is None),
+                 *[f"--shuffle={given.shuffle}"] * (given.shuffle is not None),
                  *self.format_words(given.form), *["--inputs-here"] * self.inputs_here,
                  f"--form=shares/r{share}", f"--share={share}/{self.shares}"]
         return " ".join(["gsort", *words, self.resources(), *(given.names[share:share + 1] if self.inputs_here else given.names)])

@@ -63,7 +63,8 @@ def _converted(given: numpy.ndarray, dtype: numpy.dtype) -> Any:
 def _of_objects(items: numpy.ndarray, dtype: numpy.dtype) -> Any:
     """Python's objects in the type of the keys; None if one changes. Python compares numbers exactly."""
     if is_text(dtype):
-        are_texts = all(isinstance(item, (str, bytes)) for item in items.flat)
+        # NumPy drops NUL at the end of a text.
+        are_texts = all(isinstance(item, (str, bytes)) and item[-1:] not in ("\0", b"\0") for item in items.flat)
         return _converted(numpy.array(items.tolist()), dtype) if are_texts else None
     if dtype.kind in "mM":
         values = items.tolist()

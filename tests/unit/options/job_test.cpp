@@ -103,6 +103,21 @@ TEST(MakeJob, SortsOtherElementsWithTheirPositionsAsRecords) {
   EXPECT_EQ(job.padding_bytes, 0U);
 }
 
+TEST(MakeJob, TellsTheByteOrderOfPositionsInRuns) {
+  Options options = options_of_one_input();
+  options.records = RecordFormat{3, {{0, 2, {}, false, false}}};
+  Options big_endian = options;
+  big_endian.key.big_endian = true;
+  options.argsort = big_endian.argsort = true;
+  EXPECT_NE(resumable_job(make_job(options), {}), resumable_job(make_job(big_endian), {}));
+  options.argsort = big_endian.argsort = false;
+  options.shuffle = big_endian.shuffle = 3;  // its numbers are little endian in all runs
+  options.records->keys.clear();
+  big_endian.records->keys.clear();
+  EXPECT_EQ(resumable_job(make_job(options), {}), resumable_job(make_job(big_endian), {}));
+  EXPECT_FALSE(make_job(big_endian).numbering().big_endian);
+}
+
 TEST(MakeJob, RefusesPositionsThatHaveNoRoom) {
   Options options = options_of_one_input();
   options.argsort = true;
