@@ -255,7 +255,7 @@ TEST(LargeParts, AreWrittenAtFarPlaces) {
       Meter meter;
       SharedOutput output(team, path, on_leave, meter);
       Plan plan;
-      plan.element_bytes = sizeof key;
+      plan.job.element.key.type = KeyType::kU64;
       if (team.rank() == 1) {
         output.begin(plan, 2 * kMany, std::vector<std::byte>(kHeader), {});
         output.put(kMany, std::as_bytes(std::span(&key, 1)));
