@@ -282,7 +282,7 @@ void ResumeFolder::discard() {
   std::error_code problem;  // then the folder stays
   for (std::filesystem::directory_iterator entry(path_, problem), end; !problem && entry != end;
        entry.increment(problem)) {
-    // Of a process that was killed, where files cannot be unnamed.
+    // A killed process left it, where files cannot be unnamed.
     const std::string name = entry->path().filename();
     if (is_numbered_name(name, ".gsort-")) remove_if_left(folder_, name);
   }

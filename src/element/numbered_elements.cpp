@@ -1,5 +1,6 @@
 #include "element/numbered_elements.hpp"
 
+#include <algorithm>
 #include <array>
 #include <charconv>
 #include <cstring>
@@ -136,7 +137,8 @@ std::optional<std::uint64_t> seed_in(std::string_view description) {
 }
 
 std::uint64_t bytes_without_number(std::string_view description, std::uint64_t element_bytes) {
-  return element_bytes - (seed_in(description) ? sizeof(std::uint64_t) : 0);
+  const std::uint64_t number_bytes = seed_in(description) ? sizeof(std::uint64_t) : 0;
+  return element_bytes - std::min(element_bytes, number_bytes);
 }
 
 void number_elements(std::span<std::byte> room, const Numbering& numbering, std::uint64_t first,

@@ -65,8 +65,9 @@ void take_indexes(std::span<const std::byte> records, const Numbering& numbering
                                             const Numbering& numbering, std::size_t taken_bytes,
                                             const std::byte* taken);
 
-// What the description of a job's runs, whose first part ends with a semicolon, says of a shuffle:
-// its words, the seed in them, and how many of an element's bytes in runs are not its number.
+// The description of a job's runs, whose first part ends with a semicolon, names a shuffle: its
+// words, the seed in them, and the bytes of an element in runs without its number (0 if it has
+// fewer than a number).
 [[nodiscard]] std::string shuffle_words(std::uint64_t seed);
 [[nodiscard]] std::optional<std::uint64_t> seed_in(std::string_view description);
 [[nodiscard]] std::uint64_t bytes_without_number(std::string_view description,

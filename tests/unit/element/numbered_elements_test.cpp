@@ -271,6 +271,7 @@ TEST(Shuffle, IsKnownByTheDescriptionOfItsRuns) {
     const std::string text = "u32 little endian ascending" + shuffle_words(seed) + "; input";
     EXPECT_EQ(seed_in(text), seed);
     EXPECT_EQ(bytes_without_number(text, 12), 4U);
+    EXPECT_EQ(bytes_without_number(text, 7), 0U);  // of a forged manifest
   }
   for (const char* const text :
        {"u32 ascending; input", "u32 ascending; shuffled by 5", "u32 shuffled by 5x; input",
