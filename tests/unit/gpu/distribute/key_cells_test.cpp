@@ -10,6 +10,8 @@
 
 #include <gtest/gtest.h>
 
+#include "unit/gpu/distribute/expect_ascending_cells.hpp"
+
 namespace gsort::gpu {
 namespace {
 
@@ -127,20 +129,8 @@ TYPED_TEST(CellsOfNests, AscendWithTheKeysOfAnyShape) {
       },
       [&] { return random() % 2 == 0 ? static_cast<Key>(~Key{0}) : static_cast<Key>(random()); }};
   for (const auto& shape : shapes) {
-    for (const std::size_t count : {1U, 2U, 63U, 64U, 65U, 3000U, 8192U}) {
-      std::vector<Key> keys(count);
-      std::generate(keys.begin(), keys.end(), shape);
-      std::sort(keys.begin(), keys.end());
-      const auto cells = nested_cells_of(keys);
-      for (std::size_t i = 0; i < count; ++i) {
-        const unsigned cell = cells.of_key(keys[i]);
-        ASSERT_LT(cell, kNestedCells);
-        if (i == 0) continue;
-        const unsigned before = cells.of_key(keys[i - 1]);
-        ASSERT_LE(before, cell);
-        ASSERT_TRUE(before < cell || keys[i - 1] == keys[i] || !cells.is_single(cell));
-      }
-    }
+    test::expect_ascending_cells<Key>(shape, {1, 2, 63, 64, 65, 3000, 8192}, kNestedCells,
+                                      [](const auto& keys) { return nested_cells_of(keys); });
   }
 }
 

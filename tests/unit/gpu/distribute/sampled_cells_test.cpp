@@ -9,6 +9,8 @@
 
 #include <gtest/gtest.h>
 
+#include "unit/gpu/distribute/expect_ascending_cells.hpp"
+
 namespace gsort::gpu {
 namespace {
 
@@ -42,20 +44,8 @@ TYPED_TEST(CellsOfSamples, AscendWithTheKeysOfAnyShape) {
       [&] { return static_cast<Key>(random() % 3 * 0x12345678 + random() % 600); },
       [&] { return random() % 2 == 0 ? static_cast<Key>(~Key{0}) : static_cast<Key>(random()); }};
   for (const auto& shape : shapes) {
-    for (const std::size_t count : {1U, 2U, 63U, 64U, 65U, 3000U}) {
-      std::vector<Key> keys(count);
-      std::generate(keys.begin(), keys.end(), shape);
-      std::sort(keys.begin(), keys.end());
-      const auto cells = cells_of(keys);
-      for (std::size_t i = 0; i < count; ++i) {
-        const unsigned cell = cells.of_key(keys[i]);
-        ASSERT_LT(cell, kCells);
-        if (i == 0) continue;
-        const unsigned before = cells.of_key(keys[i - 1]);
-        ASSERT_LE(before, cell);
-        ASSERT_TRUE(before < cell || keys[i - 1] == keys[i] || !cells.is_single(cell));
-      }
-    }
+    test::expect_ascending_cells<Key>(shape, {1, 2, 63, 64, 65, 3000}, kCells,
+                                      [](const auto& keys) { return cells_of(keys); });
   }
 }
 
