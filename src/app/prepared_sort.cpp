@@ -288,7 +288,7 @@ PreparedSort::PreparedSort(const Request& request, const Job& job, io::Reader& r
   refuse_losing_inputs(request, job, reader);
   if (!outputs_.empty()) refuse_losing_inputs(request, job, outputs_.front(), reader);
   if (request.resume) {
-    resumption_.emplace(
+    run_folder_.emplace(
         *request.resume, resume_access(request),
         manifest_of(resumable_job(job, request.input_form), job.element.bytes(), reader), reader,
         io::manifest_limit(memory_of(request)));
@@ -303,9 +303,9 @@ PreparedSort::PreparedSort(const Request& request, const Job& job, io::Reader& r
     machine_.written_into->path = outputs_.front().path();
   }
   machine_.output_is_null = !outputs_.empty() && outputs_.front().is_null();
-  if (resumption_) {
-    machine_.resumed = resumption_->found();
-    machine_.names_bytes += resumption_->memory_bytes();
+  if (run_folder_) {
+    machine_.resumed = run_folder_->found();
+    machine_.names_bytes += run_folder_->memory_bytes();
   }
   if (request.keep_rates && rates_matter(machine_)) {
     rates_file_.emplace(rates_file());
@@ -326,8 +326,8 @@ void PreparedSort::count_output_in_memory() {
 }
 
 std::vector<std::string> PreparedSort::folders_for_runs(const std::string& output_folder) const {
-  if (resumption_) {
-    return {resumption_->has_folder() ? *request_.resume : folder_above(*request_.resume)};
+  if (run_folder_) {
+    return {run_folder_->has_folder() ? *request_.resume : folder_above(*request_.resume)};
   }
   return temporary_folders(request_.temporary_directories, request_.tmpdir.c_str(), output_folder);
 }
@@ -339,7 +339,7 @@ Outcome PreparedSort::run(Meter* meter, const std::function<void()>& before_name
                       .make_engine = make_engine,
                       .make_tier = make_tier,
                       .meter = meter,
-                      .resumption = resumption_ ? &*resumption_ : nullptr};
+                      .run_folder = run_folder_ ? &*run_folder_ : nullptr};
   plan_without_failed(context, request_, machine_,
                       [this] { plan_ = packing_plan(plan_.job, machine_); });
   try {

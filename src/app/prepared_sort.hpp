@@ -18,7 +18,7 @@
 #include "io/output/output.hpp"
 #include "options/job.hpp"
 #include "options/request.hpp"
-#include "pipeline/resumption.hpp"
+#include "pipeline/run_folder.hpp"
 #include "pipeline/sort_context.hpp"
 #include "plan/machine.hpp"
 #include "plan/outcome.hpp"
@@ -103,7 +103,7 @@ class PreparedSort {
   const Request& request_;
   io::Reader& reader_;
   std::vector<io::Output> outputs_;  // one, or all parts of it; none where it is not to be opened
-  std::optional<Resumption> resumption_;
+  std::optional<RunFolder> run_folder_;
   std::vector<std::string> temporary_folders_;
   Machine machine_;
   std::optional<RatesFile> rates_file_;

@@ -24,7 +24,7 @@
 #include "options/form_options.hpp"
 #include "options/job.hpp"
 #include "options/share_options.hpp"
-#include "pipeline/resumption.hpp"
+#include "pipeline/run_folder.hpp"
 #include "pipeline/share/form_share.hpp"
 #include "pipeline/share/join_parts.hpp"
 #include "pipeline/share/share_range.hpp"

@@ -57,10 +57,10 @@ class RunFormation {
   using enum LaneState;
 
   void take_up() {
-    Resumption* const resumption = context_.resumption;
-    if (resumption == nullptr || resumption->found().runs == 0) return;
+    RunFolder* const run_folder = context_.run_folder;
+    if (run_folder == nullptr || run_folder->found().runs == 0) return;
     FormedRuns& formed = lanes_.formed();
-    formed.runs = resumption->take_up(context_.store(), proof_);
+    formed.runs = run_folder->take_up(context_.store(), proof_);
     for (const io::Run& run : formed.runs) formed.elements += run.elements();
   }
 
@@ -97,7 +97,7 @@ class RunFormation {
   [[nodiscard]] bool may_lose(const FormingLane& lane, const DeviceError& failure) const {
     const bool runs_are_left =
         plan_.device_run_bytes() == 0 || failure.kind() == ErrorKind::kResource;
-    return context_.losses != nullptr && context_.resumption == nullptr && plan_.is<Spill>() &&
+    return context_.losses != nullptr && context_.run_folder == nullptr && plan_.is<Spill>() &&
            runs_are_left && reader_.known_size() && failure.ordinal() &&
            failure.ordinal() == lane.device;
   }
@@ -156,7 +156,7 @@ class RunFormation {
   // a chunk. Chunks of records, and chunks from which a sort can resume, follow each other.
   [[nodiscard]] bool fills_side_by_side() const {
     const bool is_on_devices = plan_.chunk.spillers > 1 || !plan_.devices.empty();
-    return is_on_devices && context_.resumption == nullptr && plan_.is<Spill>() && reads_in_pieces_;
+    return is_on_devices && context_.run_folder == nullptr && plan_.is<Spill>() && reads_in_pieces_;
   }
 
   void fill_side_by_side() {
@@ -330,7 +330,7 @@ class RunFormation {
       lane.lane->emit(sink);
       const Span span(meter_, Stage::kSpill);
       io::Run run = writer.finish();
-      if (context_.resumption) context_.resumption->add(context_.store(), run, lane.chunk.input);
+      if (context_.run_folder) context_.run_folder->add(context_.store(), run, lane.chunk.input);
       lanes_.free_with(lane, std::move(run));
     });
   }

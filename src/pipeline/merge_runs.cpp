@@ -73,27 +73,27 @@ io::Run merge_group(const SortContext& context, std::span<io::Run> group, std::s
   RunSink sink(writer, context.meter);
   merge_once(context, group, KeyForm::kOrdered, sink);
   io::Run merged = writer.finish();
-  if (context.resumption != nullptr) {
-    context.resumption->replace(context.store(), first, group, merged);
+  if (context.run_folder != nullptr) {
+    context.run_folder->replace(context.store(), first, group, merged);
   }
   return merged;
 }
 
 }  // namespace
 
-void merge_range(const SortContext& context, const MergeShare& share, PieceSink& sink) {
+void merge_range(const SortContext& context, const MergedRange& merged, PieceSink& sink) {
   const Plan& plan = context.plan;
   const MergePlan sizes =
-      plan_merge(plan, static_cast<std::uint32_t>(share.runs.size()), share.range.elements());
+      plan_merge(plan, static_cast<std::uint32_t>(merged.runs.size()), merged.range.elements());
   const auto lanes = context.engine->make_merge_lanes(sizes.lanes, sizes.part_elements);
   const LaneBuffers buffers = lay_out(context.memory, sizes);
-  const PartMerge merge{share.runs, plan.element_bytes, share.form, context.meter};
-  const bool staged = is_staged(plan, share.form);
+  const PartMerge merge{merged.runs, plan.element_bytes, merged.form, context.meter};
+  const bool staged = is_staged(plan, merged.form);
   const unsigned stagers = staging_threads(plan, sizes.lanes);
-  PartQueue parts({share.runs, plan.element_bytes, plan.run.block_elements * plan.element_bytes,
+  PartQueue parts({merged.runs, plan.element_bytes, plan.run.block_elements * plan.element_bytes,
                    context.store().scratch_bytes(), plan.job.element.cut_by_prefix()},
-                  share.range, {sizes.part_elements, sizes.least_part_elements, sizes.lanes});
-  if (share.space != nullptr) share.space->begin_share();
+                  merged.range, {sizes.part_elements, sizes.least_part_elements, sizes.lanes});
+  if (merged.space != nullptr) merged.space->begin_range();
   Failure failure;
   run_workers(sizes.lanes, [&](unsigned lane) {
     try {
@@ -108,7 +108,7 @@ void merge_range(const SortContext& context, const MergeShare& share, PieceSink&
         merge_part_even_without_device(merge, *part, *lanes[lane], buffers.scratch[lane],
                                        staging ? *staging : sink);
         if (staging) staging->flush();
-        if (share.space != nullptr) share.space->done(*part);
+        if (merged.space != nullptr) merged.space->done(*part);
       }
     } catch (...) {
       failure.capture();

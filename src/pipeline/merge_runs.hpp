@@ -11,26 +11,26 @@
 
 namespace gsort {
 
-// The runs that are merged, and the range of the output.
-struct MergeShare {
+// The runs that are merged, and the range of the output that comes out.
+struct MergedRange {
   RunViewSpan runs;  // at most as many as the plan's fan-in
   OutputRange range;
   KeyForm form = KeyForm::kRaw;
   SpaceReturn* space = nullptr;  // null: the runs stay as they are
 };
 
-// Merges one range of the output, positions as of the whole, into `sink`. Several shares may be
+// Merges one range of the output, positions as of the whole, into `sink`. Several ranges may be
 // merged at the same time, each with an engine and memory of its own. Requires: the context has
 // engine, memory and store.
 // Throws: Error; all threads have ended by then.
-void merge_range(const SortContext& context, const MergeShare& share, PieceSink& sink);
+void merge_range(const SortContext& context, const MergedRange& merged, PieceSink& sink);
 
 // Tells the meter that round `number` begins, from 1. The last merge counts as a round, after the
 // `rounds` of the plan. Without rounds, tells it nothing.
 void begin_round(const SortContext& context, std::size_t number, std::size_t rounds);
 
 // Merges `runs` (their rounds first, if the plan's fan-in asks for them) into `output`, as raw
-// keys. The runs' space is given back as it is consumed; with a resumption, when what they were
+// keys. The runs' space is given back as it is consumed; with a run folder, when what they were
 // merged into is kept. Throws: Error; all threads have ended by then.
 void merge_runs(const SortContext& context, std::vector<io::Run> runs, PieceSink& output);
 

@@ -66,17 +66,17 @@ class PartQueue {
 };
 
 // Gives the space of runs back as parts are done: what lies in front of the first part that is not.
-// One for all shares of a merge of these runs, whatever their ranges. Thread-safe.
+// One for all ranges of a merge of these runs. Thread-safe.
 class SpaceReturn {
  public:
-  // Waits until so many shares have begun. The runs outlive it.
-  explicit SpaceReturn(std::span<io::Run> runs, unsigned shares = 1);
+  // Waits until so many ranges have begun. The runs outlive it.
+  explicit SpaceReturn(std::span<io::Run> runs, unsigned ranges = 1);
 
-  // A share has its queue. To find the cuts at its begin, this may have read the runs anywhere;
-  // from now on it reads nothing in front of them.
-  void begin_share();
+  // A range has its queue. To find the cuts at its begin, the queue may have read the runs
+  // anywhere; from now on it reads nothing in front of these cuts.
+  void begin_range();
 
-  // Nobody will read the part's slices again. No part is done twice.
+  // The part's slices are not read again. No part is done twice.
   void done(const Part& part);
 
  private:
@@ -90,7 +90,7 @@ class SpaceReturn {
   std::mutex mutex_;
   std::span<io::Run> runs_;
   std::uint64_t total_ = 0;
-  unsigned shares_to_begin_;
+  unsigned ranges_to_begin_;
   std::map<std::uint64_t, Part> waiting_;  // by where they begin: done, but not all before them
   std::uint64_t done_ = 0;                 // all elements before it are done
   std::vector<std::uint64_t> done_ends_;   // the cuts there

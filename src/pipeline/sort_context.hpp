@@ -19,7 +19,7 @@
 #include "io/runs/run_store.hpp"
 #include "io/runs/tier_group.hpp"
 #include "pipeline/proof/proof.hpp"
-#include "pipeline/resumption.hpp"
+#include "pipeline/run_folder.hpp"
 #include "plan/outcome.hpp"
 #include "plan/plan.hpp"
 
@@ -57,7 +57,7 @@ struct SortContext {
   EngineMaker make_engine = nullptr;
   TierMaker make_tier = nullptr;       // called for each device if the plan has a tier there
   Meter* meter = nullptr;              // records all phases and stages; may be null
-  Resumption* resumption = nullptr;    // keeps runs after the process; may be null
+  RunFolder* run_folder = nullptr;     // keeps runs after the process; may be null
   PlanWithout plan_without = nullptr;  // null: if a device fails, the sort fails
   Planned again = Planned::kAfterFailures;
 

@@ -60,12 +60,12 @@ class Sort {
     require_all_read();
     output_.end();
     proof_.finish();
-    if (context_.resumption != nullptr) context_.resumption->expect_commit();
+    if (context_.run_folder != nullptr) context_.run_folder->expect_commit();
     begin_phase(Phase::kSync, 0);
     commit();
     take_totals();
     try {
-      if (context_.resumption != nullptr) finish_resumption();
+      if (context_.run_folder != nullptr) finish_run_folder();
       take_all_notes();
     } catch (const std::bad_alloc&) {  // no sort fails whose output is in place
       outcome_.is_whole = false;
@@ -199,7 +199,7 @@ class Sort {
     if (plan_.is<SetPlan>()) return compare_inputs(context_, output);
     // A folder that cannot keep runs is an error now, not when the first run is ready. And however
     // the process ends from here on, the next one knows whether gsort made the folder.
-    if (context_.resumption != nullptr && !plan_.is<OneChunk>()) run_store();
+    if (context_.run_folder != nullptr && !plan_.is<OneChunk>()) run_store();
     const auto engine = start_engine(context_, memory);
     FormedRuns formed =
         merges_inputs ? merge_inputs(context_, output) : form_runs(context_, output);
@@ -242,8 +242,8 @@ class Sort {
     if (!run_store_) {
       io::RunStoreOptions options = run_store_options(plan_);
       add_device_tier(plan_, context_.make_tier, tier_, options, outcome_.notes);
-      if (context_.resumption != nullptr) {
-        options.persistent = context_.resumption->begin(options.block_elements);
+      if (context_.run_folder != nullptr) {
+        options.persistent = context_.run_folder->begin(options.block_elements);
       }
       run_store_.emplace(context_.temporary_folders, plan_.element_bytes, options);
     }
@@ -264,10 +264,10 @@ class Sort {
 
   // The files of the runs are closed before they are removed: NFS and FUSE rename an open file
   // to a hidden name, and so keep the folder.
-  void finish_resumption() {
+  void finish_run_folder() {
     if (run_store_) take_notes(run_store_->notes());
     run_store_.reset();
-    context_.resumption->finish();
+    context_.run_folder->finish();
   }
 
   void take_notes(const std::vector<std::string>& notes) {
@@ -278,7 +278,7 @@ class Sort {
     take_notes(reader_.notes());
     if (run_store_) take_notes(run_store_->notes());
     for (const io::Output& output : outputs_) take_notes(output.notes());
-    if (context_.resumption != nullptr) take_notes(context_.resumption->notes());
+    if (context_.run_folder != nullptr) take_notes(context_.run_folder->notes());
   }
 
   SortContext context_;
@@ -299,7 +299,7 @@ class Sort {
 
 // Whether input and output are as they were before the sort.
 bool begin_again(const SortContext& context, std::span<io::Output> outputs) {
-  if (context.resumption != nullptr) return false;
+  if (context.run_folder != nullptr) return false;
   if (context.reader != nullptr && !context.reader->rewind()) return false;
   return std::ranges::all_of(outputs, [](io::Output& output) { return output.restart(); });
 }

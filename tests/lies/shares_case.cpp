@@ -4,7 +4,7 @@
 
 #include "io/input/reader.hpp"
 #include "options/job.hpp"
-#include "pipeline/resumption.hpp"
+#include "pipeline/run_folder.hpp"
 #include "pipeline/share/form_share.hpp"
 #include "pipeline/share/join_parts.hpp"
 #include "pipeline/share/share_range.hpp"

@@ -6,7 +6,7 @@
 #include "io/output/output.hpp"
 #include "options/job.hpp"
 #include "options/record_options.hpp"
-#include "pipeline/resumption.hpp"
+#include "pipeline/run_folder.hpp"
 #include "plan/make_plan.hpp"
 #include "support/engine_wrap.hpp"
 #include "support/invented.hpp"
@@ -50,12 +50,12 @@ ProcessResult ResumableSort::run(const Interruption& interruption) {
                     {element_bytes(options), options.direct_io, options.input_form, options.key});
   io::Output output(*options.output);
   const Job job = make_job(options);
-  Resumption resumption(
+  RunFolder run_folder(
       *options.resume, io::ResumeAccess::kUse,
       manifest_of(resumable_job(job, options.input_form), element_bytes(options), reader), reader);
   Machine machine = invented_machine(reader.known_size(), *options.parallel, kTiB);
   for (unsigned device = 0; device < devices; ++device) add_gpu(machine);
-  machine.resumed = resumption.found();
+  machine.resumed = run_folder.found();
   result.plan = make_plan(job, machine);
   if (change_plan) change_plan(result.plan);
   const EngineMaker make = engine_maker(engine);
@@ -71,7 +71,7 @@ ProcessResult ResumableSort::run(const Interruption& interruption) {
                                .temporary_folders = {*options.resume},
                                .make_engine = make_ending,
                                .meter = meter,
-                               .resumption = &resumption,
+                               .run_folder = &run_folder,
                                .plan_without = may_lose_devices ? no_other_plan : nullptr},
                               {&output, 1});
   } catch (const Error& error) {

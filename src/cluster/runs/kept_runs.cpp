@@ -248,7 +248,7 @@ std::uint64_t KeptRuns::manifest_memory_bytes() const {
   return io::manifest_memory(bytes);
 }
 
-Resumption& KeptRuns::begin(io::Reader& reader) {
+RunFolder& KeptRuns::begin(io::Reader& reader) {
   return own_.emplace(path_of(io::numbered_name(kPrefix)), io::ResumeAccess::kUse, manifest_,
                       reader);
 }

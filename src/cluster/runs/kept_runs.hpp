@@ -26,7 +26,7 @@
 #include "io/runs/run_store.hpp"
 #include "options/request.hpp"
 #include "pipeline/proof/proof.hpp"
-#include "pipeline/resumption.hpp"
+#include "pipeline/run_folder.hpp"
 #include "plan/machine.hpp"
 #include "plan/plan.hpp"
 
@@ -67,8 +67,8 @@ class KeptRuns {
   [[nodiscard]] const KeptStores& stores() const { return stores_; }
 
   // The folder of new runs. Call begin() once. Throws: Error(kTemporary).
-  [[nodiscard]] Resumption& begin(io::Reader& reader);
-  [[nodiscard]] Resumption& own() { return *own_; }
+  [[nodiscard]] RunFolder& begin(io::Reader& reader);
+  [[nodiscard]] RunFolder& own() { return *own_; }
 
   // Call it when the output is written, before it gets its name. Throws: Error(kTemporary).
   void expect_commit();
@@ -119,7 +119,7 @@ class KeptRuns {
   ResumedRuns resumed_;
   std::list<TakenFolder> taken_;
   KeptStores stores_;
-  std::optional<Resumption> own_;
+  std::optional<RunFolder> own_;
 };
 
 }  // namespace gsort::cluster

@@ -15,7 +15,7 @@
 #include "io/system/memory.hpp"
 #include "options/job.hpp"
 #include "pipeline/form_runs.hpp"
-#include "pipeline/resumption.hpp"
+#include "pipeline/run_folder.hpp"
 #include "pipeline/sort_job.hpp"
 #include "pipeline/survey.hpp"
 #include "plan/engine_choice.hpp"
@@ -67,7 +67,7 @@ io::RunStore& OwnRuns::store(const Plan& plan) {
   add_device_tier(plan, make_tier, tier_, options, notes);
   std::vector<std::string> where = folders();
   if (kept_) {
-    Resumption& own = kept_->begin(*reader_);
+    RunFolder& own = kept_->begin(*reader_);
     options.persistent = own.begin(options.block_elements);
     where = {own.path()};
   }
@@ -116,8 +116,8 @@ void OwnRuns::form(const Plan& plan, Proof& proof, ByteSpan memory, OutputRange 
   context.store = [&]() -> io::RunStore& { return store(plan); };
   if (kept_) {
     (void)store(plan);  // a folder that cannot keep runs is an error now, not when one is ready
-    context.resumption = &kept_->own();
-    context.resumption->begin_at(range.begin - before_);
+    context.run_folder = &kept_->own();
+    context.run_folder->begin_at(range.begin - before_);
   }
   std::uint64_t begin = range.begin;
   for (io::Run& run : form_runs(context, nullptr).runs) {

@@ -12,7 +12,7 @@
 #include "io/system/held_signals.hpp"
 #include "io/system/sys.hpp"
 #include "io/system/temporary_file.hpp"
-#include "pipeline/resumption.hpp"
+#include "pipeline/run_folder.hpp"
 #include "pipeline/sort_job.hpp"
 
 namespace gsort {
@@ -83,7 +83,7 @@ class ShareForming {
     begin_folder();
     try {
       Outcome outcome = form_kept_runs(context_);
-      resumption_->complete(*wanted_.share);
+      run_folder_->complete(*wanted_.share);
       put_in_place();
       return outcome;
     } catch (...) {
@@ -103,9 +103,9 @@ class ShareForming {
         const std::string path = place_.folder + "/" + hidden_;
         io::Manifest incomplete = wanted_;
         incomplete.share.reset();
-        resumption_.emplace(path, io::ResumeAccess::kUse, std::move(incomplete), *context_.reader);
-        static_cast<void>(resumption_->begin(context_.plan.run.block_elements));
-        context_.resumption = &*resumption_;
+        run_folder_.emplace(path, io::ResumeAccess::kUse, std::move(incomplete), *context_.reader);
+        static_cast<void>(run_folder_->begin(context_.plan.run.block_elements));
+        context_.run_folder = &*run_folder_;
         context_.temporary_folders = {path};
         above_ = io::open_folder(place_.folder, ErrorKind::kTemporary);
         inside_ = io::open_folder(path, ErrorKind::kTemporary);
@@ -139,16 +139,16 @@ class ShareForming {
   }
 
   void discard() {
-    if (!resumption_) return;
+    if (!run_folder_) return;
     try {
-      resumption_->discard();
+      run_folder_->discard();
     } catch (const Error&) {  // the next process removes it
     }
     forget();
   }
 
   void forget() {
-    resumption_.reset();
+    run_folder_.reset();
     removed_ = {};
   }
 
@@ -161,7 +161,7 @@ class ShareForming {
   io::Folder above_;
   io::Folder inside_;  // the hidden folder
   io::RemovedOnSignal removed_;
-  std::optional<Resumption> resumption_;
+  std::optional<RunFolder> run_folder_;
 };
 
 }  // namespace

@@ -12,7 +12,7 @@
 #include "form/stored_array.hpp"
 #include "io/runs/resume_folder.hpp"
 #include "io/runs/run_store.hpp"
-#include "pipeline/resumption.hpp"
+#include "pipeline/run_folder.hpp"
 #include "plan/plan.hpp"
 
 namespace gsort {

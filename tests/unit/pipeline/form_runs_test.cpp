@@ -49,12 +49,12 @@ class Formation {
   Formation(const Keys& input, Plan plan, const std::string& engine = "std")
       : input_(input), plan_(std::move(plan)), engine_(engine, shape_of(plan_)) {}
 
-  FormedRuns form(Resumption* resumption = nullptr) {
+  FormedRuns form(RunFolder* run_folder = nullptr) {
     // Else chunks are filled one after the other anyway.
     EXPECT_TRUE(reader_.is_cached() || input_.empty());
     const SortContext context{.plan = plan_,
                               .reader = &reader_,
-                              .resumption = resumption,
+                              .run_folder = run_folder,
                               .proof = &proof_,
                               .engine = engine_.operator->(),
                               .store = [this]() -> io::RunStore& { return store_; }};
@@ -68,9 +68,9 @@ class Formation {
   FormedRuns form_kept(const std::string& folder) {
     io::Manifest wanted = manifest_of("job", sizeof(Keys::value_type), reader_);
     wanted.has_places = true;
-    Resumption resumption(folder, io::ResumeAccess::kUse, std::move(wanted), reader_);
-    (void)resumption.begin(short_blocks().block_elements);
-    return form(&resumption);
+    RunFolder run_folder(folder, io::ResumeAccess::kUse, std::move(wanted), reader_);
+    (void)run_folder.begin(short_blocks().block_elements);
+    return form(&run_folder);
   }
   [[nodiscard]] Keys keys_of(const io::Run& run) const {
     Keys keys(run.elements());

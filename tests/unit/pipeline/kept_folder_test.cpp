@@ -11,7 +11,7 @@
 #include <unistd.h>
 
 #include "io/system/memory.hpp"
-#include "pipeline/resumption.hpp"
+#include "pipeline/run_folder.hpp"
 #include "support/stably_sorted.hpp"
 #include "unit/io/support.hpp"
 
@@ -44,7 +44,7 @@ class Process {
         kept_(folder, io::ResumeAccess::kUse, wanted(use), reader_),
         store_({folder}, 4, options()) {}
 
-  [[nodiscard]] Resumption& kept() { return kept_; }
+  [[nodiscard]] RunFolder& kept() { return kept_; }
 
   void take_up() {
     Proof proof(ElementFormat{{KeyType::kU32, false, false}, {}}, true);
@@ -88,7 +88,7 @@ class Process {
   }
 
   io::Reader reader_;
-  Resumption kept_;
+  RunFolder kept_;
   io::RunStore store_;
   std::vector<io::Run> runs_;
 };

@@ -227,7 +227,7 @@ TEST_F(SharesOfOneMerge, GiveNothingBackBeforeAllPartsInFrontAreDone) {
   const std::vector<std::uint64_t> all(3, kRunElements);
   const std::uint64_t middle = 3 * kRunElements / 2;
   SpaceReturn space(runs_);
-  space.begin_share();
+  space.begin_range();
   space.done({{middle, 2 * middle}, half, all});
   EXPECT_EQ(store_->bytes_in_use(), whole);
   space.done({{0, middle}, none, half});

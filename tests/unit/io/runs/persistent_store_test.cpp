@@ -270,7 +270,7 @@ TEST_F(PersistentRuns, AreNotMixedUpWithThoseOfAnUnfinishedRun) {
     const io::Run run = written(first, numbers);
     unfinished = {run.number(), {run.elements(), 0, 0}, first.keep(run)};
   }
-  next_run_ = unfinished.number + 2;  // as Resumption counts
+  next_run_ = unfinished.number + 2;  // as RunFolder counts
   RunStore second = store();
   ManifestRun kept = keep(second, numbers);
   EXPECT_NE(kept.number, unfinished.number);

@@ -1,4 +1,4 @@
-// Resumption: how far a sort has come, told to a folder after every run, so that the next process
+// RunFolder: how far a sort has come, told to a folder after every run, so that the next process
 // with the same job goes on behind the last one. What is kept are whole runs, of chunks or of runs
 // merged before the last merge; so at most one run is made again.
 //
@@ -67,17 +67,17 @@ class KeptStores {
   io::RunStore* largest_ = nullptr;
 };
 
-class Resumption {
+class RunFolder {
  public:
   // `wanted` is the manifest of the job, without runs. Requires: the reader outlives it, and
   // nothing has been taken from it. Throws: Error(kTemporary) when the folder may not be used, or
   // holds another job, saying what differs; Error(kUsage) as require_readable().
-  Resumption(const std::string& folder, io::ResumeAccess access, io::Manifest wanted,
-             io::Reader& reader, std::uint64_t most_manifest_bytes = io::kMostManifestBytes);
+  RunFolder(const std::string& folder, io::ResumeAccess access, io::Manifest wanted,
+            io::Reader& reader, std::uint64_t most_manifest_bytes = io::kMostManifestBytes);
   // Leaves nothing where there are no runs to go on with.
-  ~Resumption();
-  Resumption(const Resumption&) = delete;
-  Resumption& operator=(const Resumption&) = delete;
+  ~RunFolder();
+  RunFolder(const RunFolder&) = delete;
+  RunFolder& operator=(const RunFolder&) = delete;
 
   [[nodiscard]] const std::string& path() const { return folder_.path(); }
   // Whether the folder is there; kLook does not make it.

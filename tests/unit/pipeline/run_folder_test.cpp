@@ -1,6 +1,6 @@
 // Sorts that end before their time, at every run and in every merge, and are gone on with: the
 // bytes are those of a sort that nobody disturbed, and at most the run in the making is made anew.
-#include "pipeline/resumption.hpp"
+#include "pipeline/run_folder.hpp"
 
 #include <filesystem>
 #include <functional>
@@ -106,7 +106,7 @@ TEST_P(ResumedOnEngine, InEveryMergeKeepsWhatHasBeenMerged) {
 INSTANTIATE_TEST_SUITE_P(Engines, ResumedOnEngine, testing::Values("cpu", "std"),
                          [](const auto& engine) { return std::string(engine.param); });
 
-TEST(Resumption, ComesToAnEndWhereEveryProcessTakesOneStep) {
+TEST(RunFolder, ComesToAnEndWhereEveryProcessTakesOneStep) {
   ResumableSort sort({input()});
   sort.options.batch_size = 2;
   const Interruption in_the_second = {1, 1};
@@ -125,7 +125,7 @@ TEST(Resumption, ComesToAnEndWhereEveryProcessTakesOneStep) {
   EXPECT_EQ(processes, 2 * runs - 2) << "runs and merges, of which two processes take two";
 }
 
-TEST(Resumption, MayHaveOtherResourcesEveryTime) {
+TEST(RunFolder, MayHaveOtherResourcesEveryTime) {
   struct Resources {
     const char* budget;
     const char* engine;
@@ -173,7 +173,7 @@ TEST(Resumption, MayHaveOtherResourcesEveryTime) {
 }
 
 // From much memory to little, and the other way.
-TEST(Resumption, KeepsToTheBlocksThatAreThere) {
+TEST(RunFolder, KeepsToTheBlocksThatAreThere) {
   for (const auto& [first, second] : {std::pair("24M", "8M"), std::pair("8M", "24M")}) {
     const Bytes keys = test::generated(kU32, Distribution::kUniform, 6'000'000);
     ResumableSort sort({keys});
@@ -184,7 +184,7 @@ TEST(Resumption, KeepsToTheBlocksThatAreThere) {
   }
 }
 
-TEST(Resumption, TakesSeveralInputsAsOne) {
+TEST(RunFolder, TakesSeveralInputsAsOne) {
   const auto at = [](std::size_t key) {
     return input().begin() + static_cast<std::ptrdiff_t>(key * sizeof(std::uint32_t));
   };
@@ -222,7 +222,7 @@ Bytes as_gzip(const Bytes& raw) {
 const Form kForms[] = {{"text", {FileFormat::kText, Codec::kNone}, as_text},
                        {"gzip", {FileFormat::kBinary, Codec::kGzip}, as_gzip}};
 
-TEST(Resumption, ReadsInputsOfUnknownSizeAgainUpToWhereTheRunsEnd) {
+TEST(RunFolder, ReadsInputsOfUnknownSizeAgainUpToWhereTheRunsEnd) {
   for (const Form& form : kForms) {
     for (const bool verify : {true, false}) {
       SCOPED_TRACE(testing::Message() << form.name << verify);
@@ -244,7 +244,7 @@ TEST(Resumption, ReadsInputsOfUnknownSizeAgainUpToWhereTheRunsEnd) {
   }
 }
 
-TEST(Resumption, OfRecordsKeepsTheOrderOfEqualOnes) {
+TEST(RunFolder, OfRecordsKeepsTheOrderOfEqualOnes) {
   RecordFormat format;
   format.bytes = 24;
   format.keys = {{2, 1, KeyType::kU8, false, false}, {8, 10, std::nullopt, false, true}};
@@ -264,7 +264,7 @@ TEST(Resumption, OfRecordsKeepsTheOrderOfEqualOnes) {
   }
 }
 
-TEST(Resumption, MayAskForAnotherPartOfTheResult) {
+TEST(RunFolder, MayAskForAnotherPartOfTheResult) {
   const std::vector<std::uint32_t> sorted = test::keys_of<std::uint32_t>(sorted_input());
   const std::set<std::uint32_t> distinct(sorted.begin(), sorted.end());
   const std::vector<std::uint32_t> unique(distinct.begin(), distinct.end());
@@ -295,7 +295,7 @@ TEST(Resumption, MayAskForAnotherPartOfTheResult) {
   }
 }
 
-TEST(Resumption, OfOneChunkLeavesNothing) {
+TEST(RunFolder, OfOneChunkLeavesNothing) {
   ResumableSort sort({input()});
   sort.options.buffer_size = "256M";
   const ProcessResult done = sort.run();
@@ -304,7 +304,7 @@ TEST(Resumption, OfOneChunkLeavesNothing) {
 }
 
 // Whatever kills a process, the next one finds who made the folder.
-TEST(Resumption, IsOnTheDiskBeforeTheFirstChunkIsRead) {
+TEST(RunFolder, IsOnTheDiskBeforeTheFirstChunkIsRead) {
   ResumableSort sort({input()});
   bool is_seen = false;
   sort.before_reading = [&] {
@@ -316,7 +316,7 @@ TEST(Resumption, IsOnTheDiskBeforeTheFirstChunkIsRead) {
 }
 
 // Whoever goes on may have so much memory that no run is needed.
-TEST(Resumption, OfAKilledSortMayTurnOutToBeOfOneChunk) {
+TEST(RunFolder, OfAKilledSortMayTurnOutToBeOfOneChunk) {
   ResumableSort sort({input()});
   const io::test::TempFolder elsewhere;
   const std::string killed = elsewhere / "dir";
@@ -331,7 +331,7 @@ TEST(Resumption, OfAKilledSortMayTurnOutToBeOfOneChunk) {
 }
 
 // As after a kill between the rename that put the output in place and the clearing of the folder.
-TEST(Resumption, OfAnInputThatItsOutputHasReplacedIsRefused) {
+TEST(RunFolder, OfAnInputThatItsOutputHasReplacedIsRefused) {
   using io::sys::Call;
   ResumableSort sort({input()});
   sort.options.output = sort.input(0);
@@ -354,7 +354,7 @@ TEST(Resumption, OfAnInputThatItsOutputHasReplacedIsRefused) {
   EXPECT_TRUE(sort.output() == sorted_input());
 }
 
-TEST(Resumption, ThatCouldNotCommitGoesOnAtTheLastMerge) {
+TEST(RunFolder, ThatCouldNotCommitGoesOnAtTheLastMerge) {
   using io::sys::Call;
   ResumableSort sort({input()});
   const auto without_output = [&] {
@@ -367,7 +367,7 @@ TEST(Resumption, ThatCouldNotCommitGoesOnAtTheLastMerge) {
   EXPECT_GT(done.plan.resumed.runs, 1U);
 }
 
-TEST(Resumption, LeavesAFolderThatWasThere) {
+TEST(RunFolder, LeavesAFolderThatWasThere) {
   ResumableSort sort({input()});
   std::filesystem::create_directory(sort.folder());
   expect_ended(sort, sort.run(in_chunk(1)));
@@ -424,7 +424,7 @@ const Change kChanges[] = {
      }},
 };
 
-TEST(Resumption, RefusesWhatIsNotTheSameSort) {
+TEST(RunFolder, RefusesWhatIsNotTheSameSort) {
   for (const Change& change : kChanges) {
     SCOPED_TRACE(change.says);
     ResumableSort other({input()});
@@ -438,7 +438,7 @@ TEST(Resumption, RefusesWhatIsNotTheSameSort) {
   }
 }
 
-TEST(Resumption, ComparesInputsOfUnknownSizeWhileReadingThemAgain) {
+TEST(RunFolder, ComparesInputsOfUnknownSizeWhileReadingThemAgain) {
   ResumableSort sort({as_text(input())});
   sort.options.input_form = kForms[0].form;
   sort.options.buffer_size = "20M";
@@ -460,7 +460,7 @@ void tamper(const ResumableSort& sort, const std::function<void(io::Manifest&)>&
   io::test::write_file(path, io::encode_manifest(manifest));
 }
 
-TEST(Resumption, RefusesMoreElementsThanTheInputsHold) {
+TEST(RunFolder, RefusesMoreElementsThanTheInputsHold) {
   ResumableSort sort({input()});
   expect_ended(sort, sort.run(in_chunk(1)));
   tamper(sort, [](io::Manifest& manifest) {
@@ -471,7 +471,7 @@ TEST(Resumption, RefusesMoreElementsThanTheInputsHold) {
   EXPECT_TRUE(contains(error.what(), "its contents are inconsistent")) << error.what();
 }
 
-TEST(Resumption, ProvesTheRunsOfBeforeToo) {
+TEST(RunFolder, ProvesTheRunsOfBeforeToo) {
   ResumableSort sort({input()});
   expect_ended(sort, sort.run(in_chunk(2)));
   tamper(sort, [](io::Manifest& manifest) { ++manifest.runs[1].input.first; });
@@ -481,7 +481,7 @@ TEST(Resumption, ProvesTheRunsOfBeforeToo) {
   EXPECT_FALSE(std::filesystem::exists(*sort.options.output));
 }
 
-TEST(Resumption, NoticesARunThatTheDiskHasChanged) {
+TEST(RunFolder, NoticesARunThatTheDiskHasChanged) {
   ResumableSort sort({input()});
   expect_ended(sort, sort.run(in_chunk(2)));
   const std::string runs = sort.folder() + "/gsort.runs";

@@ -1,4 +1,4 @@
-#include "pipeline/resumption.hpp"
+#include "pipeline/run_folder.hpp"
 
 #include <exception>
 #include <numeric>
@@ -132,8 +132,8 @@ std::uint64_t KeptStores::bytes_read() const {
   return bytes;
 }
 
-Resumption::Resumption(const std::string& folder, io::ResumeAccess access, io::Manifest wanted,
-                       io::Reader& reader, std::uint64_t most_manifest_bytes)
+RunFolder::RunFolder(const std::string& folder, io::ResumeAccess access, io::Manifest wanted,
+                     io::Reader& reader, std::uint64_t most_manifest_bytes)
     : reader_(reader), folder_(folder, access, most_manifest_bytes), manifest_(std::move(wanted)) {
   io::require_readable(manifest_, folder, most_manifest_bytes);
   const std::optional<io::Manifest>& found = folder_.found();
@@ -156,7 +156,7 @@ Resumption::Resumption(const std::string& folder, io::ResumeAccess access, io::M
   if (found_.runs > 0) found_.block_elements = found->block_elements;
 }
 
-Resumption::~Resumption() {
+RunFolder::~RunFolder() {
   if (!has_begun_ || !manifest_.runs.empty()) return;
   try {
     finish();
@@ -165,7 +165,7 @@ Resumption::~Resumption() {
   }
 }
 
-io::PersistentStore Resumption::begin(std::uint64_t block_elements) {
+io::PersistentStore RunFolder::begin(std::uint64_t block_elements) {
   if (!has_begun_) {
     manifest_.block_elements = block_elements;
     has_begun_ = !folder_.found();  // then all files are of this process, even if this fails
@@ -175,7 +175,7 @@ io::PersistentStore Resumption::begin(std::uint64_t block_elements) {
   return {&folder_.runs(), folder_.runs_end(), manifest_.store, manifest_.next_run};
 }
 
-std::vector<io::Run> Resumption::take_up(io::RunStore& store, Proof& proof) {
+std::vector<io::Run> RunFolder::take_up(io::RunStore& store, Proof& proof) {
   std::vector<io::Run> runs;
   for (const io::ManifestRun& kept : manifest_.runs) runs.push_back(store.find(kept));
   const Fingerprint elements = fingerprint_of(manifest_.runs);
@@ -186,7 +186,7 @@ std::vector<io::Run> Resumption::take_up(io::RunStore& store, Proof& proof) {
   return runs;
 }
 
-void Resumption::skip(std::uint64_t elements, Proof& proof) {
+void RunFolder::skip(std::uint64_t elements, Proof& proof) {
   const std::uint64_t end = elements * manifest_.element_bytes;
   if (reader_.known_size()) return reader_.begin_at(end);
   constexpr std::size_t kBufferBytes = std::size_t{1} << 20;
@@ -202,15 +202,15 @@ void Resumption::skip(std::uint64_t elements, Proof& proof) {
   }
 }
 
-void Resumption::add(io::RunStore& store, const io::Run& run, const Fingerprint& elements) {
+void RunFolder::add(io::RunStore& store, const io::Run& run, const Fingerprint& elements) {
   manifest_.runs.push_back({run.number(), elements, store.keep(run), next_element_});
   if (manifest_.has_places) next_element_ += elements.count;
   manifest_.next_run = run.number() + 1;
   folder_.save(manifest_);
 }
 
-void Resumption::replace(io::RunStore& store, std::size_t first, std::span<io::Run> group,
-                         const io::Run& merged) {
+void RunFolder::replace(io::RunStore& store, std::size_t first, std::span<io::Run> group,
+                        const io::Run& merged) {
   const auto begin = manifest_.runs.begin() + static_cast<std::ptrdiff_t>(first);
   const auto end = begin + static_cast<std::ptrdiff_t>(group.size());
   const std::vector<io::ManifestRun> old(begin, end);
@@ -221,30 +221,30 @@ void Resumption::replace(io::RunStore& store, std::size_t first, std::span<io::R
   for (std::size_t i = 0; i < group.size(); ++i) store.drop(std::move(group[i]), old[i].index);
 }
 
-void Resumption::expect_commit() {
+void RunFolder::expect_commit() {
   if (!has_begun_) return;
   manifest_.is_committing = true;
   folder_.save(manifest_);
 }
 
-void Resumption::complete(const io::ManifestShare& share) {
+void RunFolder::complete(const io::ManifestShare& share) {
   manifest_.share = share;
   folder_.save(manifest_);
   has_begun_ = false;  // nothing is removed
 }
 
-void Resumption::remove() {
+void RunFolder::remove() {
   has_begun_ = false;
   manifest_.share.reset();
   folder_.remove(manifest_);
 }
 
-void Resumption::discard() {
+void RunFolder::discard() {
   has_begun_ = false;
   folder_.discard();
 }
 
-void Resumption::finish() {
+void RunFolder::finish() {
   if (!has_begun_ && !folder_.found()) return;
   try {
     remove();
