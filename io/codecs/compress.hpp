@@ -10,9 +10,8 @@
 
 namespace gsort::io {
 
-// Puts the member behind what `to` holds. Thread-safe.
-// Requires: codec is not kNone; level is one of levels_of(codec).
-// Throws: Error(kOutput) when the codec fails.
+// Appends the member to `to`. Thread-safe. Requires: codec is not kNone; level is one of
+// levels_of(codec). Throws: Error(kOutput) when the codec fails.
 void compress(Codec codec, int level, ConstByteSpan from, std::vector<std::byte>& to);
 
 }  // namespace gsort::io

@@ -15,22 +15,22 @@
 
 namespace gsort::io {
 
-// The codec whose streams begin with these bytes; kNone if none does. As strict as the formats
-// allow, since raw keys may begin with anything. A zstd stream must not begin with a frame that is
-// to be skipped: skippable_frame_bytes() knows those.
+// The codec whose streams begin with these bytes; kNone if there is none. As strict as the formats
+// allow, since raw keys may begin with anything. A zstd stream must not begin with a skippable
+// frame: see skippable_frame_bytes().
 [[nodiscard]] Codec codec_of_bytes(ConstByteSpan first_bytes);
 
 // The memory that one decoder may take.
 struct DecoderBudget {
   std::uint64_t most_bytes = UINT64_MAX;
-  DecoderLimit limit = {};  // what that comes from, for messages
+  DecoderLimit limit = {};  // the origin of the limit, for messages
 };
 
 inline const DecoderBudget kAnyMemory;
 
-// A stream of what `from` holds compressed. `path` names the input in errors; `from` and `budget`
-// outlive the decoder; the budget may change between two reads.
-// Requires: codec is not kNone.
+// A stream of the decompressed content of `from`. `path` names the input in errors; `from` and
+// `budget` outlive the decoder; the budget may change between two reads. Requires: codec is not
+// kNone.
 [[nodiscard]] std::unique_ptr<ByteStream> make_decoder(Codec codec, ByteStream& from,
                                                        const std::string& path,
                                                        const DecoderBudget& budget = kAnyMemory);

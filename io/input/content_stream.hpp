@@ -1,5 +1,5 @@
-// ContentStream: what an input holds, in order: its bytes, decompressed where they are compressed,
-// behind the header that is to be skipped.
+// ContentStream: the content of an input, in order: its bytes after the skipped header,
+// decompressed if they are compressed.
 //
 // Nothing is read before it is needed: a pipe is not waited for until the first read.
 #pragma once
@@ -18,17 +18,19 @@
 
 namespace gsort::io {
 
-// The bytes of an input in order, from its first one; the first ones can be looked at before.
+// The bytes of an input in order, from its first one; a caller can look at the first ones before it
+// reads them.
 class InputStream final : public ByteStream {
  public:
   explicit InputStream(Input& input) : input_(input) {}
 
-  // The bytes from `at` on, up to kMostPeek, fewer if there are no more; of a stream, whose first
-  // bytes are waited for and kept, as far as they are among those. Requires: nothing has been read.
+  // The bytes from `at` on, up to kMostPeek, or fewer if the input ends. For a stream, waits for
+  // its first bytes and keeps them; returns only bytes among these. Requires: nothing has been
+  // read.
   static constexpr std::size_t kMostPeek = 4096;
   [[nodiscard]] std::vector<std::byte> peek(std::uint64_t at);
 
-  // Whether peek(at) shows all there is to be seen from `at` on.
+  // Whether peek(at) can return all bytes from `at` on.
   [[nodiscard]] bool can_peek(std::uint64_t at) const;
 
   // Whether the input ends at `at`, as far as peek(0) has shown.
@@ -37,7 +39,7 @@ class InputStream final : public ByteStream {
   [[nodiscard]] bool is_stream() const { return input_.is_stream(); }
   [[nodiscard]] std::size_t read(ByteSpan to) override;
 
-  // The next read is from the first byte again. Requires: it is no stream.
+  // The next read is from the first byte again. Requires: the input is not a stream.
   void rewind() { position_ = 0; }
 
  private:
@@ -45,7 +47,7 @@ class InputStream final : public ByteStream {
 
   Input& input_;
   std::uint64_t position_ = 0;
-  std::vector<std::byte> peeked_;  // of a stream, and not yet given
+  std::vector<std::byte> peeked_;  // from a stream, and not yet read
   bool has_peeked_ = false;
   bool peeked_all_ = false;
 };
@@ -55,17 +57,16 @@ class ContentStream final : public ByteStream {
   // Reads the content between header and trailer; `form` has their sizes. `input` outlives it.
   ContentStream(Input& input, const InputForm& form);
 
-  // What the content is compressed by: found out now, if it is not known yet.
-  // Throws: Error(kInput) when the name says a codec and the first bytes do not, or when they do
-  // not suffice to know; Error(kResource) for a window that is larger than any that are read.
+  // The codec of the content; looks at the first bytes if it is not known yet. Throws:
+  // Error(kInput) if the name is that of a codec and the first bytes are not, or if they do not
+  // suffice to decide; Error(kResource) if the window is larger than any that gsort reads.
   [[nodiscard]] Codec codec();
 
   // As in Source. Throws: as codec().
   [[nodiscard]] std::optional<DecoderNeed> decoder_need();
   void limit_decoder(const DecoderLimit& limit);
 
-  // Gives up the decoder's memory until the next read, where what it has decoded can be decoded
-  // again.
+  // Frees the decoder's memory until the next read, if its output can be decoded again.
   void pause();
 
   // Throws: Error(kInput), also when the content is shorter than header and trailer.
@@ -77,7 +78,7 @@ class ContentStream final : public ByteStream {
   // The bytes behind the elements; complete once read() has reached the end.
   [[nodiscard]] const std::vector<std::byte>& trailer() const { return trailer_; }
 
-  // "gzip, decompressed in order"; empty for what is not compressed, as far as is known.
+  // "gzip, decompressed in order"; empty if the content is not known to be compressed.
   [[nodiscard]] std::string note() const;
 
  private:
@@ -93,7 +94,7 @@ class ContentStream final : public ByteStream {
   std::string path_;
   std::optional<Codec> codec_;
   bool has_looked_ = false;
-  std::uint64_t needed_bytes_ = 0;  // by the decoder, once one has looked
+  std::uint64_t needed_bytes_ = 0;  // by the decoder, once this is known
   DecoderBudget budget_;
   std::unique_ptr<ByteStream> decoder_;  // until it has ended
   std::uint64_t decoded_bytes_ = 0;

@@ -12,7 +12,7 @@
 
 namespace gsort::io {
 
-// An array of two dimensions whose columns follow each other. The default: rows do.
+// An array of two dimensions, stored column by column. By default, arrays are stored row by row.
 struct Columns {
   std::uint64_t rows = 0;
   std::uint64_t count = 1;

@@ -1,5 +1,5 @@
-// MemorySource: elements that no file holds, an array in memory or what is made of one while it is
-// read. Claims cost nothing; many threads read at once.
+// MemorySource: elements that are not in a file: an array in memory, or elements made from one
+// while it is read. Claims cost nothing; many threads read at once.
 #pragma once
 
 #include <cstdint>
@@ -13,11 +13,11 @@
 namespace gsort::io {
 
 struct MemoryInput {
-  std::string name;  // what messages call it, and what it is called among the paths of a Reader
+  std::string name;  // its name in messages and among the paths of a Reader
   StoredArray array;
-  std::uint64_t bytes = 0;  // of all elements: whole ones
-  // Brings the elements from byte `at` on, whole ones. Thread-safe, and not changed by what else
-  // happens until the Reader is gone.
+  std::uint64_t bytes = 0;  // of all elements; only whole elements
+  // Copies whole elements from byte `at` on. Thread-safe. The elements do not change until the
+  // Reader is destroyed.
   std::function<void(ByteSpan to, std::uint64_t at)> read;
 };
 

@@ -1,10 +1,10 @@
-// Reader: one or several inputs, whatever they look like, as one sequence of raw elements that many
-// threads take in blocks.
+// Reader: one or several inputs of any form as one sequence of raw elements, which many threads
+// take in blocks.
 //
 // Raw keys in regular files: a thread claims the next range under a small lock and reads it
 // outside, so ranges are read in parallel and may span files. Pipes, FIFOs, devices and compressed
-// files are read under the lock, in order; text is read so, too, and parsed outside. A file that
-// gets shorter or changes while it is read is an Error, never a wrong result.
+// files are read under the lock, in order; so is text, which is parsed outside the lock. A file
+// that shrinks or changes while it is read causes an Error, never a wrong result.
 //
 // Cached files are read through the page cache; large uncached ones around it (O_DIRECT) where the
 // file system accepts that, unless one thread reads alone.
@@ -47,7 +47,7 @@ struct ReaderOptions {
   KeyFormat key = {KeyType::kU8};    // what text is read as; headers of arrays may say otherwise,
   bool type_is_asked = false;        // unless the type
   bool byte_order_is_asked = false;  // or the byte order was asked for
-  // The type is assumed: inputs that are plainly something else than raw keys are errors.
+  // The type is assumed: inputs that plainly are not raw keys are errors.
   bool type_is_assumed = false;
   // Inputs in memory: a path that is the name of one of these is no file.
   std::vector<MemoryInput> memory = {};
@@ -63,10 +63,9 @@ class Reader {
   static constexpr std::uint64_t kNoLimit = UINT64_MAX;
 
   // Opens all `paths`; "-" is standard input (from where its offset stands). No paths: standard
-  // input.
-  // Throws: Error(kInput) when one is missing, unreadable, a directory, or does not hold whole
-  // elements (naming the path and where the odd tail starts), when the header of an array cannot be
-  // used or says what disagrees with the options or another input; Error(kUsage) when "-" occurs
+  // input. Throws: Error(kInput) if one is missing, unreadable, a directory, or does not hold whole
+  // elements (with the path and the offset of the incomplete element), or if the header of an array
+  // cannot be used or disagrees with the options or another input; Error(kUsage) if "-" occurs
   // twice.
   explicit Reader(const std::vector<std::string>& paths, const ReaderOptions& options = {});
   ~Reader();
@@ -80,7 +79,8 @@ class Reader {
   // The elements as the first input describes them, if it is an array; all others agree with it.
   [[nodiscard]] const StoredArray& first_array() const;
 
-  // The bytes that options.form skips, of the first input; of a pipe once its first block is there.
+  // The bytes that options.form skips in the first input; for a pipe, available once its first
+  // block has been read.
   [[nodiscard]] ConstByteSpan header() const;
 
   // The bytes behind the elements of the first input, by options.form; for a pipe, complete only at
@@ -94,22 +94,21 @@ class Reader {
   [[nodiscard]] std::optional<std::size_t> input_of_unknown_size() const;
 
   // Takes the next bytes of the sequence into `buffer`, but none at or beyond `limit_position`.
-  // None at the end of the sequence, and when limit_position has been reached. Blocks hold whole
-  // elements and are as large as the buffer, but for the last one before the end, the limit or a
-  // pipe among the inputs, and for blocks cut short so that the next one is aligned for direct
-  // reads. Bytes of the buffer behind the block may be overwritten. A buffer aligned to
-  // kDirectAlignment makes direct reads possible.
-  // Thread-safe. Every byte is given exactly once, in blocks claimed in order of position.
-  // Requires: buffer.size() >= element_bytes, with text among the inputs 4 KiB; limit_position is a
-  // multiple of element_bytes.
-  // Throws: Error(kInput) when reading fails, a file ends early, a pipe ends within an element,
-  // compressed data is damaged, or a line of text is no key.
+  // Returns nullopt at the end of the sequence and at limit_position. Blocks hold whole elements
+  // and fill the buffer, except for the last one before the end, the limit or a pipe among the
+  // inputs, and for blocks cut short to align the next one for direct reads. Bytes of the buffer
+  // behind the block may be overwritten. A buffer aligned to kDirectAlignment makes direct reads
+  // possible. Thread-safe. Every byte is returned exactly once, in blocks claimed in order of
+  // position. Requires: buffer.size() >= element_bytes, or 4 KiB if an input is text;
+  // limit_position is a multiple of element_bytes. Throws: Error(kInput) if reading fails, a file
+  // ends early, a pipe ends within an element, compressed data is damaged, or a line of text is not
+  // a key.
   [[nodiscard]] std::optional<InputBlock> next(ByteSpan buffer,
                                                std::uint64_t limit_position = kNoLimit);
 
   // From now on the sequence ends at `position_bytes`, or where the inputs end: next(), at_end(),
-  // known_size() and sample() behave accordingly. A later call may move the end on. Used when the
-  // caller sorts the sequence in stretches. Requires: a multiple of element_bytes.
+  // known_size() and sample() behave accordingly. A later call may move the end further. Used when
+  // the caller sorts the sequence in stretches. Requires: a multiple of element_bytes.
   void end_at(std::uint64_t position_bytes);
 
   // Continues at `position_bytes`; bytes before it that were not taken are not read.
@@ -143,23 +142,23 @@ class Reader {
   // The state at opening; none for inputs that cannot be read again: a pipe, a device.
   [[nodiscard]] std::optional<FileState> state_of(std::size_t input) const;
 
-  // Whether the page cache has most of every input that is not small.
+  // Whether the page cache holds most of every input that is not small.
   [[nodiscard]] bool is_cached() const;
 
   // The memory for decompressing an input, as far as it is known without waiting for a stream; none
-  // if it is not compressed. Call it before anything is taken.
-  // Throws: Error(kInput), Error(kResource), from looking at its first bytes.
+  // if it is not compressed. Call it before anything is taken. Throws: Error(kInput) or
+  // Error(kResource) when it looks at the first bytes.
   [[nodiscard]] std::optional<DecoderNeed> decoder_need_of(std::size_t input);
 
-  // From now on each decoder takes as much memory as `limit` says, or as its input's need, if that
-  // is more. To be called before anything has been taken; without it there is no limit.
+  // From now on each decoder takes at most the memory of `limit`, or its input's need if that is
+  // more. Call it before anything is taken; without it there is no limit.
   void limit_decoders(const DecoderLimit& limit);
 
   // The bytes claimed so far by next() or next_of(). Thread-safe.
   [[nodiscard]] std::uint64_t position() const;
 
-  // Whether next() has met the end of the sequence. For a pipe only a next() that found nothing
-  // more, or a block cut short by the end, can tell. Thread-safe.
+  // Whether next() has reached the end of the sequence. For a pipe, only a next() that returned
+  // nullopt, or a block cut short by the end, shows this. Thread-safe.
   [[nodiscard]] bool at_end() const;
 
   // Fills `out` with elements drawn evenly from [begin, end) of the sequence, by page-sized reads
@@ -171,10 +170,10 @@ class Reader {
   [[nodiscard]] std::size_t sample(ByteSpan out, std::uint64_t begin, std::uint64_t end,
                                    Places places = Places::kEven) const;
 
-  // Brings elements from `position_bytes` on that next() has given before, at most `bytes` bytes of
-  // them: as many as one input has there and the buffer has room for. Takes nothing from the
-  // sequence. Returns the bytes. Thread-safe. Requires: known_size(); buffer as for next(); both
-  // numbers are multiples of element_bytes, and not 0 bytes. Throws: as next().
+  // Reads elements again that next() has returned before, from `position_bytes` on: at most `bytes`
+  // bytes, only from one input, and as many as fit the buffer. Takes nothing from the sequence.
+  // Returns the number of bytes. Thread-safe. Requires: known_size(); buffer as for next(); both
+  // numbers are multiples of element_bytes, and `bytes` is not 0. Throws: as next().
   [[nodiscard]] std::size_t read_again(ByteSpan buffer, std::uint64_t position_bytes,
                                        std::uint64_t bytes) const;
 

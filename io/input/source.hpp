@@ -2,8 +2,8 @@
 // one sequence of all its sources.
 //
 // A source hands its elements out in two steps. claim() is called by one thread at a time and says
-// which elements come next; fill() brings them, on many threads at once. How much of the work is
-// left to fill() is what kinds of sources differ in.
+// which elements come next; fill() brings them, on many threads at once. Kinds of sources differ in
+// how much of the work they leave to fill().
 //
 // Read next: file_source.cpp, stream_source.cpp, text_source.cpp, memory_source.cpp;
 // open_source.hpp chooses among those of files.
@@ -26,16 +26,16 @@
 
 namespace gsort::io {
 
-// What elements are, the same for all inputs of a sort.
+// The form of the elements, the same for all inputs of a sort.
 struct ElementForm {
   std::size_t bytes = 1;
   KeyFormat key;
-  bool type_is_assumed = false;    // raw keys have a type that nobody gave
-  bool keeps_compression = false;  // what is compressed shall be read as it is
+  bool type_is_assumed = false;    // the type of raw keys is the default, not one that was given
+  bool keeps_compression = false;  // read compressed data without decompressing it
   bool has_counts = false;         // an element is a key with its count
 };
 
-// Who does the work, and which room it needs.
+// The call that does the work, and the room that it needs.
 enum class Filling : std::uint8_t {
   kByOffset,   // fill() reads the elements; it may overwrite the room behind them
   kByClaim,    // claim() has read them already
@@ -57,32 +57,34 @@ class Source {
   Source& operator=(const Source&) = delete;
   virtual ~Source() = default;
 
-  // What the input itself says its elements are; none if it does not.
+  // The input's own description of its elements; none if it has none.
   [[nodiscard]] const std::optional<StoredArray>& stored() const { return stored_; }
   void set_stored(StoredArray array) { stored_ = std::move(array); }
 
-  // The elements of a row of an array of two dimensions; 0 for everything else.
+  // The number of elements in a row of a two-dimensional array; 0 for other inputs.
   [[nodiscard]] std::uint64_t row_elements() const { return stored_ ? stored_->row_elements : 0; }
 
-  // How many numbers, as a header counts them, make one element: the columns of a table, else 1.
+  // The number of numbers, as a header counts them, that make one element: the columns of a table,
+  // else 1.
   [[nodiscard]] std::uint64_t columns() const {
     return stored_ && stored_->columns > 0 ? stored_->columns : 1;
   }
 
-  // To be called once, before everything below.
-  // Throws: Error(kInput) when the input does not hold whole elements, as far as can be seen.
+  // Call it once, before everything below. Throws: Error(kInput) if the input does not hold whole
+  // elements, as far as this is known.
   virtual void begin(const ElementForm& form) = 0;
 
   [[nodiscard]] virtual Filling filling() const = 0;
 
-  // All bytes of its elements, if known before they are read; only with kByOffset.
+  // The size of all elements in bytes, if known before they are read; only with kByOffset.
   [[nodiscard]] virtual std::optional<std::uint64_t> size() const { return std::nullopt; }
 
   // The next elements, at most `wanted_bytes` of them, for `room`. For one thread at a time.
   // Requires: wanted_bytes is a multiple of the element and at most the room.
   [[nodiscard]] virtual Claim claim(ByteSpan room, std::size_t wanted_bytes) = 0;
 
-  // Brings what claim() promised to the start of `room`, the same as then. Thread-safe.
+  // Reads the claimed elements to the start of `room`, which must be the room of that claim().
+  // Thread-safe.
   virtual void fill(ByteSpan /*room*/, const Claim& /*claim*/) {}
 
   // Whether everything has been claimed. A stream may notice only at the next claim.
@@ -91,32 +93,33 @@ class Source {
   // Skips the next `bytes` bytes. Requires: size() is known, and at least that many bytes are left.
   virtual void skip(std::uint64_t /*bytes*/) {}
 
-  // As before the first claim. Returns false for what cannot be read again.
+  // Goes back to the state before the first claim. Returns false if the input cannot be read again.
   [[nodiscard]] virtual bool rewind() { return false; }
 
-  // Elements from byte `at` on, without claiming them. Thread-safe. Requires: size() is known.
+  // Reads elements from byte `at` on, without claiming them. Thread-safe. Requires: size() is
+  // known.
   virtual void sample_at(ByteSpan /*to*/, std::uint64_t /*at*/) {}
 
-  // The bytes that --skip leaves out; of a stream only after the first claim.
+  // The bytes that --skip leaves out; for a stream, only after the first claim.
   [[nodiscard]] virtual ConstByteSpan header() const = 0;
 
   // The bytes behind the elements (--skip-end, --elements); for a stream, complete at its end.
   [[nodiscard]] virtual std::vector<std::byte> trailer() { return {}; }
 
-  // What decompressing it takes; none if it is not compressed. A stream that has not been read
-  // from is not waited for: it may be.
+  // The memory for decompressing it; none if it is not known to be compressed. Does not wait for
+  // the first bytes of a stream.
   [[nodiscard]] virtual std::optional<DecoderNeed> decoder_need() { return std::nullopt; }
 
-  // From now on its decoder takes no more than that, or than decoder_need() says.
+  // From now on its decoder takes at most that, or decoder_need() if that is more.
   virtual void limit_decoder(const DecoderLimit& /*limit*/) {}
 
-  // Gives its descriptor back, if it can do without one between reads.
+  // Closes its descriptor, if it does not need one between reads.
   virtual void park() {}
 
-  // Throws: Error(kInput) when the file is no longer what it was when it was opened.
+  // Throws: Error(kInput) if the file has changed since it was opened.
   void check_unchanged() const { input_->check_unchanged(); }
 
-  // What a later process can tell by that it is the same; none for what cannot be read again.
+  // The state by which a later process recognises the input; none if it cannot be read again.
   [[nodiscard]] std::optional<FileState> state() const { return input_->state(); }
   [[nodiscard]] bool is_cached() const { return input_->is_cached(); }
 

@@ -1,5 +1,5 @@
-// StreamSource: raw elements that come in order: from a pipe, or decompressed. They are read while
-// they are claimed.
+// StreamSource: raw elements that arrive in order: from a pipe, or decompressed. claim() reads
+// them.
 #pragma once
 
 #include <cstdint>
@@ -15,8 +15,8 @@ namespace gsort::io {
 
 class StreamSource final : public Source {
  public:
-  // `content` is what `opened` holds, read up to its first element. `promised_elements`: their
-  // number, as a header says; none: no header says it, but `form` may (--elements).
+  // `content` is the content of `opened`, read up to its first element. `promised_elements`: their
+  // number according to a header; none if no header says it, but `form` may (--elements).
   StreamSource(std::unique_ptr<Input> opened, std::unique_ptr<ContentStream> content,
                std::optional<std::uint64_t> promised_elements, const InputForm& form = {});
 
@@ -48,7 +48,7 @@ class StreamSource final : public Source {
   std::uint64_t skip_end_bytes_;
   std::vector<std::byte> trailer_;  // the bytes behind asked_elements_
   ElementForm form_;
-  // What was read to be looked at, of which so many bytes have been claimed.
+  // The bytes read to inspect them, and how many of these have been claimed.
   std::vector<std::byte> beginning_;
   std::size_t beginning_taken_ = 0;
   bool beginning_is_read_ = false;

@@ -1,8 +1,9 @@
-// TextSource: keys as decimal text, one a line, perhaps after a count. The text is read in order
-// while it is claimed, and parsed by many threads at once.
+// TextSource: keys as decimal text, one a line, perhaps after a count. claim() reads the text in
+// order; many threads parse it at once.
 //
-// No memory but the reader's own buffers: the text of a block lies at the end of its buffer, and
-// the keys are written to the start. How much text is taken follows from how long lines have been:
+// It uses only the reader's own buffers: the text of a block lies at the end of its buffer, and the
+// keys are written to the start. The amount of text to take follows from the length of earlier
+// lines:
 //
 //   | keys .......................| text of just so many lines ........................| slack |
 //   0                         room for the text                              buffer's end
@@ -33,7 +34,7 @@ class TextSource final : public Source {
   // Throws: Error(kInput) for a line longer than half a buffer.
   [[nodiscard]] Claim claim(ByteSpan room, std::size_t wanted_bytes) override;
 
-  // Throws: Error(kInput) naming line, column and text of what is no number of the type.
+  // Throws: Error(kInput) with line, column and text if a word is not a number of the type.
   void fill(ByteSpan room, const Claim& claim) override;
   [[nodiscard]] bool at_end() const override { return stream_ended_ && rest_.empty(); }
   [[nodiscard]] ConstByteSpan header() const override { return content_->header(); }
@@ -57,7 +58,7 @@ class TextSource final : public Source {
   bool has_begun_ = false;
   bool stream_ended_ = false;
   std::uint64_t lines_ = 0;
-  std::size_t line_bytes_ = 8;  // of late, on average
+  std::size_t line_bytes_ = 8;  // of recent lines, on average
 };
 
 }  // namespace gsort::io

@@ -1,14 +1,14 @@
-// DirectWriter: writes pieces of any size, at any offsets, around the page cache, while those who
-// put them go on with their work.
+// DirectWriter: writes pieces of any size, at any offsets, around the page cache, while the threads
+// that put them continue their work.
 //
-// The file is cut into windows. Pieces are copied into the buffers of the windows they fall in; a
-// window that is full goes to the disk by the writer's own threads. So every direct write is large
-// and aligned, however the pieces lie, and the disk is busy while the next pieces are sorted. A
-// piece that covers whole windows and lies right in memory is written from where it is.
+// The file is cut into windows. Pieces are copied into the buffers of the windows they fall in; the
+// writer's own threads write full windows to the disk. So every direct write is large and aligned,
+// whatever the pieces are, and the disk is busy while the next pieces are sorted. A piece that
+// covers whole windows and is aligned in memory is written without a copy.
 //
-// No more windows are open than there are buffers. Where all buffers hold windows that wait for
-// other pieces, the next window goes through the page cache. No window is written both ways, so the
-// two never disagree.
+// No more windows are open than there are buffers. If all buffers hold windows that wait for other
+// pieces, the next window goes through the page cache. No window is written both ways, so the two
+// never disagree.
 #pragma once
 
 #include <atomic>
@@ -28,7 +28,7 @@
 
 namespace gsort::io {
 
-// Thread-safe, but for finish().
+// Thread-safe, except finish().
 class DirectWriter {
  public:
   // Measured on a virtio disk, 1 GiB by O_DIRECT, seconds: writes of 256 KiB 0.84, 0.65 and 0.64 by
@@ -36,31 +36,31 @@ class DirectWriter {
   static constexpr unsigned kThreads = 4;
 
   // Writes to the file of `cached`; `direct` is the same file, opened with O_DIRECT. `cached`
-  // outlives the writer. Threads that cannot be had are done without.
-  // Throws: Error(kResource).
+  // outlives the writer. If the system refuses threads, it works with fewer. Throws:
+  // Error(kResource).
   DirectWriter(const File& cached, File direct, const WriteWindows& windows);
   ~DirectWriter();  // drops what has not been written
   DirectWriter(const DirectWriter&) = delete;
   DirectWriter& operator=(const DirectWriter&) = delete;
 
-  // Takes `bytes` for `offset`; returns when the caller may use their memory again.
-  // Throws: Error of the file's kind, which may be that of an earlier piece; Error(kCorrupt) when
-  // data overlaps earlier data here.
+  // Takes `bytes` for `offset`; returns when the caller may use their memory again. Throws: Error
+  // of the file's kind, perhaps for an earlier piece; Error(kCorrupt) if data overlaps earlier
+  // data.
   void put(std::uint64_t offset, ConstByteSpan bytes);
 
-  // Waits until all that was put has been written; nothing may be put any more.
-  // Throws: Error of the file's kind, also from closing the direct descriptor; Error(kCorrupt) when
-  // pieces are missing between others.
+  // Waits until all pieces have been written; put() must not be called afterwards. Throws: Error of
+  // the file's kind, also from closing the direct descriptor; Error(kCorrupt) if pieces are missing
+  // between others.
   void finish();
 
-  // Whether the file system has refused a direct write; everything from there on went through the
-  // page cache.
+  // Whether the file system has refused a direct write; all later writes went through the page
+  // cache.
   [[nodiscard]] bool refused() const noexcept { return refused_; }
 
  private:
   struct Window {
     std::byte* buffer = nullptr;  // none: this window goes through the page cache
-    Tiling claimed;               // what has been put of it, or is being copied
+    Tiling claimed;               // the bytes that have been put, or are being copied
     std::size_t filled = 0;       // bytes copied
   };
   struct FullWindow {
@@ -83,7 +83,7 @@ class DirectWriter {
   Failure failure_;
   Arena arena_;
 
-  std::mutex mutex_;  // guards what follows
+  std::mutex mutex_;  // guards the members below
   std::condition_variable changed_;
   std::unordered_map<std::uint64_t, Window> open_;  // by number: offset / window_bytes_
   std::vector<std::byte*> free_;

@@ -1,8 +1,8 @@
-// Proof of what an output is made into: text is read again, compressed data decompressed again, and
-// compared with what it was made of, before it is written.
+// Proof of encoded output: before text or compressed data is written, it is parsed or decompressed
+// again and compared with its source.
 //
 // It costs more than a twentieth of a sort's time in every form (tools/bench/results/
-// encoding-proof.txt), so it is made only when it is asked for.
+// encoding-proof.txt), so it is made only on request.
 #pragma once
 
 #include <string_view>
@@ -17,11 +17,12 @@ namespace gsort::io {
 
 using LineFormatter = decltype(&format_lines);
 
-// For what `form` ("text", "gzip") is made of elements and does not decode to them.
+// The Error for output in `form` ("text", "gzip") that does not decode to the elements it was made
+// from.
 [[nodiscard]] Error encoded_otherwise(std::string_view form);
 
-// As format_lines, by `formatter`, a few lines at a time, each read again while it is near. NaNs,
-// whose payload text does not hold, must come back as NaNs of their sign.
+// Like format_lines with `formatter`, but a few lines at a time, each parsed again while it is in
+// the cache. NaNs, whose payloads text does not hold, must come back as NaNs of the same sign.
 // Throws: Error(kCorrupt).
 std::size_t format_proven(LineFormatter formatter, ConstByteSpan raw_keys, const KeyFormat& format,
                           char* out);

@@ -31,8 +31,8 @@ class Output::Impl {
   virtual void write_at(std::uint64_t offset, ConstByteSpan bytes) = 0;
   [[nodiscard]] virtual std::string hidden_path() const { return {}; }
   virtual void note_written(std::uint64_t /*offset*/, std::uint64_t /*bytes*/) {}
-  // The same output, not yet written to; null where what was written cannot be taken back. This
-  // one is then of no further use.
+  // The same output, not yet written to; null if the writes cannot be undone. This object must not
+  // be used afterwards.
   [[nodiscard]] virtual std::unique_ptr<Impl> renewed() = 0;
   virtual void cancel() noexcept = 0;
   // The steps of commit(), and how to undo the second. Only a regular output has more than one.
@@ -60,7 +60,7 @@ struct OutputTarget {
 [[nodiscard]] std::unique_ptr<Output::Impl> make_regular_output(OutputTarget target,
                                                                 const OutputOptions& options);
 
-// Writes through `file`, which messages call by its path. The null device has its own output, by
+// Writes through `file`, whose path messages name. The null device has its own output, by
 // make_null_output().
 [[nodiscard]] std::unique_ptr<Output::Impl> make_stream_output(File file);
 [[nodiscard]] std::unique_ptr<Output::Impl> make_null_output(File file);

@@ -33,7 +33,7 @@ struct OutputPlace {
   std::string name;
 };
 [[nodiscard]] OutputPlace place_of(const std::string& path);
-// The same of an output. Throws: Error(kOutput) where `path` is a link, a folder or a device.
+// The place of the output `path`. Throws: Error(kOutput) if `path` is a link, a folder or a device.
 [[nodiscard]] OutputPlace place_of_output(const std::string& path);
 
 // Whether anything has this path. Throws: Error(kTemporary) if that cannot be found out.
@@ -43,7 +43,7 @@ struct OutputPlace {
 [[nodiscard]] std::vector<std::string> names_with(const OutputPlace& place,
                                                   const std::string& prefix);
 
-// A small text under a name beside the output; what has the name is replaced as a whole. On return
+// Writes a small text file beside the output; it atomically replaces a file of this name. On return
 // it is on the disk. Throws: Error(kOutput).
 void write_record(const OutputPlace& place, const std::string& name, const std::string& text);
 // The same if no file has the name; otherwise returns false and changes nothing.
@@ -94,9 +94,9 @@ class SharedFile {
   // or a link.
   SharedFile(const OutputPlace& place, const std::string& name, Access access);
 
-  // Opens the hidden file of another process's output, which messages call `path`. That process
-  // gives it its name: put_in_place() must not be called. Throws: Error(kOutput) if the file cannot
-  // be opened, or does not have that mark.
+  // Opens the hidden file of another process's output; messages name it as `path`. The other
+  // process renames it: put_in_place() must not be called here. Throws: Error(kOutput) if the file
+  // cannot be opened, or does not have that mark.
   SharedFile(const std::string& hidden_path, const std::string& path, std::uint64_t mark);
 
   // kLook: whether the file is there.
@@ -105,12 +105,12 @@ class SharedFile {
   [[nodiscard]] std::uint64_t allocated_bytes() const;  // space it has on its file system
   [[nodiscard]] ContentSum content() const;             // reads all of it. Throws: Error(kOutput)
 
-  // Makes it so long, if it is shorter. Throws: Error(kOutput).
+  // Extends the file to this size if it is shorter. Throws: Error(kOutput).
   void grow_to(std::uint64_t bytes) const;
-  // Throws: Error(kOutput); Error(kCorrupt) when any of it was written here before.
+  // Throws: Error(kOutput); Error(kCorrupt) if any of the bytes was written here before.
   void write_at(std::uint64_t offset, ConstByteSpan bytes) const;
-  // All has been written here that is to be, which is [begin, end) of the file: returns when it is
-  // on the disk. Throws: Error(kOutput); Error(kCorrupt) when it is not that.
+  // Call it when all of [begin, end), the range of this process, has been written. Returns when it
+  // is on the disk. Throws: Error(kOutput); Error(kCorrupt) if something else was written.
   void finish(std::uint64_t begin, std::uint64_t end);
 
   // Gives the file the output's name and rights (output_rights.hpp). Calls `before_name` when all
@@ -128,7 +128,7 @@ class SharedFile {
   bool is_memory_ = false;  // the file system keeps files in memory
   mutable std::atomic<std::uint64_t> unlooked_bytes_{0};
   WrittenPlaces places_;
-  File file_;  // after what it notes its places in
+  File file_;  // after the member in which it notes its places
 };
 
 }  // namespace gsort::io

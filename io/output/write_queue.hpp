@@ -1,13 +1,13 @@
-// WriteQueue: writes of many threads to one file, made by one of them at a time.
+// WriteQueue: many threads write to one file, and only one of them at a time calls the kernel.
 //
 // Problem. A file in the page cache takes one write at a time: the kernel holds the file's lock
 // meanwhile. A thread that waits for this lock mostly spins, so threads that all write keep all
 // cores busy.
 //
 // Idea. A thread that finds no other one writing writes its own bytes, and then those of all
-// threads that have come meanwhile, in order of their offsets. These sleep until their bytes are
-// written. So nobody waits for the file's lock, and no thread is woken between two writes. Nothing
-// is copied: bytes that wait are in the buffers of the threads that wait.
+// threads that have arrived meanwhile, in order of their offsets. These sleep until their bytes are
+// written. So no thread waits for the file's lock, and none is woken between two writes. Nothing is
+// copied: bytes that wait are in the buffers of the threads that wait.
 #pragma once
 
 #include <condition_variable>
@@ -33,7 +33,7 @@ class WriteQueue {
   // Returns when the bytes are written. Throws: what write_at throws for these bytes.
   void write(std::uint64_t offset, ConstByteSpan bytes);
 
-  // Threads that wait now for another one to write their bytes.
+  // The number of threads that wait for another one to write their bytes.
   [[nodiscard]] std::size_t waiting();
 
  private:
@@ -52,7 +52,7 @@ class WriteQueue {
   const WriteAt write_at_;
   std::mutex mutex_;
   bool is_writing_ = false;
-  Entry* first_ = nullptr;  // of those that wait
+  Entry* first_ = nullptr;  // of the waiting threads
 };
 
 }  // namespace gsort::io

@@ -1,6 +1,6 @@
-// Writer: the counterpart of the Reader. Takes sorted raw elements, many pieces at once, and makes
-// of them what the output is to look like: raw keys or an array at their places, text or compressed
-// members one behind the other.
+// Writer: the counterpart of the Reader. Takes many pieces of sorted raw elements at once and gives
+// them the form of the output: raw keys or an array at their places, or text or compressed members
+// one after the other.
 //
 // In a plain output every piece has its place, and threads do not wait for each other. The place of
 // text and compressed data depends on the size of all data before it: a piece is encoded in frames,
@@ -34,8 +34,8 @@ using Compressor = decltype(&compress);
 // Shared by the writers of one output: the memory of frames, and the right to encode them.
 class EncodingMemory {
  public:
-  // For this many encoders at the same time, and `threads` threads for large pieces: one for each,
-  // and as many more as are free.
+  // For this many encoders at the same time, and `threads` threads for large pieces: each encoder
+  // has one, and takes those that are free.
   EncodingMemory(unsigned encoders, unsigned threads);
   ~EncodingMemory();
 
@@ -54,7 +54,7 @@ class EncodingMemory {
 struct WriterOptions {
   OutputForm form;
   KeyFormat key;
-  std::optional<StoredDtype> dtype;         // of an array, where the key does not say it
+  std::optional<StoredDtype> dtype;         // of an array, if the key does not determine it
   std::uint64_t row_elements = 0;           // of an array of two dimensions
   std::uint64_t columns = 0;                // in a table, whose rows are the elements
   std::optional<std::uint64_t> empty_rows;  // of one whose rows have no elements
@@ -72,7 +72,7 @@ struct WriterOptions {
   Compressor compressor = compress;
 };
 
-// Thread-safe, but for begin() and commit(). `output` outlives the writer.
+// Thread-safe, except begin() and commit(). `output` outlives the writer.
 class Writer {
  public:
   Writer(Output& output, const WriterOptions& options);
@@ -80,30 +80,29 @@ class Writer {
   Writer& operator=(const Writer&) = delete;
   ~Writer();
 
-  // To be called once, before the first piece: makes room for `elements` elements, as far as their
-  // size is known, and writes the header: `header`, or that of an array. None: their number is
-  // known when all have been put; the header of an array is then written by
-  // commit(), which needs an output that is no stream and not compressed.
-  // Throws: Error(kResource); Error(kOutput).
+  // Call it once, before the first piece. Makes room for `elements` elements, if their size is
+  // known, and writes `header` or that of an array. Without `elements`, their number is known only
+  // when all have been put; then commit() writes the header of an array, and the output must be
+  // neither a stream nor compressed. Throws: Error(kResource); Error(kOutput).
   void begin(std::optional<std::uint64_t> elements, ConstByteSpan header);
 
   // Writes the raw keys from element `position` on. Pieces must be started in the order of their
-  // positions; a call may wait for all earlier ones.
-  // Throws: Error(kOutput); Error(kCorrupt) when data overlaps earlier data here, or does not
-  // decode to what it was made of. All calls that wait then throw the same.
+  // positions; a call may wait for all earlier ones. Throws: Error(kOutput); Error(kCorrupt) if
+  // data overlaps earlier data, or does not decode to its source. All waiting calls then throw the
+  // same.
   void put(std::uint64_t position, ConstByteSpan keys);
 
-  // Some other stage failed: calls that wait end with an Error.
+  // Call it when another stage has failed: waiting calls end with an Error.
   void cancel() noexcept;
 
-  // How many NaN have been written as text, which does not hold their payloads.
+  // The number of NaNs written as text, which does not hold their payloads.
   [[nodiscard]] std::uint64_t lost_nan_payloads() const { return lost_nan_payloads_; }
 
-  // Makes the output real. Requires: all pieces have been put. `elements` is the number that the
+  // Completes the output. Requires: all pieces have been put. `elements` is the number that the
   // proof counted. Throws: Error(kOutput); Error(kCorrupt) if another number was put.
   void commit(std::uint64_t elements);
 
-  // The same for an output that becomes real with others: all but its name (Output::finish).
+  // The same without the name, for an output that is named together with others (Output::finish).
   void finish(std::uint64_t elements);
 
  private:
@@ -128,19 +127,20 @@ class Writer {
   Output& output_;
   const WriterOptions options_;
   const std::uint64_t element_bytes_;
-  const std::exception_ptr cancelled_;  // made in advance: cancel() may come for lack of memory
+  const std::exception_ptr cancelled_;  // made in advance, because a lack of memory may be the
+                                        // reason for cancel()
   std::uint64_t header_bytes_ = 0;
   bool counts_elements_ = false;  // begin() was not told how many there are
   std::atomic<std::uint64_t> elements_put_{0};
   std::atomic<std::uint64_t> lost_nan_payloads_{0};
 
   const std::shared_ptr<EncodingMemory> memory_;
-  std::mutex mutex_;  // guards what follows
+  std::mutex mutex_;  // guards the members below
   std::condition_variable changed_;
-  Tiling claimed_;                  // elements that have a place, or wait for it
+  Tiling claimed_;                  // elements that have a place, or wait for one
   std::uint64_t next_element_ = 0;  // whose turn it is
   std::uint64_t next_offset_ = 0;   // its place
-  std::exception_ptr stopped_;      // why; all who wait fail for the same reason
+  std::exception_ptr stopped_;      // the reason, with which all waiting calls fail
 };
 
 }  // namespace gsort::io

@@ -155,8 +155,8 @@ inline constexpr std::uint64_t kMostManifestBytes = 256 * kMiB;
 // worth reading. Returns the reason why it cannot be one, as parse_manifest() does.
 [[nodiscard]] std::string_view problem_of_header(ConstByteSpan header, std::uint64_t file_bytes);
 
-// Puts what `bytes` say into `manifest`. Returns the reason for which they are no manifest, for a
-// message, or an empty text. Never reads outside `bytes`.
+// Decodes `bytes` into `manifest`. Returns the reason why they are not a manifest, for a message,
+// or an empty text. Never reads outside `bytes`.
 [[nodiscard]] std::string_view parse_manifest(ConstByteSpan bytes, Manifest& manifest);
 
 // The bytes of an index, for the blocks of a run in the order of their positions.

@@ -2,8 +2,8 @@
 // which the runs are, and `gsort.manifest`, which says what they belong to (manifest.hpp). Both are
 // there until the output is complete, whatever ends the process.
 //
-// The order of things keeps the folder sound at every moment: the manifest comes first and goes
-// last; a run is on the disk before a manifest names it; a manifest is replaced by renaming.
+// The order of the steps keeps the folder consistent at every moment: the manifest comes first and
+// goes last; a run is on the disk before a manifest names it; a manifest is replaced by renaming.
 //
 // The files are opened through the folder's descriptor, must be regular files of this user with one
 // name, and are never followed when they are links. A lock on the folder keeps other sorts out.
@@ -30,29 +30,29 @@ namespace gsort::io {
   return memory_bytes / 8;
 }
 
-// Before a sort: whether a process with the same memory will be able to read what this one keeps in
-// `folder`, with some room for runs. Throws: Error(kUsage).
+// Call it before a sort: checks that a process with the same memory can read the manifest that this
+// one will keep in `folder`, with some room for runs. Throws: Error(kUsage) if it cannot.
 void require_readable(const Manifest& manifest, const std::string& folder,
                       std::uint64_t most_bytes);
 
 enum class ResumeAccess : std::uint8_t {
   kUse,   // makes the folder if it is missing, with mode 0700, and locks it
   kLook,  // reads the existing files, if any
-  kRead,  // reads what others have completed, without a lock; it must be there
+  kRead,  // reads a folder that others have completed, without a lock; it must exist
 };
 
-// Whose choice the folder's path is. Under a name that gsort has made up, a link or a folder of
-// another user than this one and root is refused.
+// Who chose the folder's path. If gsort chose it, a link, or a folder of a user other than this one
+// and root, is an error.
 enum class ResumePath : bool { kOfUser, kOfGsort };
 
 class ResumeFolder {
  public:
-  // Throws: Error(kTemporary) when the folder may not be used, another sort uses it, or what lies
-  // there is not what gsort has left: a torn, foreign or altered manifest, with the reason; or if
-  // its manifest is longer than `most_bytes` (manifest_limit).
+  // Throws: Error(kTemporary) if the folder may not be used, another sort uses it, its manifest is
+  // torn, foreign or altered (with the reason), or the manifest is longer than `most_bytes`
+  // (manifest_limit).
   ResumeFolder(std::string path, ResumeAccess access, std::uint64_t most_bytes = kMostManifestBytes,
                ResumePath whose = ResumePath::kOfUser);
-  // Removes the folder if it was made for nothing.
+  // Removes the folder if this process made it and it is empty.
   ~ResumeFolder();
   ResumeFolder(const ResumeFolder&) = delete;
   ResumeFolder& operator=(const ResumeFolder&) = delete;
@@ -83,25 +83,25 @@ class ResumeFolder {
   void save(const Manifest& manifest);
 
   // The sort is complete: removes the files, and the folder if gsort made it. Other files stay, and
-  // the folder with them. Throws: Error(kTemporary), also where a file is not of gsort.
+  // the folder with them. Throws: Error(kTemporary), also if a file is not gsort's.
   void remove(Manifest manifest);
-  // The same for a folder that gsort made, and with which no sort may go on. Needs no space.
+  // The same for a folder that gsort made and that no sort may continue. Needs no space.
   void discard();
 
-  // The names of its files, the manifest first, if it were at `path`.
+  // The paths of the files, the manifest first, of a folder at `path`.
   [[nodiscard]] static std::array<std::string, 2> files_of(const std::string& path);
 
-  // The same, as words for a way out: others may have files beside them.
+  // The same as words for a hint: other programs may have files beside them.
   [[nodiscard]] static std::string words_for_files_of(const std::string& path);
 
-  // The Error for a folder that does not go with the sort.
+  // The Error for a folder that does not fit the sort.
   [[nodiscard]] Error refusal(const std::string& reason) const;
 
  private:
   void make();
   void open();
   void lock() const;
-  // 0 if the open folder has the path, ENOENT if none or another one has, or another errno.
+  // 0 if the open folder has the path, ENOENT if no folder or another one has it, or another errno.
   [[nodiscard]] int problem_with_path() const;
   [[nodiscard]] std::string path_of(const char* name) const;
   [[nodiscard]] File open_file(const char* name, int flags) const;
@@ -116,7 +116,7 @@ class ResumeFolder {
   Folder folder_;
   bool is_made_ = false;  // by this process, and nothing is in it
   std::optional<Manifest> found_;
-  std::uint64_t manifest_bytes_ = 0;  // of what was found
+  std::uint64_t manifest_bytes_ = 0;  // of the manifest that was found
   File runs_;
   std::uint64_t runs_end_ = 0;
 };

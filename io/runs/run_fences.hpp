@@ -1,5 +1,5 @@
-// RunFences: what memory holds of a run: of each block the first key, and where it begins. Found
-// without reading: which blocks hold a key or a position.
+// RunFences: the part of a run that is always in memory: the first key and the position of each
+// block. They tell which blocks hold a key or a position without reading.
 #pragma once
 
 #include <algorithm>

@@ -1,8 +1,8 @@
 // The format of a run on disk, byte by byte. A run is a sorted sequence of elements, keys or
 // records, cut into blocks. Blocks are written many at once, neighbours of a run one behind the
-// other. Each such write begins at a multiple of 4096 of a temporary file, a block at a multiple
-// of 64. Each block carries all that is needed to tell that it is the block that was wanted. All
-// numbers are little-endian.
+// other. Each such write begins at a multiple of 4096 of a temporary file, a block at a multiple of
+// 64. Each block carries everything that identifies it as the wanted block. All numbers are
+// little-endian.
 //
 //   at  bytes  field
 //    0      4  magic: 'G' 'S' 'R' 'B' (0x47 0x53 0x52 0x42)
@@ -35,9 +35,9 @@
 //   30  00 00 00 00 00 00 00 00  xx xx xx xx xx xx xx xx
 //   40  03 00 00 00 05 00 00 00  05 00 00 00  and 52 zeros
 //
-// A reader knows store, run, position, count and first key of every block it asks for; it compares
-// them, and the checksum of a payload that lies within what it has read, before it uses a single
-// byte. Unknown versions and encodings are refused.
+// A reader knows store, run, position, count and first key of every block that it asks for. It
+// compares them and the checksum of the payload, which must lie within the bytes it has read,
+// before it uses a single byte. Unknown versions and encodings are errors.
 #pragma once
 
 #include <cstdint>
@@ -70,15 +70,15 @@ struct BlockIdentity {
 // Whether keys like these may be packed.
 [[nodiscard]] bool is_packable(const BlockIdentity& identity);
 
-// Whether `payload` has the size and, packed, the widths of one of so many keys: what no checksum
-// tells, whether whoever made it knew what it made.
+// Whether `payload` has the size and, if packed, the widths of a payload of so many keys. This
+// finds faults of the encoder, which no checksum shows.
 [[nodiscard]] bool has_right_form(const BlockIdentity& expected, Encoding encoding,
                                   ConstByteSpan payload);
 
 // The most bytes a block of `count` keys takes: those of a plain one.
 [[nodiscard]] std::uint64_t most_block_bytes(std::uint64_t count, std::size_t element_bytes);
 
-// Of the first key of plain, ordered keys what the header holds.
+// The first key of plain, ordered keys, in the form of the header's field.
 [[nodiscard]] std::uint64_t first_key_of(ConstByteSpan keys, std::size_t key_bytes);
 
 // Writes the block of `keys`, ordered and ascending, to the start of `to` and returns the bytes it
@@ -89,21 +89,21 @@ struct BlockIdentity {
 std::size_t encode_block(const BlockIdentity& identity, ConstByteSpan keys, Packing packing,
                          ByteSpan to);
 
-// The same of keys in stored form, where another has packed them.
+// The same for keys in stored form, which the engine has packed.
 std::size_t encode_payload(const BlockIdentity& identity, Encoding encoding, ConstByteSpan payload,
                            ByteSpan to);
 
-// What check_block found. `problem` is empty when the block is the expected one and intact, else
+// The result of check_block. `problem` is empty if the block is the expected one and intact, else
 // the reason for a message: "its checksum does not match".
 struct BlockCheck {
-  ConstByteSpan payload;  // inside the block given; empty when there is a problem
+  ConstByteSpan payload;  // inside the block; empty if there is a problem
   Encoding encoding = Encoding::kPlain;
   std::string_view problem;
 };
 
-// Checks that `block`, the stored bytes, is the block `expected`, and intact. Uses nothing of the
-// header before the checksum has matched, except to compare it and to find the payload's end.
-// Never reads outside `block`.
+// Checks that `block`, the stored bytes, is the block `expected`, and intact. Before the checksum
+// has matched, uses the header only to compare it and to find the payload's end. Never reads
+// outside `block`.
 [[nodiscard]] BlockCheck check_block(const BlockIdentity& expected, ConstByteSpan block);
 
 // Copies keys [begin, end) of a block that has been checked to `to`.

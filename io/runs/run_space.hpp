@@ -1,5 +1,5 @@
-// RunSpace: what the runs of one store share, for run_store.cpp and run.cpp, and the order in
-// which their blocks lie in files and memory.
+// RunSpace: the files and buffers common to the runs of one store, for run_store.cpp and run.cpp,
+// and the order in which blocks lie in them.
 #pragma once
 
 #include <atomic>
@@ -27,18 +27,18 @@ struct RunSpace {
   [[nodiscard]] BlockIdentity identity_of(std::uint64_t run, const BlockEntry& entry,
                                           std::uint64_t count) const;
 
-  // The first key of elements, or its prefix: what a run's index says of a block.
+  // The first key of elements, or its prefix: the entry of a block in a run's index.
   [[nodiscard]] std::uint64_t fence_of(ConstByteSpan elements) const;
 
-  // The stored bytes of an extent that begins with the block `first`; none when they could not
-  // all be read. They lie in memory, or in `scratch`, which holds bytes + RunFiles::kReadSlack.
-  // Throws: Error(kTemporary), Error(kDevice).
+  // The stored bytes of an extent that begins with the block `first`; none if they could not all be
+  // read. They lie in memory, or in `scratch`, which holds bytes + RunFiles::kReadSlack. Throws:
+  // Error(kTemporary), Error(kDevice).
   [[nodiscard]] ConstByteSpan stored(const BlockEntry& first, std::size_t bytes, ByteSpan scratch,
                                      std::uint64_t run);
 
-  // Gives the blocks [begin, end) back. Of a write buffer, those in front must have been given back
-  // before, or be among them.
-  // Runs of a persistent store stay: does nothing then.
+  // Gives the space of the blocks [begin, end) back. Requires: earlier blocks of the same write
+  // buffer have been given back before, or are among them. Does nothing for runs of a persistent
+  // store, which stay.
   void release(const std::vector<BlockEntry>& blocks, std::size_t begin, std::size_t end) noexcept;
   void release_for_good(const std::vector<BlockEntry>& blocks, std::size_t begin,
                         std::size_t end) noexcept;
@@ -61,7 +61,8 @@ struct RunSpace {
   void give_back(const BlockEntry& first, std::uint64_t bytes) noexcept;
 };
 
-// Blocks that lie one behind the other in one place: `count` of an order, from number `first` on.
+// Blocks that lie one after the other in one place: `count` blocks of a storage order, from number
+// `first` on.
 struct Extent {
   std::size_t first = 0;
   std::size_t count = 0;

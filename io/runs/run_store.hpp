@@ -1,12 +1,12 @@
-// RunStore: storage for sorted runs in a device's and in host memory, as far as it was given some,
-// and beyond that in temporary files over one or several folders.
+// RunStore: storage for sorted runs: in device memory and host memory, as far as it was given some,
+// then in temporary files in one or several folders.
 //
 // Runs are kept as blocks, packed where that pays (run_format.hpp), collected in write buffers
-// (write_buffers.hpp). What is written goes to unnamed files in the folders, appended to by all
-// runs and striped by buffer, so that one run reads and writes at the speed of all folders. Nothing
-// is left behind, not even after SIGKILL. Each block carries a checksum bound to store, run and
-// position, checked at every read, in memory too: what a disk loses or mixes up is an Error, never
-// a wrong result. Where a sort shall be resumed, one file with a name takes their place
+// (write_buffers.hpp). Writes go to unnamed files in the folders, to which all runs append, striped
+// by buffer, so that one run reads and writes at the speed of all folders. Nothing is left behind,
+// not even after SIGKILL. Each block carries a checksum bound to store, run and position, which
+// every read checks, also in memory: data that a disk loses or mixes up causes an Error, never a
+// wrong result. If a sort can be resumed, one file with a name takes the place of these files
 // (PersistentStore).
 //
 // Life of a run: RunWriter takes sorted pieces in any order from any threads; finish() gives the
@@ -36,11 +36,11 @@ struct RunSpace;  // files and buffers; run_space.hpp
 struct BlockCheck;
 struct BlockIdentity;
 
-// A store whose runs outlast the process: they lie in a file with a name, are given to the disk
-// whatever way they were written, and stay until they are dropped.
+// A store whose runs outlast the process: they lie in a named file, are always synced, and stay
+// until they are dropped.
 struct PersistentStore {
   const File* file = nullptr;   // outlives the opening of the store
-  std::uint64_t end_bytes = 0;  // what of it is in use
+  std::uint64_t end_bytes = 0;  // the end of the bytes in use
   std::uint64_t store = 0;      // as in the blocks' headers
   std::uint64_t next_run = 0;   // the number of the next run
 };
@@ -48,26 +48,26 @@ struct PersistentStore {
 struct RunStoreOptions {
   std::uint64_t block_elements = 0;  // the most keys of a block
   DirectIo direct_io = DirectIo::kAuto;
-  // Runs are written through the page cache, whatever direct_io says, and not synced: for where it
-  // has room for them, so that they are gone before the disk sees them. What the system loses of
-  // them the blocks' checksums find.
+  // Runs are written through the page cache, whatever direct_io says, and not synced: if the cache
+  // has room for them, they are gone before they reach the disk. The blocks' checksums find data
+  // that the system loses.
   bool left_in_page_cache = false;
   Packing packing = Packing::kAuto;
   // Elements are records in this order instead of keys.
   std::optional<RecordOrder> records;
-  // Buffers in which blocks are put together before they are written: memory of the store,
-  // write_buffer_bytes each, one for every put() that runs at the same time; further ones wait for
+  // Buffers in which blocks are collected before they are written: memory of the store,
+  // write_buffer_bytes each, one for every put() that runs at the same time; further calls wait for
   // a buffer. A buffer is written by one call and is the unit of striping. write_buffer_bytes is
   // raised to hold one block.
   std::uint64_t write_buffer_bytes = std::uint64_t{1} << 20;
   unsigned write_buffers = 2;
-  // Buffers that may stay in memory, beside these; only what does not fit is written. Those of the
-  // tier come first; it holds tier_buffers of write_buffer_bytes each, and outlives the store.
+  // Further buffers that may stay in memory; only blocks that do not fit are written. The tier is
+  // filled first; it holds tier_buffers of write_buffer_bytes each, and outlives the store.
   std::uint64_t kept_buffers = 0;
   TierMemory* tier = nullptr;
   std::uint64_t tier_buffers = 0;
-  // Instead of unnamed files; left_in_page_cache, kept_buffers and the tier are then not used.
-  // There is one folder then, for messages.
+  // Used instead of unnamed files; left_in_page_cache, kept_buffers and the tier are then not used.
+  // There is then one folder, for messages.
   std::optional<PersistentStore> persistent;
 };
 
@@ -78,8 +78,8 @@ class RunWriter;
 class RunStore {
  public:
   // Requires: element_bytes is 1, 2, 4 or 8, or the size of options.records; options.block_elements
-  // >= 1. Throws: Error(kTemporary) when a folder is missing, no folder, or may not be written;
-  // Error(kUsage) when `folders` is empty.
+  // >= 1. Throws: Error(kTemporary) if a folder is missing, is not a folder, or may not be written;
+  // Error(kUsage) if `folders` is empty.
   RunStore(const std::vector<std::string>& folders, std::size_t element_bytes,
            const RunStoreOptions& options);
   ~RunStore();
@@ -91,14 +91,14 @@ class RunStore {
   [[nodiscard]] RunWriter begin_run(std::uint64_t expected_elements);
 
   // For persistent stores. keep() writes the index of a run behind it; on return both are on the
-  // disk. find() is how another process gets the run again. drop() gives its space back. Throws:
-  // Error(kTemporary), find() also when the index is not the one that was kept; Error(kCorrupt)
-  // when it is not one of a whole run.
+  // disk. find() gives another process the run again. drop() gives its space back. Throws:
+  // Error(kTemporary), find() also if the index is not the one that was kept; Error(kCorrupt) if
+  // the index is not that of a whole run.
   [[nodiscard]] IndexPlace keep(const Run& run);
   [[nodiscard]] Run find(const ManifestRun& kept);
   void drop(Run run, const IndexPlace& index);
 
-  // The least scratch for reading.
+  // The smallest scratch for reading.
   [[nodiscard]] std::uint64_t scratch_bytes() const;
 
   [[nodiscard]] std::uint64_t key_bytes_put() const;  // so far, as they were before packing
@@ -127,7 +127,7 @@ class RunWriter {
   // Adds the keys [position, position + n) of the run: ordered (element/key.hpp), ascending;
   // records as they are, in order. Cuts them into blocks of at most block_elements keys, counted
   // from `position`; `keys` may be reused on return. Thread-safe; pieces in any order. When a
-  // folder is full the blocks go to the next one. Throws: Error(kTemporary) naming run, folder and
+  // folder is full, the blocks go to the next one. Throws: Error(kTemporary) with run, folder and
   // offset. Requires: keys, but not records, are aligned to their size.
   void put(std::uint64_t position, ConstByteSpan keys);
 
@@ -140,9 +140,9 @@ class RunWriter {
   [[nodiscard]] std::size_t element_bytes() const;
   [[nodiscard]] Packing packing() const;
 
-  // All pieces have been put.
-  // Ensures: the bytes have been given to the disk (direct writes, or fdatasync).
-  // Throws: Error(kTemporary) when that fails; Error(kCorrupt) when pieces are missing or overlap.
+  // Call it when all pieces have been put. Ensures: the bytes have been given to the disk (direct
+  // writes, or fdatasync). Throws: Error(kTemporary) if that fails; Error(kCorrupt) if pieces are
+  // missing or overlap.
   [[nodiscard]] Run finish();
 
   [[nodiscard]] std::uint64_t number() const;
@@ -166,30 +166,28 @@ class Run {
   [[nodiscard]] std::uint64_t number() const { return number_; }
   [[nodiscard]] std::uint64_t elements() const { return elements_; }
 
-  // They stay as they are while the run lives, moved or not.
+  // The fences stay valid while the run lives, also if it is moved.
   [[nodiscard]] RunFences fences() const { return {blocks_, elements_}; }
 
-  // Reads one block into `out` and returns its keys.
-  // Requires: out holds block_elements keys, scratch.size() >= RunStore::scratch_bytes().
-  // Throws: Error(kTemporary) when reading fails; Error(kCorrupt) naming run, block, folder and
-  // offset when what came is not the intact block.
+  // Reads one block into `out` and returns its keys. Requires: out holds block_elements keys,
+  // scratch.size() >= RunStore::scratch_bytes(). Throws: Error(kTemporary) if reading fails;
+  // Error(kCorrupt) with run, block, folder and offset if the bytes are not the intact block.
   [[nodiscard]] ConstByteSpan read_block(std::size_t block, ByteSpan out, ByteSpan scratch) const;
 
-  // Reads the keys [begin, end) into `out`, blocks that are neighbours on disk in one transfer as
-  // large as `scratch` allows, and checks every block touched.
-  // Requires: begin <= end <= elements(); room in `out` for these keys; scratch as for read_block.
-  // Throws: as read_block.
+  // Reads the keys [begin, end) into `out` and checks every block that it touches. Neighbouring
+  // blocks on disk are read in one transfer, as large as `scratch` allows. Requires: begin <= end
+  // <= elements(); room in `out` for these keys; scratch as for read_block. Throws: as read_block.
   void read_range(std::uint64_t begin, std::uint64_t end, ByteSpan out, ByteSpan scratch) const;
 
-  // Reads them in stored form: payloads into `out`, and for each block what of it is wanted into
-  // `pieces`, payloads counted from `out` and positions from `begin`; both in whatever order.
-  // Requires: as read_range; out.size() >= fences().stored_bytes(begin, end), pieces.size() ==
+  // Reads the keys in stored form: payloads into `out`, and for each block its wanted keys into
+  // `pieces`, payloads counted from `out` and positions from `begin`; both in any order. Requires:
+  // as read_range; out.size() >= fences().stored_bytes(begin, end), pieces.size() ==
   // fences().blocks_of(begin, end); keys, no records.
   void read_stored(std::uint64_t begin, std::uint64_t end, ByteSpan out,
                    std::span<StoredKeys> pieces, ByteSpan scratch) const;
 
-  // Gives back the space of all blocks that end at or before `position`. They may not be read
-  // again; no thread may be reading them. Not thread-safe with itself.
+  // Gives back the space of all blocks that end at or before `position`. They must not be read
+  // again; no thread may be reading them. Only one thread at a time may call it.
   void release_before(std::uint64_t position);
 
  private:
@@ -198,11 +196,11 @@ class Run {
   Run(std::shared_ptr<RunSpace> space, std::uint64_t number, std::uint64_t elements,
       std::vector<BlockEntry> blocks);
   [[nodiscard]] BlockIdentity identity_of(std::size_t block) const;
-  // The block whose stored bytes (empty when they could not all be read) these are.
-  // Throws: Error(kCorrupt).
+  // The block with these stored bytes, which are empty if they could not all be read. Throws:
+  // Error(kCorrupt).
   [[nodiscard]] BlockCheck checked(std::size_t block, ConstByteSpan stored) const;
-  // Reads the blocks of [begin, end) in the order of storage and calls f(block, check, from, to)
-  // for each, with what it holds of it.
+  // Reads the blocks of [begin, end) in storage order and calls f(block, check, from, to) for each,
+  // with the wanted range of its keys.
   template <class F>
   void for_each_block(std::uint64_t begin, std::uint64_t end, ByteSpan scratch, const F& f) const;
   [[nodiscard]] bool is_whole() const;  // no pieces are missing, and none overlap

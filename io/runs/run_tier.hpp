@@ -1,5 +1,5 @@
-// RunTier: buffers of runs in a memory beside the host's (base/tier_memory.hpp), and where in it is
-// room. To WriteBuffers and Run it is what RunFiles is, but that it may be full.
+// RunTier: buffers of runs in a memory other than the host's (base/tier_memory.hpp), and the room
+// in it. WriteBuffers and Run use it like RunFiles, except that it may be full.
 #pragma once
 
 #include <atomic>
@@ -20,8 +20,8 @@ class RunTier {
   // host memory for each. `memory`, which may be null if there is no room, outlives the tier.
   RunTier(TierMemory* memory, std::uint64_t buffers, std::uint64_t buffer_bytes);
 
-  // Keeps a buffer and returns where; none while there is no room. Requires: it is not empty.
-  // Throws: Error(kDevice).
+  // Keeps a buffer and returns its offset; none if there is no room. Requires: the buffer is not
+  // empty. Throws: Error(kDevice).
   [[nodiscard]] std::optional<std::uint64_t> append(ConstByteSpan buffer);
 
   // Reads bytes of buffers into `scratch`, and returns them. They lie there as far behind a
@@ -29,7 +29,7 @@ class RunTier {
   // kDirectAlignment. Throws: Error(kDevice).
   [[nodiscard]] ConstByteSpan read(std::uint64_t offset, std::size_t bytes, ByteSpan scratch) const;
 
-  // A buffer of which all bytes have been given back makes room for another.
+  // Gives bytes of a buffer back. When all its bytes are back, there is room for another buffer.
   void release(std::uint64_t offset, std::uint64_t bytes) noexcept;
 
   [[nodiscard]] std::uint64_t bytes_kept() const { return bytes_kept_; }  // so far, all in all

@@ -1,6 +1,6 @@
 // TierGroup: the memories of several devices as one. Buffers go round: the first one is in the
-// first memory, the next one in the second, so that the buses to all devices carry what is kept,
-// whichever device a run was sorted on and will be merged on. A memory that is full is passed over.
+// first memory, the next one in the second, so that the buses to all devices share the transfers,
+// whichever device a run is sorted and merged on. Full memories are skipped.
 //
 // Example. Memories of 1, 3 and 2 buffers hold the buffers 0 | 1 3 5 | 2 4: a first level of one
 // buffer in each, a second of one in the last two, a third of one in the second.
@@ -18,13 +18,13 @@ class TierGroup final : public TierMemory {
  public:
   struct Member {
     std::unique_ptr<TierMemory> memory;
-    std::uint64_t buffers = 0;  // that it holds
+    std::uint64_t buffers = 0;  // the most that it holds
   };
 
   // Requires: there is a member.
   TierGroup(std::vector<Member> members, std::uint64_t buffer_bytes);
 
-  // Of all members.
+  // The number of buffers in all members.
   [[nodiscard]] std::uint64_t buffers() const;
 
   // Offsets count through the buffers of all memories. Throws: what the memory throws.

@@ -1,15 +1,15 @@
-// WriteBuffers: the buffers in which blocks of runs are collected, and those of them that stay in
-// memory: the tier of host memory. The tier of a device's memory comes before it (run_tier.hpp).
+// WriteBuffers: the buffers in which blocks of runs are collected. Some of them stay in memory: the
+// tier of host memory. The tier of device memory comes before it (run_tier.hpp).
 //
 // Blocks are small, so that a part of the output can be cut out of a run with little waste; disks
-// want large transfers. So the thread that comes with the next piece of a run appends its blocks to
-// a buffer of that run. A full buffer is copied to the device while that has room; else it stays in
-// memory while enough others are free, or is written by one call. Pieces come nearly in order, so a
-// buffer holds nearly a stretch of the run; where threads overtook each other, a few together do.
+// want large transfers. So each thread appends the blocks of its piece to a buffer of that run. A
+// full buffer is copied to the device while the device has room; else it stays in memory while
+// enough others are free, or is written by one call. Pieces come nearly in order, so a buffer
+// nearly holds one stretch of the run; if threads overtook each other, a few buffers together hold
+// one.
 //
-// Life of a buffer: open() gives one to a thread, alone; the thread appends blocks; put_back()
-// makes it available for the next piece, or stores it when it is full; close() stores those of a
-// run.
+// Life of a buffer: open() gives it to one thread; the thread appends blocks; put_back() makes it
+// available for the next piece, or stores it when it is full; close() stores those of a run.
 #pragma once
 
 #include <atomic>
@@ -48,7 +48,7 @@ struct WriteBuffer {
   std::vector<BlockEntry> entries;  // offsets from the start of `memory`
   std::size_t used_bytes = 0;
   ByteSpan memory;
-  bool is_open = false;  // in the hands of a thread
+  bool is_open = false;  // used by a thread
 
   [[nodiscard]] ByteSpan room() const { return memory.subspan(used_bytes); }
   // Whether there is no room for another block like the last one.
@@ -70,16 +70,16 @@ class WriteBuffers {
   WriteBuffers(RunFiles& files, RunTier& tier, const WriteBufferSizes& sizes);
 
   // A buffer of `run` to which the block at `position` may be appended, if it has room for it.
-  // Waits while all buffers are in other hands; may store an older one to get its memory. Requires:
-  // a thread holds one buffer at most, and gives it back by put_back or drop; `index` outlives the
-  // run's buffers. Throws: Error(kTemporary) when an older buffer cannot be written, Error(kDevice)
-  // when it cannot be copied; its run lacks it then.
+  // Waits while other threads use all buffers; may store an older one to get its memory. Requires:
+  // a thread holds at most one buffer, and gives it back by put_back or drop; `index` outlives the
+  // run's buffers. Throws: Error(kTemporary) if an older buffer cannot be written, Error(kDevice)
+  // if it cannot be copied; its blocks are then missing from their run.
   [[nodiscard]] WriteBuffer& open(std::uint64_t run, RunIndex& index, std::uint64_t position);
 
   // Stores the buffer if it is full. Throws: as open() in that case.
   void put_back(WriteBuffer& buffer, bool is_full);
 
-  // Gives up an open buffer whose blocks could not be put together.
+  // Discards an open buffer after its blocks could not be collected.
   void drop(WriteBuffer& buffer) noexcept;
 
   // Stores all buffers of a run. Requires: none is open.
@@ -89,7 +89,7 @@ class WriteBuffers {
   // Forgets the buffers of a run that were not stored. Requires: none is open.
   void discard(std::uint64_t run) noexcept;
 
-  // The bytes of a block in memory, and giving them back.
+  // kept() returns the bytes of a block in memory; release() gives them back.
   [[nodiscard]] ConstByteSpan kept(std::uint64_t offset, std::size_t bytes) const;
   void release(std::uint64_t offset, std::uint64_t bytes) noexcept;
 

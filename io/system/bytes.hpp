@@ -1,5 +1,5 @@
-// The words that all of io shares: spans of bytes, alignment, and the choice between the page cache
-// and direct transfers.
+// Types that all of io uses: spans of bytes, alignment, and the choice between the page cache and
+// direct transfers.
 #pragma once
 
 #include <cstddef>
@@ -14,7 +14,8 @@ namespace gsort::io {
 using gsort::ByteSpan;
 using gsort::ConstByteSpan;
 
-// What O_DIRECT asks of offsets, lengths and addresses on any common disk and file system.
+// The alignment of offsets, lengths and addresses that O_DIRECT needs on any common disk and file
+// system.
 inline constexpr std::size_t kDirectAlignment = kMemoryPageBytes;
 
 using gsort::DirectIo;

@@ -1,6 +1,6 @@
-// What the control groups (cgroups) of this process allow it, as in a container: version 2, where
-// one folder has the files of all controllers, and version 1, where each controller has its own.
-// The limits of all groups above count, too.
+// The limits that control groups (cgroups) set for this process, as in a container: version 2, with
+// one folder for the files of all controllers, and version 1, with a folder for each controller.
+// The limits of all parent groups count, too.
 #pragma once
 
 #include <cstdint>
@@ -10,7 +10,7 @@
 
 namespace gsort::io {
 
-// Where the kernel says it; others for tests.
+// The kernel's files; tests use others.
 struct GroupPlaces {
   std::string list = "/proc/self/cgroup";
   std::string mount = "/sys/fs/cgroup";
@@ -18,11 +18,11 @@ struct GroupPlaces {
 
 struct MemoryLimit {
   std::uint64_t limit = kUnlimited;
-  std::uint64_t left = kUnlimited;  // the limit less what the kernel cannot drop
+  std::uint64_t left = kUnlimited;  // the limit minus the memory that the kernel cannot drop
 };
 [[nodiscard]] MemoryLimit memory_limit_of_groups(const GroupPlaces& places = {});
 
-// Whole cores that the quotas allow, at least 1; kUnlimited without one.
+// The whole cores that the quotas allow, at least 1; kUnlimited without a quota.
 [[nodiscard]] std::uint64_t core_limit_of_groups(const GroupPlaces& places = {});
 
 }  // namespace gsort::io

@@ -1,7 +1,7 @@
 // File: an open descriptor that closes itself, and full transfers: interrupted and short calls are
 // invisible, failures are Errors that name the operation, the path and the offset.
 //
-// Read next: reader.hpp, output.hpp, run_store.hpp, which are made of Files.
+// Read next: reader.hpp, output.hpp, run_store.hpp, which use Files.
 #pragma once
 
 #include <cstdint>
@@ -17,19 +17,18 @@
 
 namespace gsort::io {
 
-// Move-only. const member functions are thread-safe, but for read_full and write_full, which move
-// the descriptor's own offset and are ordered by the caller.
+// Move-only. const member functions are thread-safe, except read_full and write_full, which move
+// the descriptor's offset: the caller orders them.
 class File {
  public:
   File() = default;
-  // Takes the descriptor over. `path` is what messages call it; `kind` is the kind of all its
-  // Errors.
+  // Takes ownership of the descriptor. Messages name it as `path`; all its Errors are of `kind`.
   File(int fd, std::string path, ErrorKind kind);
   File(File&& other) noexcept;
   File& operator=(File&& other) noexcept;
   File(const File&) = delete;
   File& operator=(const File&) = delete;
-  ~File();  // closes; a failure to close is lost here, so writers call close()
+  ~File();  // closes; errors are ignored here, so writers call close()
 
   [[nodiscard]] bool is_open() const noexcept { return fd_ >= 0; }
   [[nodiscard]] int fd() const noexcept { return fd_; }
@@ -44,21 +43,21 @@ class File {
   void write_full(ConstByteSpan from) const;
   void write_full_at(ConstByteSpan from, std::uint64_t offset) const;
 
-  // As read_full_at and write_full_at for descriptors opened with O_DIRECT: returns false, possibly
-  // after some bytes were moved, when the file system refuses the alignment or the mode (EINVAL);
-  // the caller then does the rest of the transfer through the page cache. `moved` is the count of
-  // bytes moved: at the end of a file less than asked.
+  // Like read_full_at and write_full_at, for descriptors opened with O_DIRECT. Returns false,
+  // possibly after it moved some bytes, if the file system refuses the alignment or the mode
+  // (EINVAL); the caller then does the rest of the transfer through the page cache. `moved` is the
+  // number of bytes moved: fewer than asked at the end of a file.
   [[nodiscard]] bool read_direct_at(ByteSpan to, std::uint64_t offset, std::size_t& moved) const;
   [[nodiscard]] bool write_direct_at(ConstByteSpan from, std::uint64_t offset,
                                      std::size_t& moved) const;
 
-  // From now on notes in `places`, which outlives the file and all that are reopened from it, what
-  // is written at offsets; a byte that is written twice then is an Error(kCorrupt).
+  // From now on records all writes at offsets in `places`, which outlives the file and all files
+  // reopened from it; writing a byte twice is then an Error(kCorrupt).
   void note_places_in(WrittenPlaces& places) { places_ = &places; }
 
   void sync() const;  // fsync: data and metadata are on the disk, or an Error; final either way
   void sync_data() const;         // fdatasync
-  void sync_file_system() const;  // syncfs: all that the file system of this file has to write
+  void sync_file_system() const;  // syncfs: all unwritten data of this file's file system
   void truncate(std::uint64_t bytes) const;
   // Allocates blocks for the first `bytes` bytes, as fallocate(2) with `mode`. Throws: Error of
   // `operation` if there is no room for them. Ignores other errors: the file system may not support
@@ -68,7 +67,7 @@ class File {
   void close();  // checked
 
   // The same file through a new descriptor with `flags` (such as O_RDWR | O_DIRECT), whatever its
-  // name is now; not open() when the kernel refuses.
+  // name is now; not open if the kernel refuses.
   [[nodiscard]] File reopened(int flags) const;
 
   // The Error for `error_number` of `operation` on this file. "writing" + ENOSPC, EFBIG, EPIPE and
@@ -92,7 +91,7 @@ class File {
 // Throws: Error(kInput) when it is closed or a directory.
 [[nodiscard]] File open_standard_input();
 
-// What to do about `error_number`, for the Error of a failed call; never empty.
+// The hint for the Error of a call that failed with `error_number`; never empty.
 [[nodiscard]] std::string_view hint_for(int error_number);
 
 // The Error for `error_number` of `operation` on `path`, with hint_for(error_number).

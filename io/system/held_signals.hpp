@@ -1,12 +1,13 @@
-// Signals that would end the program wait while a few steps are taken that belong together.
+// Delays signals that would end the program until a few steps that belong together are done.
 #pragma once
 
 namespace gsort::io {
 
-// As long as one of these lives, signals whose default action ends the process (INT, TERM, HUP,
-// QUIT, PIPE, XCPU and their like) are noted, whatever thread they come to; when the last one goes,
-// the process ends by the first of them. Signals that are ignored, or that the program has handlers
-// for, stay so. SIGKILL and faults of the program cannot wait. For threads alike.
+// While an object of this class lives, signals whose default action ends the process (INT, TERM,
+// HUP, QUIT, PIPE, XCPU and the like) are only noted, in every thread; when the last object is
+// destroyed, the process ends by the first such signal. Ignored signals, and signals with a handler
+// of the program, are not affected. SIGKILL and faults of the program cannot be delayed. Any thread
+// may use it.
 //
 // Does nothing unless the process is gsort's own (process.hpp): handlers belong to the program.
 class HeldSignals {

@@ -1,6 +1,5 @@
-// What this machine has to give, as far as the plan must know it: cores, memory, space, limits.
-// Every function asks anew; where the system does not say, the answer is the one that limits
-// nothing.
+// The facts of this machine that the plan needs: cores, memory, space, limits. Every function asks
+// the system each time; if the system does not say, the result is the value that limits nothing.
 #pragma once
 
 #include <cstdint>
@@ -13,18 +12,18 @@ namespace gsort::io {
 inline constexpr std::uint64_t kUnlimited = UINT64_MAX;
 
 struct HostFacts {
-  unsigned cores = 1;              // that this process may run on: affinity, cgroup quota
+  unsigned cores = 1;              // on which this process may run: affinity, cgroup quota
   std::uint64_t memory_bytes = 0;  // of the machine, or of the cgroup if that is less
-  // That can be taken now without swapping or being killed: the least of MemAvailable, what the
-  // memory cgroups of this process (v1 and v2, up to the root) leave, and what RLIMIT_AS leaves.
-  // File pages that the kernel can drop count as available.
+  // The memory that this process can take now without swapping or being killed: the least of
+  // MemAvailable and of what the memory cgroups of this process (v1 and v2, up to the root) and
+  // RLIMIT_AS leave. File pages that the kernel can drop count as available.
   std::uint64_t available_bytes = 0;
   std::uint64_t open_files = kUnlimited;  // RLIMIT_NOFILE
 };
 
 [[nodiscard]] HostFacts host_facts();
 
-// How large this process may make a file: RLIMIT_FSIZE.
+// The largest file that this process may write: RLIMIT_FSIZE.
 [[nodiscard]] std::uint64_t most_file_bytes();
 
 // The most memory this process has had resident so far.
@@ -48,11 +47,11 @@ struct FolderFacts {
   std::uint64_t block_bytes = 4096;
   bool is_memory = false;   // tmpfs, ramfs, hugetlbfs: its space is memory
   bool is_network = false;  // NFS or SMB: data may be lost if two hosts write to one page at once
-  bool is_lustre = false;   // a file that is not striped over several targets is on one of them
+  bool is_lustre = false;   // a file that is not striped lies on one target
   std::uint64_t allocated_bytes = 0;  // free for the folder or file itself
 };
 
-// Of the folder (or file) at `path`; none when it cannot be asked.
+// The facts of the folder (or file) at `path`; none if the system does not tell.
 [[nodiscard]] std::optional<FolderFacts> folder_facts(const std::string& path);
 
 // The facts of a file's file system.

@@ -1,5 +1,6 @@
-// What is asked when a signal has interrupted a call that waits for another program: a host of the
-// library, such as an interpreter, may end it then. Without it the call goes on.
+// Interruption: a callback for calls that wait for another program and are interrupted by a signal:
+// a host of the library, such as an interpreter, can end the call then. Without it the call goes
+// on.
 #pragma once
 
 #include <functional>
@@ -7,7 +8,7 @@
 
 namespace gsort::io {
 
-// For the calls of this thread, as long as it lives; `look`, which outlives it, may throw.
+// Applies to the calls of this thread while it lives; `look`, which outlives it, may throw.
 class Interruption {
  public:
   explicit Interruption(const std::function<void()>& look) : before_(std::exchange(look_, &look)) {}

@@ -1,5 +1,5 @@
-// Arena: one large stretch of anonymous memory, huge pages where the kernel has them, given back on
-// destruction.
+// Arena: one large stretch of anonymous memory, in huge pages if the kernel has them; the
+// destructor gives it back.
 #pragma once
 
 #include <cstddef>
@@ -12,14 +12,14 @@ namespace gsort::io {
 
 inline constexpr std::size_t kHugePageBytes = std::size_t{2} << 20;
 
-// Move-only. The memory starts at a multiple of kHugePageBytes, is zero, and is not touched: no
-// page of it is in use before somebody writes there, which is best done by many threads (touch
-// costs 0.4 to 1 s a GB on one).
+// Move-only. The memory starts at a multiple of kHugePageBytes, is zero, and is not touched: a page
+// is in use only after the first write to it. Many threads should make these first writes (they
+// cost 0.4 to 1 s a GB on one thread).
 class Arena {
  public:
   Arena() = default;
-  // `purpose` is the noun in the message: "4 GiB for sorting"; `hint` is that of the Error.
-  // Throws: Error(kResource) when the system refuses that much.
+  // `purpose` is the noun in the message: "4 GiB for sorting"; `hint` is the hint of the Error.
+  // Throws: Error(kResource) if the system refuses that much memory.
   Arena(std::size_t bytes, std::string_view purpose,
         std::string_view hint = "give less memory with -S");
   Arena(Arena&& other) noexcept;
@@ -40,14 +40,14 @@ class Arena {
   std::size_t mapping_bytes_ = 0;
 };
 
-// Of this system: 4 KiB, or 16 or 64 KiB on some ARM64 kernels.
+// The page size of this system: 4 KiB, or 16 or 64 KiB on some ARM64 kernels.
 [[nodiscard]] std::uint64_t memory_page_bytes() noexcept;
 
-// The whole pages in `memory`, perhaps none. Requires: a power of two.
+// The whole pages in `memory`, perhaps none. Requires: the page size is a power of two.
 [[nodiscard]] ByteSpan whole_pages_of(ByteSpan memory, std::uint64_t page_bytes) noexcept;
 
-// Whole pages of `memory` that are touched for the first time from now on come from the NUMA node,
-// while it has free ones. Returns false where the kernel refuses that, which costs time alone.
+// From now on, whole pages of `memory` come from the NUMA node at their first use, while it has
+// free ones. Returns false if the kernel refuses this; then the sort only takes longer.
 bool prefer_node(ByteSpan memory, unsigned node) noexcept;
 
 }  // namespace gsort::io

@@ -1,18 +1,18 @@
-// Whether two names mean the same file, so that nothing is written over what is read, kept, or
-// written by others.
+// Tells whether two names mean the same file, so that gsort does not overwrite a file that is an
+// input, is kept, or is written by others.
 #pragma once
 
 #include <string>
 
 namespace gsort::io {
 
-// What this calls the two descriptors, whether or not such names can be looked up.
+// The names of the two descriptors here, whether or not the system has such names.
 inline constexpr const char* kStandardInput = "/dev/stdin";
 inline constexpr const char* kStandardOutput = "/dev/stdout";
 
-// Of files that are there: the same file by any names, links included. Of files that are not there
-// yet: the same name in the same folder, behind links to it, too. Devices and pipes are shared by
-// whoever likes to.
+// Whether both paths name the same file. Existing files are compared by identity, so links count as
+// their targets; for missing files, the folders and names are compared, after links to the folder
+// are followed. Devices and pipes never count as the same file.
 [[nodiscard]] bool same_file(const std::string& a, const std::string& b);
 
 // Whether both are the same FIFO, pipe or block device. These are written to, not replaced.

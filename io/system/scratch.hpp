@@ -1,4 +1,4 @@
-// Scratch: temporary memory for one call that sorts memory of its caller. Its content is undefined.
+// Scratch: temporary memory for one call that sorts the caller's memory. Its content is undefined.
 #pragma once
 
 #include <cstddef>

@@ -1,5 +1,5 @@
-// Space is checked before the first byte is written: what all folders together must take, against
-// what their file systems have free.
+// Checks the space before the first byte is written: the needs of all folders together against the
+// free space of their file systems.
 #pragma once
 
 #include <atomic>
@@ -11,23 +11,24 @@
 
 namespace gsort::io {
 
-// `bytes` to be written somewhere in any of `folders`, for `purpose` ("runs", "the output").
+// The need for `bytes` in any of `folders`, for `purpose` ("runs", "the output").
 struct SpaceNeed {
   std::span<const std::string> folders;
   std::uint64_t bytes = 0;
   std::string purpose;
 };
 
-// Checks that files can be made in each of the folders. Throws: Error(kResource) naming the folder.
+// Checks that files can be made in each of the folders. Throws: Error(kResource) with the folder.
 void require_writable(std::span<const std::string> folders, const std::string& purpose);
 
 // Checks that all `needs` can be met at the same time, and that their folders are writable. Folders
-// on one file system share its space; a need with several folders may be spread over them.
-// Throws: Error(kResource) naming the folder, what is needed and what is free, and the way out.
+// on one file system share its space; a need with several folders may be spread over them. Throws:
+// Error(kResource) with the folder, the needed and the free space, and a hint.
 void require_space(std::span<const SpaceNeed> needs);
 
-// Whether the host's memory has room for `bytes` more of a file in it: the kernel ends a
-// process that takes the last of it. Looks only once per some bytes, counted in `unlooked_bytes`.
+// Whether the host's memory has room for `bytes` more of a file in memory: the kernel kills a
+// process that takes the last of it. Checks only once in a number of bytes, counted in
+// `unlooked_bytes`.
 [[nodiscard]] bool memory_has_room(std::atomic<std::uint64_t>& unlooked_bytes, std::uint64_t bytes);
 
 // The same for an output in memory. Throws: Error if it has no room.

@@ -1,13 +1,14 @@
-// Every system call that io makes, one thin function each: the one seam at which faults are
-// injected. The functions return what the call returns and leave errno as the call does. Those that
-// open, rename, link, truncate or sync whole files repeat a call that a signal interrupts, so they
-// never fail with EINTR. Nothing here throws, except open_at() after a signal (interruption.hpp).
+// All system calls of io, one thin function each: the only seam at which faults are injected. The
+// functions return the result of the call and leave errno as the call does. Functions that open,
+// rename, link, truncate or sync whole files repeat a call that a signal interrupts, so they never
+// fail with EINTR. Nothing here throws, except open_at() after a signal (interruption.hpp).
 //
 // A test arms a FaultPlan: the Nth call of a kind then fails with an errno, or transfers less than
-// asked, once or from then on. Unarmed, the cost is one relaxed load of a flag. Injected failures
-// happen before the real call, except close, which really closes first, as the kernel does.
+// asked, once or from then on. Without a plan, the cost is one relaxed load of a flag. Injected
+// failures happen before the real call, except close, which really closes first, as the kernel
+// does.
 //
-// Read next: file.hpp, which makes loops and Errors of these.
+// Read next: file.hpp, which adds loops and Errors.
 #pragma once
 
 #include <cstddef>
@@ -48,7 +49,7 @@ inline constexpr std::size_t kCallKinds = static_cast<std::size_t>(Call::kLock) 
 
 [[nodiscard]] std::string_view name_of(Call call);
 
-// What shall go wrong.
+// A fault to inject.
 struct FaultPlan {
   Call call = Call::kOpen;
   std::uint64_t nth = 1;  // the first call of that kind to fail, counted from 1 after arming
@@ -63,7 +64,7 @@ struct FaultPlan {
 void inject(const FaultPlan& plan);
 // Disarms.
 void clear_faults();
-// Calls of the kind of the armed plan since it was armed; 0 when none is.
+// The number of calls of the armed plan's kind since it was armed; 0 if none is armed.
 [[nodiscard]] std::uint64_t counted_calls();
 
 [[nodiscard]] int open_at(int folder, const char* path, int flags, mode_t mode = 0);
@@ -92,7 +93,7 @@ int remove_folder(const char* path);  // counts as unlinkat
                                     std::size_t bytes);
 [[nodiscard]] int set_attribute(int fd, const char* name, const void* from, std::size_t bytes);
 [[nodiscard]] int remove_attribute(int fd, const char* name);
-// mbind: pages of the memory are to come from the node, or others if it has none.
+// mbind: pages of the memory come from the node, or from others if it has none.
 [[nodiscard]] int prefer_node(void* memory, std::size_t bytes, unsigned node);
 [[nodiscard]] void* mmap(std::size_t bytes, int protection, int flags, int fd, off_t offset);
 int munmap(void* address, std::size_t bytes);
@@ -110,14 +111,15 @@ int lock(int fd);                     // flock, exclusive, without waiting
 [[nodiscard]] bool is_open(int fd);
 [[nodiscard]] int access_mode(int fd);  // O_RDONLY, O_WRONLY or O_RDWR; -1 when it is closed
 [[nodiscard]] bool is_terminal(int fd);
-[[nodiscard]] unsigned terminal_columns(int fd);  // 0: unknown, or no terminal
+[[nodiscard]] unsigned terminal_columns(int fd);  // 0: unknown, or not a terminal
 int set_pipe_bytes(int fd, int bytes);
-// Raised to the most that this user may have, if `may_raise` is set and the system allows it.
+// The limit, raised to the most that this user may have if `may_raise` is set and the system allows
+// it.
 [[nodiscard]] std::uint64_t open_file_limit(bool may_raise);
 int advise(int fd, off_t offset, off_t bytes, int advice);
-// A number that nobody can guess; where the kernel has none yet, one that differs every time.
+// An unpredictable number; if the kernel has none yet, one that differs every time.
 [[nodiscard]] std::uint64_t random_number();
-// Waits until `fd` can be read (or written); for descriptors that came in non-blocking.
+// Waits until `fd` can be read (or written); for descriptors that are non-blocking at the start.
 int wait_ready(int fd, bool for_writing);
 
 }  // namespace gsort::io::sys

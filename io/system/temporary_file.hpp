@@ -14,7 +14,7 @@
 namespace gsort::io {
 
 // Opens the folder itself, to create files in it and to sync it. All its Errors have the kind
-// `kind`. `readable` is false when the folder may be written but not listed; it cannot be synced
+// `kind`. `readable` is false if the folder may be written but not listed; it cannot be synced
 // then.
 struct Folder {
   File file;
@@ -28,8 +28,8 @@ struct Folder {
 [[nodiscard]] Folder open_folder(const std::string& path, ErrorKind kind, int more_flags = 0);
 
 // A name that the handler of remove_names_on_signals() removes if INT, TERM or HUP ends the program
-// while this lives; a folder with all its files. Move-only. If there are more than about a
-// thousand names, the others stay.
+// while this object lives; a folder is removed with all its files. Move-only. If there are more
+// than about a thousand names, the others are not removed.
 class RemovedOnSignal {
  public:
   enum class Kind : int { kNone, kTaken, kFile, kFolder };
@@ -54,7 +54,7 @@ void remove_names_on_signals();
 // The handler: removes the names, and ends the process by the signal.
 extern "C" void remove_names_of_gsort(int signal);
 
-// A new, empty file in `folder` for reading and writing, mode 0600. `name` is empty when it has
+// A new, empty file in `folder` for reading and writing, mode 0600. `name` is empty if the file has
 // none; else the file system has no unnamed files, and the file lies in the folder under that
 // hidden name.
 struct NewFile {
@@ -64,8 +64,7 @@ struct NewFile {
 };
 
 // A file that link_as() can give a name later, to become `target` in that folder. It is locked
-// (flock) as long as it is open. Messages call it `path`.
-// Throws: Error of the folder's kind.
+// (flock) while it is open. Messages name it as `path`. Throws: Error of the folder's kind.
 [[nodiscard]] NewFile create_linkable(const Folder& folder, const std::string& target,
                                       const std::string& path);
 
@@ -93,7 +92,7 @@ struct NewFile {
 [[nodiscard]] int link_hidden(const File& file, const Folder& folder, const std::string& target,
                               std::string& name);
 
-// Removes these names, if they exist; for sorts that need none themselves.
+// Removes these names, if they exist; for sorts that use none themselves.
 void remove_left_name(const Folder& folder, const std::string& target);
 
 // Whether `name` is such a temporary name for a target that is itself a hidden file of gsort: the
@@ -103,7 +102,7 @@ void remove_left_name(const Folder& folder, const std::string& target);
 // Removes the file if a killed sort of this user left it. The file of a live sort is locked.
 void remove_if_left(const Folder& folder, const std::string& name);
 
-// A name that nobody has yet: `prefix` and 16 hexadecimal digits.
+// An unused name: `prefix` and 16 hexadecimal digits.
 [[nodiscard]] std::string numbered_name(std::string_view prefix);
 [[nodiscard]] bool is_numbered_name(std::string_view name, std::string_view prefix);
 

@@ -1,7 +1,7 @@
-// WrittenPlaces: which bytes of a file have been written. A File notes here what the kernel has
-// just taken, at the offset that the kernel was told (file.hpp). So whatever cuts, joins, buffers
-// or moves pieces on their way to the file may be wrong: a byte that is left out, put twice or put
-// elsewhere is found before the file is made real.
+// WrittenPlaces: which bytes of a file have been written. A File notes here the bytes that the
+// kernel has just taken, at the offset that was given to the kernel (file.hpp). So faults in code
+// that cuts, joins, buffers or moves pieces are found before the file gets its name: a byte left
+// out, put twice or put elsewhere.
 #pragma once
 
 #include <cstdint>
@@ -44,14 +44,14 @@ class WrittenPlaces {
     return places_.add(offset, offset + bytes);
   }
 
-  // Whether all of [0, bytes), and nothing behind it, has been written.
+  // Whether all of [0, bytes), and nothing after it, has been written.
   [[nodiscard]] bool covers(std::uint64_t bytes) const {
     const std::scoped_lock lock(mutex_);
     return places_.covers(bytes);
   }
 
-  // For a file that others write, too. `path` is what the message calls it, `remains` is as
-  // for misplaced(). Throws: Error(kCorrupt) unless [begin, end), and nothing else, was written.
+  // For a file that other processes write, too. The message names it as `path`; `remains` is as for
+  // misplaced(). Throws: Error(kCorrupt) unless [begin, end), and nothing else, was written.
   void require_only(std::uint64_t begin, std::uint64_t end, const std::string& path,
                     std::string_view remains) {
     if (add(0, begin) && covers(end)) return;
