@@ -1,5 +1,5 @@
-// The answers of -c and --fingerprint. Both functions print one, and return whether it is right: in
-// order, and the elements that --expect names.
+// The answers of -c and --fingerprint. Both functions print one, and return whether the elements
+// are as expected: in order, and those that --expect names.
 #pragma once
 
 #include "element/fingerprint.hpp"
@@ -9,7 +9,7 @@
 
 namespace gsort {
 
-// Throw: Error(kOutput) when it cannot be printed.
+// Throw: Error(kOutput) if it cannot be printed.
 [[nodiscard]] bool answer_check(const Request& request, const Job& job,
                                 const CheckOutcome& outcome);
 [[nodiscard]] bool answer_fingerprint(const Request& request, const Fingerprint& found);

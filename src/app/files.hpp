@@ -1,5 +1,4 @@
-// The inputs of a job in the options' terms: what the reader is opened with, and what its headers
-// add to what was asked.
+// The inputs of a job: the options for the reader, and the facts that headers add to the options.
 #pragma once
 
 #include <cstdint>
@@ -12,22 +11,22 @@
 
 namespace gsort {
 
-// -S, or else half of the available memory. Throws: Error(kUsage) as host_budget.
+// The value of -S, or half of the available memory. Throws: Error(kUsage) as host_budget.
 [[nodiscard]] std::uint64_t memory_of(const Resources& resources, unsigned processes = 1);
 
 [[nodiscard]] io::ReaderOptions reader_options(const Options& options);
 
-// Throws: Error(kUsage) where the headers of the inputs do not go with the options.
+// Throws: Error(kUsage) if the headers of the inputs disagree with the options.
 [[nodiscard]] Job job_of(const Options& options, const io::Reader& reader);
 
-// Says what the keys are read as where that may not be what they are; empty with -q and -C.
+// A note on the assumed type of the keys, if it may be wrong; empty with -q and -C.
 [[nodiscard]] std::string note_of_types(const Request& request, const Job& job);
 
-// The order that -c looks for.
+// The order that -c checks.
 [[nodiscard]] WantedOrder wanted_order(const Job& job);
 
-// For inputs that are read once and not sorted, which needs no plan: their decoders stay within -S.
-// Throws: Error(kUsage) where they cannot.
+// Keeps decoders within -S for inputs that are only read once, without a plan. Throws:
+// Error(kUsage) if that is impossible.
 void limit_decoders_of_check(const Resources& resources, io::Reader& reader);
 
 }  // namespace gsort

@@ -17,10 +17,10 @@
 
 namespace gsort {
 
-// Nothing is lost when standard error cannot be written to but the text itself.
+// Ignores errors: if standard error cannot be written, only the text is lost.
 void put_to_stderr(const std::string& text);
 
-// How progress is shown on standard error; form kSilent where it is not.
+// How progress is shown on standard error; kSilent if it is not shown.
 [[nodiscard]] Progress::Request progress_request(const Reporting& reporting);
 
 // The data of a report on a sort.
@@ -29,14 +29,14 @@ struct SortReport {
   const Outcome& outcome;
   const Plan& plan;
   const Machine& machine;
-  bool is_one_of_several = false;  // sorts of a file each: the lines name it
+  bool is_one_of_several = false;  // each sort is of one file, which the lines name
 };
 
 class Observer {
  public:
-  // Opens the files of the reports, so that what is wrong with them is known before anything is
-  // sorted, puts out `note`, and begins to show progress. `reporting` outlives it.
-  // Throws: Error(kOutput) when a report cannot be opened.
+  // Opens the files of the reports, so that errors are known before the sort, prints `note`, and
+  // begins to show progress. `reporting` outlives it. Throws: Error(kOutput) if a report cannot be
+  // opened.
   Observer(const Reporting& reporting, const std::string& note);
   ~Observer();  // wipes the status line
   Observer(const Observer&) = delete;
@@ -44,19 +44,19 @@ class Observer {
 
   [[nodiscard]] Meter& meter() { return meter_; }
 
-  // The check of so many bytes is done.
+  // Call it when the check of this many bytes is done.
   void check_is_done(std::uint64_t bytes) { end_progress(bytes); }
 
-  // The sort is done and its output in place. Returns false if memory has run out and a report is
-  // missing for it; that is told then.
-  // Throws: Error(kOutput) when a report cannot be written; it says that the output is in place.
+  // Call it when the sort is done and its output in place. Returns false, after a message, if a
+  // report is missing because memory has run out. Throws: Error(kOutput) if a report cannot be
+  // written; it says that the output is in place.
   [[nodiscard]] bool sort_is_done(const SortReport& report);
 
-  // An earlier process has completed the sort: writes the reports, without a summary.
+  // Call it if an earlier process has completed the sort: writes the reports, without a summary.
   // Throws: as sort_is_done().
   void was_done_before(const SortReport& report);
 
-  // For when not even an exception can be handled any more. Takes no memory.
+  // Used when memory does not even suffice to handle an exception. Takes no memory.
   static void tell_report_is_missing() noexcept;
 
  private:

@@ -1,5 +1,5 @@
-// Files that a job may not share, under any of their names: it must not overwrite an input that is
-// still to be read, runs to resume from, or its own result.
+// Checks that the files of a job are different ones, under all their names: a job must not
+// overwrite an input that it still has to read, runs to resume from, or its own result.
 #pragma once
 
 #include "element/element.hpp"
@@ -14,8 +14,8 @@ namespace gsort {
 // sort would wait for itself. Requires: none of them is opened yet.
 void refuse_streams_in_place(const FileNames& names);
 
-// For an input that its own result is to replace. Throws: Error(kUsage) if it is a device or a
-// pipe: a device might be read without end. Missing files and folders pass; opening them says more.
+// For an input that will be replaced by its own result. Throws: Error(kUsage) if it is a device or
+// a pipe: reading a device may never end. Missing files and folders pass; opening them says more.
 void require_replaceable(const std::string& input);
 
 // Throws: Error(kUsage) when an input of a sort of each file in place has two names, or is given

@@ -33,8 +33,9 @@ namespace gsort {
 // Makes memory for runs on a device of the plan.
 [[nodiscard]] std::unique_ptr<TierMemory> make_tier(const DevicePlan& device, std::uint64_t bytes);
 
-// Looks for GPUs only where one could be used: that costs a fraction of a second. Returns how long
-// it took to start one. `only`: where others use the rest, the numbers of those that may be used.
+// Looks for GPUs if one could be used, because the search costs a fraction of a second. Returns the
+// time that starting one took. `only`: the numbers of the GPUs that may be used, if other processes
+// use the rest.
 std::optional<double> look_for_gpus(const Job& job, Machine& machine,
                                     const std::optional<std::vector<unsigned>>& only = {});
 
@@ -45,11 +46,11 @@ struct VisibleGpu {
   std::string address;
 };
 
-// The GPUs that the job may use, none of them started: those that --device names, or all. None
-// where no GPU could be used.
+// The GPUs that the job may use: those that --device names, or all. Starts none of them. Empty if
+// no GPU could be used.
 [[nodiscard]] std::vector<VisibleGpu> visible_gpus(const Job& job, const Machine& machine);
 
-// The folder above `folder`, where gsort would make it; "." for a name alone.
+// The parent of `folder`, in which gsort would make it; "." for a name without slashes.
 [[nodiscard]] std::string folder_above(const std::string& folder);
 
 // How to open an output of about this size.
@@ -86,13 +87,13 @@ class PreparedSort {
   [[nodiscard]] const Machine& machine() const { return machine_; }
   [[nodiscard]] const Plan& plan() const { return plan_; }
 
-  // Sorts, once. Not for a request that only explains: its output may not be open.
-  // Throws: Error; then there is no output, and nothing is left in the temporary folders but what
-  // shall be resumed. `before_name` as of run_sort().
+  // Sorts; call it once, and not for a request that only explains, because its output may not be
+  // open. Throws: Error; then there is no output, and the temporary folders hold only runs to
+  // resume from. `before_name`: as for run_sort().
   Outcome run(Meter* meter, const std::function<void()>& before_name = {});
 
-  // Keeps what the sort says about the machine for the next choice of an engine, where there may be
-  // a GPU. What cannot be kept is a note of the outcome.
+  // If there may be a GPU, keeps the rates that the sort measured for the next choice of an engine.
+  // If that fails, the outcome gets a note.
   void remember_rates(Outcome& outcome) const;
 
  private:
@@ -102,7 +103,7 @@ class PreparedSort {
 
   const Request& request_;
   io::Reader& reader_;
-  std::vector<io::Output> outputs_;  // one, or all parts of it; none where it is not to be opened
+  std::vector<io::Output> outputs_;  // one, or all parts of it; empty if it is not opened
   std::optional<RunFolder> run_folder_;
   std::vector<std::string> temporary_folders_;
   Machine machine_;

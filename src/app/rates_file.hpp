@@ -6,8 +6,9 @@
 //    "gpu_bytes_per_second": 2.5e10, "cuda_start_seconds": 0.31,
 //    "limits": {"disk_read_bytes_per_second": 3.1e9, "disk_write_bytes_per_second": 1.9e9,
 //               "memory_bytes_per_second": 2.2e11}}
-// A rate that is not known is missing. Homes are shared, so rates of another processor are none.
-// Sorts learn the rates; the limits are measured by gsort-bench ceilings --keep, all three or none.
+// Unknown rates are missing. Several machines may share a home, so rates of another processor are
+// ignored. Sorts learn the rates; `gsort-bench ceilings --keep` measures the limits, all three or
+// none.
 #pragma once
 
 #include <string>
@@ -18,18 +19,18 @@ namespace gsort {
 
 class RatesFile {
  public:
-  // `cache_home` and `home` are the values of the variables; null or empty where there are none.
-  // Only absolute names count. Without either there is no file: nothing is known, nothing is kept.
+  // `cache_home` and `home` are the values of the variables; null or empty if they are not set.
+  // Only absolute paths count. Without either there is no file: rates are neither known nor kept.
   RatesFile(const char* cache_home, const char* home, std::string processor);
 
-  // Empty where there is none.
+  // Empty if there is none.
   [[nodiscard]] const std::string& path() const { return path_; }
 
-  // No rates where there is no such file of this version and this processor. `problem` becomes what
-  // is wrong with a file that cannot be understood, and stays as it is otherwise.
+  // No rates if there is no such file for this version and this processor. Sets `problem` if a file
+  // cannot be parsed, and leaves it unchanged otherwise.
   [[nodiscard]] Rates read(std::string& problem) const;
 
-  // Makes the folders, if need be for the user alone, and replaces the file. Throws:
+  // Makes missing folders, accessible only to the user, and replaces the file. Throws:
   // Error(kOutput).
   void write(const Rates& rates) const;
 
@@ -43,7 +44,7 @@ class RatesFile {
 [[nodiscard]] std::string learned_words(const Rates& before, const Rates& after,
                                         const std::string& path);
 
-// "model name" of /proc/cpuinfo; "unknown" where it has none.
+// The "model name" of /proc/cpuinfo; "unknown" if it has none.
 [[nodiscard]] std::string processor_name();
 
 }  // namespace gsort

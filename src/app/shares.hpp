@@ -1,4 +1,5 @@
-// The work of one process in a sort by several: forming runs of a share, taking and joining parts.
+// The work of one process in a sort by several: it forms the runs of a share, or takes or joins
+// parts.
 #pragma once
 
 #include "base/meter.hpp"
@@ -17,7 +18,7 @@ struct ShareDone {
   Machine machine;
   Plan plan;
   Outcome outcome;
-  bool was_there = false;  // another process has done it before; the rest is then empty
+  bool was_there = false;  // another process has done it before; the other fields are then empty
 };
 
 // With options.explain, form() and take() check everything and make the plan, and change nothing.

@@ -1,4 +1,4 @@
-// Bytes: spans of them, before anybody knows what they mean, and how many there are.
+// Spans of bytes without a type, and numbers of bytes.
 #pragma once
 
 #include <cstddef>

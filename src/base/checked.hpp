@@ -1,12 +1,12 @@
-// Sums and products of numbers that came from outside: options, headers, manifests, sizes of files,
-// what the kernel says. They never wrap.
+// Sums and products of numbers from outside: options, headers, manifests, sizes of files, facts
+// from the kernel. They never wrap.
 //
 // If 64 bits cannot hold a number that is needed, checked_sum() and checked_product() throw. For
 // limits, free space and numbers that are only compared with these, capped_sum() and
 // capped_product() return the greatest number instead.
 //
-// Most numbers are bounded once, where they come in: elements by what a file can hold. Behind that
-// door plain arithmetic has room, and the preset `overflow` watches it.
+// Most numbers are bounded once, where they are read: elements by what a file can hold. After that,
+// plain arithmetic cannot overflow, and the preset `overflow` checks it.
 #pragma once
 
 #include <cstdint>
@@ -14,13 +14,13 @@
 
 namespace gsort {
 
-// No file is larger: offsets are signed numbers of 64 bits.
+// The size of the largest possible file: offsets are signed numbers of 64 bits.
 inline constexpr std::uint64_t kMostFileBytes = std::numeric_limits<std::int64_t>::max();
 
 // Throws: Error(kResource).
 [[noreturn]] void throw_beyond_counting();
 
-// Throws: Error(kResource) where the sum needs more than 64 bits.
+// Throws: Error(kResource) if the sum needs more than 64 bits.
 [[nodiscard]] constexpr std::uint64_t checked_sum(std::uint64_t a, std::uint64_t b) {
   std::uint64_t sum = 0;
   if (__builtin_add_overflow(a, b, &sum)) throw_beyond_counting();

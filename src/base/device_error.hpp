@@ -1,5 +1,5 @@
-// DeviceError: a GPU failed, cannot be used, or has too little memory. Who can do without it
-// catches the error by this type.
+// DeviceError: a GPU failed, cannot be used, or has too little memory. Code that can work without
+// the GPU catches this type.
 #pragma once
 
 #include <cstdint>
@@ -13,7 +13,7 @@ namespace gsort {
 
 class DeviceError final : public Error {
  public:
-  // `ordinal` is none if no device can be used, as where host memory cannot be pinned.
+  // `ordinal` is none if no device can be used, for example if host memory cannot be pinned.
   DeviceError(std::optional<int> ordinal, Error error)
       : Error(std::move(error)), ordinal_(ordinal) {}
 

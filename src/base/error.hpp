@@ -1,10 +1,10 @@
-// The one error type. Whatever ends a sort is thrown as an Error and printed by main, and only
-// there:
+// The only error type. Every failure that ends a sort is thrown as an Error, and only main prints
+// it:
 //
 //   gsort: writing run 17 in /scratch at 12.4 GiB: No space left on device
 //     give another folder with -T, or free 3.1 GiB there
 //
-// Read next: failure.hpp, which carries the first Error from the thread that failed to all others.
+// Read next: failure.hpp, which passes the first Error from the thread that failed to all others.
 #pragma once
 
 #include <cstdint>
@@ -22,15 +22,14 @@ enum class ErrorKind : std::uint8_t {
   kOutput,     // the output cannot be written
   kTemporary,  // a temporary folder or a run in it failed
   kResource,   // too little memory, disk or device memory for any plan
-  kDevice,     // the GPU is absent, refused work, or failed
+  kDevice,     // the GPU is missing, refused work, or failed
   kCorrupt,    // the proof failed: a checksum, the order, or the fingerprint
   kStopped,    // the caller told the work to end
 };
 
 // One failure. The first line of what() is "OPERATION [PATH] [at OFFSET]: REASON"; the hint, if
-// there is one, is the way out and stands on a line of its own. What a terminal would obey, as
-// names of files may hold, is shown as \xNN, and what is endless is cut. Immutable once thrown;
-// cheap to copy.
+// there is one, says what to do and has its own line. Control characters, which names of files may
+// hold, are shown as \xNN, and long texts are cut. Immutable once thrown; cheap to copy.
 class Error : public std::exception {
  public:
   Error(ErrorKind kind, std::string operation, std::string reason);

@@ -10,7 +10,7 @@ namespace gsort {
 
 class Failure {
  public:
-  // Keeps the exception that is being handled, if it is the first.
+  // Keeps the current exception, if it is the first.
   void capture() noexcept {
     const std::scoped_lock lock(mutex_);
     if (!first_) first_ = std::current_exception();

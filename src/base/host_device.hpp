@@ -1,5 +1,5 @@
 // Marks functions that the host and the device both compile. Outside nvcc the mark is empty, so the
-// algorithms that kernels use (co_rank, key maps) are ordinary C++ and tested as such.
+// algorithms that kernels use (co_rank, key maps) are ordinary C++ and are tested as such.
 #pragma once
 
 #ifdef __CUDACC__
@@ -7,6 +7,6 @@
 #define GSORT_ALWAYS_INLINE __forceinline__
 #else
 #define GSORT_HOST_DEVICE
-// Into functions that are compiled for another instruction set, too.
+// Also inlined into functions that are compiled for another instruction set.
 #define GSORT_ALWAYS_INLINE inline __attribute__((always_inline))
 #endif

@@ -1,5 +1,5 @@
-// Meter: where the time of a sort goes. Stages mark what their threads do by Spans; the meter adds
-// them up by stage and phase, and keeps each of them if that was asked for.
+// Meter: measures where the time of a sort goes. The threads of stages mark their work with Spans;
+// the meter adds these up by stage and phase, and keeps each of them on request.
 //
 //   void put(...) {
 //     Span span(meter, Stage::kWrite);     // until the end of the scope
@@ -7,12 +7,13 @@
 //     span.add_bytes(keys.size());
 //   }
 //
-// A thread is in one stage at a time: a span inside another one takes its time from it. So the busy
-// times of all stages add up to thread time, and sums over stages count nothing twice.
+// A thread is in one stage at a time: the time of a span inside another one is subtracted from the
+// outer one. So the busy times of all stages add up to thread time, and sums over stages count
+// nothing twice.
 //
-// Cost: two looks at the clock and a few stores to memory of the thread, 50 to 80 ns a span on the
+// Cost: two reads of the clock and a few stores to memory of the thread, 50 to 80 ns a span on the
 // development machine; spans are meant for a block or a piece, which take a thousand times as long.
-// No lock is taken but when a thread marks its first span, and once in 50 ms.
+// A thread takes a lock only for its first span, and once in 50 ms.
 #pragma once
 
 #include <array>
@@ -29,11 +30,11 @@ namespace gsort {
 
 // The work of the threads of one stage.
 struct StageTotals {
-  std::uint64_t busy_ns = 0;     // thread time in the stage, stages inside it left out
-  std::uint64_t waiting_ns = 0;  // thread time of its threads, waiting for another stage
+  std::uint64_t busy_ns = 0;     // thread time in the stage, without stages inside it
+  std::uint64_t waiting_ns = 0;  // time in which its threads waited for another stage
   std::uint64_t bytes = 0;
   std::uint64_t spans = 0;
-  std::uint64_t moved_bytes = 0;  // as many as `bytes`, but where keys were moved packed
+  std::uint64_t moved_bytes = 0;  // differs from `bytes` if keys were moved packed
 
   friend bool operator==(const StageTotals&, const StageTotals&) = default;
 };
@@ -59,12 +60,12 @@ struct PhaseRecord {
   Phase phase = Phase::kRead;
   std::uint64_t begin_ns = 0;
   std::uint64_t end_ns = 0;
-  std::uint64_t total_bytes = 0;  // what begin_phase was told
+  std::uint64_t total_bytes = 0;  // as given to begin_phase
   std::uint64_t later_bytes = 0;  // the same
   double cpu_seconds = 0;         // of all cores, spent by the process in the phase
   ByStage<StageTotals> stages;
-  ByStage<double> best_rates{};       // bytes a second; 0: too little was moved to say
-  std::vector<DeviceTotals> devices;  // in their order; their part of `stages`
+  ByStage<double> best_rates{};       // bytes a second; 0: unknown, because too little was moved
+  std::vector<DeviceTotals> devices;  // in their order; each with its part of `stages`
   std::size_t round = 0;              // of `rounds` of merging, from 1; 0: the phase has no rounds
   std::size_t rounds = 0;
 };
@@ -80,13 +81,13 @@ struct SpanRecord {
   std::int16_t device = -1;  // as of DeviceTotals; -1: none
 };
 
-// The spans of one thread, in the order in which they ended. A thread that has ended leaves its
-// track to the next one, so there are as many tracks as threads at the same time.
+// The spans of one thread, in the order in which they ended. A new thread continues the track of
+// one that has ended, so there are as many tracks as threads at the same time.
 using TrackRecord = std::deque<SpanRecord>;  // grows without a second copy
 
 struct MeterState;
 
-// Thread-safe, but for phases, which one thread begins and ends.
+// Thread-safe, except for phases, which one thread begins and ends.
 class Meter {
  public:
   // Whether spans are kept is decided at the start: at most kMostSpans of them, 32 bytes each.
@@ -111,21 +112,21 @@ class Meter {
   // The phases that have ended.
   [[nodiscard]] std::vector<PhaseRecord> phases() const;
 
-  // The phase under way, up to now, without its rates; what the one before was if it has ended.
+  // The current phase so far, without its rates; after its end, the last phase.
   [[nodiscard]] PhaseRecord current_phase() const;
 
   [[nodiscard]] ByStage<StageTotals> totals() const;
 
   [[nodiscard]] std::uint64_t now_ns() const;
 
-  // From now on every span that begins throws Error(kStopped), which ends what is measured as any
+  // From now on every span that begins throws Error(kStopped), which ends the measured work as any
   // other Error does.
   void request_stop() noexcept;
 
   // The spans kept so far. Requires: no thread marks a span during the call.
   [[nodiscard]] std::vector<TrackRecord> tracks() const;
 
-  // Spans that were not kept, because there were too many. As tracks().
+  // The number of spans that were not kept, because there were too many. Requires: as tracks().
   [[nodiscard]] std::uint64_t lost_spans() const;
 
  private:
@@ -136,8 +137,8 @@ class Meter {
 struct MeterTrack;
 struct DeviceCounters;
 
-// While this lives, what the spans of the calling thread measure is also counted for the device;
-// with none, for no device. A thread that starts another one to do its work passes on device().
+// While this object lives, the spans of the calling thread also count for the device; with none,
+// for no device. A thread that starts another one for its work passes device() on.
 class DeviceScope {
  public:
   explicit DeviceScope(std::optional<int> device) noexcept : outer_(device_) { device_ = device; }
@@ -160,7 +161,7 @@ class Span {
  public:
   enum class Kind : std::uint8_t { kWork, kWait };
 
-  // Throws: Error(kStopped) when the meter was told so.
+  // Throws: Error(kStopped) after request_stop().
   Span(Meter* meter, Stage stage, Kind kind = Kind::kWork);
   ~Span();
   Span(const Span&) = delete;

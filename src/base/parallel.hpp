@@ -1,7 +1,6 @@
 // Runs one function on several threads of a pool, for work that waits for a disk, a pipe, a device
-// or other threads. Workers that read and then sort or check what they have read belong here, too:
-// reading and computing in different threads would need a queue. Work that only computes belongs in
-// tasks.hpp.
+// or other threads. Workers that read data and then sort or check it belong here, too: reading and
+// computing in different threads would need a queue. Work that only computes belongs in tasks.hpp.
 #pragma once
 
 #include <cstdint>
@@ -9,12 +8,12 @@
 
 namespace gsort {
 
-// Calls work(0) ... work(workers - 1) and returns when all have returned. How many of them run at
-// the same time is up to the pool: if the system allows no thread, the caller runs all, one after
-// the other. So a worker must not wait for another that may not have started; workers that take
-// numbers from a shared counter never do. Calls may be nested. Thread-safe.
-// Throws: the first exception of a worker, after the others have returned; std::bad_alloc. The
-// others are not stopped: let them look at Failure::failed() (failure.hpp).
+// Calls work(0) ... work(workers - 1) and returns when all have returned. The pool decides how many
+// of them run at the same time: if the system allows no thread, the caller runs all, one after the
+// other. So a worker must not wait for another that may not have started; workers that take numbers
+// from a shared counter never do. Calls may be nested. Thread-safe. Throws: the first exception of
+// a worker, after the others have returned; std::bad_alloc. The others are not stopped: they should
+// check Failure::failed() (failure.hpp).
 void run_workers(unsigned workers, const std::function<void(unsigned worker)>& work);
 
 // Calls work(worker, number) once for each number below `count`; workers take the numbers in order.

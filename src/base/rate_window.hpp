@@ -1,8 +1,8 @@
-// RateWindow: the best rate that a stage has shown, from looks at its totals.
+// RateWindow: the best rate that a stage has reached, from samples of its totals.
 //
-// A rate is taken over windows that are long beside one transfer: what was under way when a window
-// began counts for it when it ends, which is a few per cent of a window of 64 transfers and nothing
-// to worry about; of a window of one it could be all.
+// A rate is taken over windows that are long compared with one transfer. A transfer that was under
+// way when the window began counts as a whole when it ends: that is negligible in a window of 64
+// transfers, but could be everything in a window of one.
 #pragma once
 
 #include <algorithm>
@@ -15,7 +15,7 @@ class RateWindow {
   static constexpr std::uint64_t kLeastNs = 100'000'000;
   static constexpr std::uint64_t kLeastSpans = 64;
 
-  // Begins anew at the totals of `now_ns`.
+  // Begins again with the totals of `now_ns`.
   void begin(std::uint64_t now_ns, std::uint64_t bytes, std::uint64_t spans) {
     begin_ns_ = now_ns;
     bytes_ = bytes;
@@ -23,7 +23,7 @@ class RateWindow {
     best_ = 0;
   }
 
-  // Looks at the totals again; ends the window and begins the next if this one is long enough.
+  // Takes the totals again; ends the window and begins the next one if this one is long enough.
   void look(std::uint64_t now_ns, std::uint64_t bytes, std::uint64_t spans) {
     if (now_ns - begin_ns_ < kLeastNs || spans - spans_ < kLeastSpans) return;
     const double rate =

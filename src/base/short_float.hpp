@@ -1,5 +1,6 @@
 // Floating-point numbers of 16 bits: f16 (IEEE 754 binary16, NumPy's float16) and bf16 (the upper
-// half of a binary32, which has its range). No arithmetic: numbers come from text, and become text.
+// half of a binary32, which has its range). No arithmetic: numbers are only read from text and
+// printed as text.
 #pragma once
 
 #include <bit>
@@ -35,8 +36,9 @@ struct ShortFloat {
     return sign * std::ldexp(static_cast<float>(significand), power - kShift);
   }
 
-  // The nearest number, of two the one with an even last bit, as IEEE 754 rounds; a NaN keeps only
-  // its sign. None if a number other than 0 would become 0, or a finite one infinite.
+  // The nearest number, or of two equally near ones that with an even last bit, as in IEEE 754; a
+  // NaN keeps only its sign. None if a number other than 0 would become 0, or a finite one
+  // infinite.
   [[nodiscard]] static std::optional<ShortFloat> nearest(double number) {
     constexpr unsigned kDoubleFractionBits = 52;
     const std::uint16_t sign = std::signbit(number) ? kSign : 0;
@@ -57,7 +59,7 @@ struct ShortFloat {
     const std::uint64_t half = std::uint64_t{1} << (shift - 1);
     const std::uint64_t odd = significand >> shift & 1U;
     const std::uint64_t rounded = (significand + half - 1 + odd) >> shift;
-    // A carry out of the fraction makes the exponent greater by one, as it has to.
+    // A carry out of the fraction increments the exponent, as it must.
     const std::uint64_t scale =
         is_normal ? (static_cast<std::uint64_t>(exponent) - 1) << kFractionBits : 0U;
     const std::uint64_t magnitude = scale + rounded;
@@ -77,8 +79,8 @@ inline constexpr bool kIsShortFloat<ShortFloat<kExponentBits>> = true;
 template <class Value>
 inline constexpr bool kIsFloat = std::is_floating_point_v<Value> || kIsShortFloat<Value>;
 
-// The number whose shortest text is that of `number`: the fewest digits that read back as it. A NaN
-// keeps only its sign.
+// The number whose shortest text is that of `number`: the fewest digits from which it can be read
+// back. A NaN keeps only its sign.
 [[nodiscard]] float shortest(Float16 number);
 [[nodiscard]] float shortest(BFloat16 number);
 

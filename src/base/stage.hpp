@@ -1,5 +1,5 @@
-// The stages of a sort, as its meter and its reports name them, and the phases they run in. Stages
-// of one phase overlap; phases follow each other.
+// The stages of a sort, as its meter and its reports name them, and the phases in which they run.
+// Stages of one phase overlap; phases follow each other.
 #pragma once
 
 #include <cstddef>
@@ -14,11 +14,11 @@ enum class Stage : std::uint8_t {
   kSort,
   kSpill,    // writing runs
   kLoad,     // reading runs
-  kMerge,    // slices to a part
+  kMerge,    // merging slices to a part
   kProve,    // fingerprint and order
   kWrite,    // to the output
   kCopyIn,   // over the bus to the device; only queueing the copies takes a thread's time
-  kCopyOut,  // and back, the device's work before it included
+  kCopyOut,  // and back, including the device's work before it
   kSync,     // making the output durable, under its name
 };
 inline constexpr std::size_t kStages = static_cast<std::size_t>(Stage::kSync) + 1;

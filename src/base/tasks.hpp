@@ -8,14 +8,14 @@
 
 namespace gsort {
 
-// Runs tasks on at most workers() cores: the caller and threads that all arenas share. As many as
-// the system gives start before the first task, and more when an arena wants more than any before
-// it. So a limit on threads only costs time: without threads, the caller does the work. The same
-// is true in a process that was forked from one that had an arena.
+// Runs tasks on at most workers() cores: the caller and threads that all arenas share. The threads
+// that the system allows start before the first task, and further ones when an arena wants more
+// than any before it. So a limit on threads only costs time: without threads, the caller does the
+// work. The same is true in a process that was forked from one that had an arena.
 //
 // Calls may be nested: a task's own tasks run in its arena. A thread that waits for its tasks runs
-// other tasks of the arena meanwhile. So a task that starts tasks must not hold what others wait
-// for, such as a lock or a place in a queue.
+// other tasks of the arena meanwhile. So a task that starts tasks must not hold anything that
+// others wait for, such as a lock or a place in a queue.
 //
 // If oneTBB gets no memory, or not a thread that the system has just given, it cannot go on: it
 // calls std::terminate() while its exception is handled. Thread-safe.

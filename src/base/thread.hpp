@@ -1,4 +1,4 @@
-// Starting threads where the system may refuse one.
+// Starts threads, which the system may refuse.
 #pragma once
 
 #include <string>
@@ -12,7 +12,7 @@
 namespace gsort {
 
 // A thread that calls `work`. `purpose` is the noun in the message: "starting a thread for
-// merging". Throws: Error(kResource) when the system allows no further thread; `work` is not called
+// merging". Throws: Error(kResource) if the system allows no further thread; `work` is not called
 // then.
 template <class Work>
 [[nodiscard]] std::jthread start_thread(std::string_view purpose, Work&& work) {

@@ -1,5 +1,4 @@
-// Memory in which runs may stay but which the host cannot address, such as a GPU's: bytes are
-// copied there and back.
+// Memory for runs that the host cannot address, such as a GPU's: bytes are copied there and back.
 #pragma once
 
 #include <cstddef>
@@ -13,9 +12,8 @@ class TierMemory {
  public:
   virtual ~TierMemory() = default;
 
-  // Copies bytes to `offset`, and back from there; done on return.
-  // Requires: the range lies within the size the memory was made with.
-  // Throws: Error(kDevice).
+  // Copies bytes to `offset`, and back from there; done on return. Requires: the range lies within
+  // the memory. Throws: Error(kDevice).
   virtual void put(std::uint64_t offset, std::span<const std::byte> bytes) = 0;
   virtual void get(std::uint64_t offset, std::span<std::byte> bytes) = 0;
 };

@@ -1,5 +1,5 @@
-// Tiling: whether stretches of numbers cover [0, size) exactly once, in whatever order they come.
-// Neighbours are joined, so its size is the number of gaps, not of stretches.
+// Tiling: checks that stretches of numbers cover [0, size) exactly once, in any order. Neighbours
+// are joined, so its size is the number of gaps, not of stretches.
 #pragma once
 
 #include <algorithm>

@@ -1,5 +1,5 @@
 // Sizes as people type and read them. K, M, G, T, P are powers of 1024, as in sort(1); a bare
-// number is refused, because it means four different things in four tools.
+// number is an error, because its meaning differs between tools.
 #pragma once
 
 #include <cstdint>
@@ -16,9 +16,9 @@ namespace gsort {
 // "268,435,456": grouped by thousands.
 [[nodiscard]] std::string format_count(std::uint64_t count);
 
-// "512M", "4G", "1.5T", "50%" -> bytes. `whole_bytes` is what 100% stands for; 0 means that a
-// percentage makes no sense here. `option` names the option in errors. Throws: Error(kUsage) for
-// bare numbers, unknown suffixes, signs, fractions of a byte, and overflow.
+// "512M", "4G", "1.5T", "50%" -> bytes. `whole_bytes` is the size of 100%; 0 means that a
+// percentage is not allowed. `option` names the option in errors. Throws: Error(kUsage) for bare
+// numbers, unknown suffixes, signs, fractions of a byte, and overflow.
 [[nodiscard]] std::uint64_t parse_size(std::string_view text, std::uint64_t whole_bytes,
                                        std::string_view option);
 

@@ -5,7 +5,7 @@
 //
 // Idea. For an output position k there is exactly one i, with j = k - i, such that the first k
 // outputs are A[0, i) and B[0, j). Ties go to A, so i is the least number for which the next
-// element of A is not needed any more: A[i] > B[j-1] or j == 0. That condition is monotone in i, so
+// element of A is not needed any more: A[i] > B[j-1] or j == 0. This condition is monotone in i, so
 // i is found by bisection between max(0, k - |B|) and min(k, |A|).
 //
 // Example. A = 1 3 3 7, B = 3 4 9. merge = 1 3A 3A 3B 4 7 9.
@@ -15,8 +15,8 @@
 // With k = 4 the bisection runs over i in [1, 4]: i = 2: A[2] = 3 <= B[1] = 4, so i > 2; i = 3:
 // A[3] = 7 > B[0] = 3, so i <= 3; done, i = 3.
 //
-// Cost. At most ceil(log2(min(k, |A|, |B|) + 1)) comparisons. Always ends, on ties and on empty
-// arrays.
+// Cost. At most ceil(log2(min(k, |A|, |B|) + 1)) comparisons. Always terminates, also on ties and
+// on empty arrays.
 //
 // Source. S. Odeh, O. Green, Z. Mwassi, O. Shmueli, Y. Birk, "Merge Path - Parallel Merging Made
 // Simple", IPDPSW 2012, doi:10.1109/IPDPSW.2012.202; C. Siebert, J. L. Traeff, "Perfectly

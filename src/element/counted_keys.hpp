@@ -1,5 +1,5 @@
-// Keys with how often they occur, as they lie in files: a raw key, then its count, a number of 64
-// bits in the byte order of the keys.
+// Keys with the number of times they occur, as files hold them: a raw key, then its count, a number
+// of 64 bits in the byte order of the keys.
 #pragma once
 
 #include <cstddef>
@@ -27,7 +27,7 @@ struct CountedKeys {
 // Writes each key with its count behind it. Requires: room at `pairs` for all of them.
 void join_counts(const CountedKeys& from, bool big_endian, std::byte* pairs);
 
-// The way back, of as many pairs as `counts` has room for. Requires: room at `keys` for their keys.
+// The inverse, for as many pairs as `counts` has room for. Requires: room at `keys` for their keys.
 void split_counts(std::span<const std::byte> pairs, std::size_t key_bytes, bool big_endian,
                   std::byte* keys, std::span<std::uint64_t> counts);
 

@@ -13,17 +13,18 @@ namespace gsort {
 
 struct ElementFormat {
   KeyFormat key;
-  std::optional<RecordFormat> records;  // what elements are instead of keys
+  std::optional<RecordFormat> records;  // the form of elements that are not keys alone
 
   [[nodiscard]] std::size_t bytes() const { return records ? records->bytes : bytes_of(key.type); }
 
-  // The records that the elements are to the user, sorted as such or as keys; none of keys alone.
+  // The records that the user sees as elements, whether sorted as such or as keys; none for keys
+  // alone.
   [[nodiscard]] std::optional<RecordFormat> shown_records() const;
 
   // The same elements as keys alone, if they can be: records of 1, 2, 4, 8 or 16 bytes, but at most
-  // `most_bytes`, that are nothing but keys become numbers of as many bytes (KeyTuple). Sorted as
-  // such they are as fast, and their runs as small, as numbers; that equal ones keep their order is
-  // nothing to see.
+  // `most_bytes`, that are nothing but keys become numbers of as many bytes (KeyTuple). They are
+  // then sorted as fast as numbers, and their runs are as small. Equal ones are indistinguishable,
+  // so stability does not matter.
   [[nodiscard]] ElementFormat as_keys(std::size_t most_bytes = sizeof(std::uint64_t)) const;
 
   // The format of runs that are cut by prefixes of eight bytes: the records, or ordered keys of 16
@@ -31,8 +32,8 @@ struct ElementFormat {
   [[nodiscard]] std::optional<RecordFormat> cut_by_prefix() const;
 };
 
-// The elements of such keys, or of records if there are any. If they are of type bytesN, both key
-// and records say so.
+// The elements with such keys, or the records if there are any. If they are of type bytesN, both
+// the key and the records say so.
 [[nodiscard]] ElementFormat element_of(const KeyFormat& key,
                                        const std::optional<RecordFormat>& records);
 

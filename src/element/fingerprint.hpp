@@ -1,18 +1,19 @@
-// The fingerprint of a multiset of keys: the same for any order of the same keys, different, but
-// for chance, for any other multiset. gsort adds it up over the raw keys it reads and over the raw
-// keys it writes; equality shows that no key was lost, doubled or changed, maps included.
+// The fingerprint of a multiset of keys: the same for any order of the same keys, and almost
+// certainly different for any other multiset. gsort adds it up over the raw keys it reads and over
+// the raw keys it writes; equality shows that no key was lost, doubled or changed, also not by key
+// maps.
 //
 // Every key enters two sums modulo 2^64, each through a one-to-one mixing of 64 bits with constants
 // of its own (products with odd numbers, between which each half is mixed into the other):
 //
 //   x = key ^ offset;  x *= a;  x ^= x >> 32;  x *= b;  x ^= x >> 32
 //
-// What is missed. Because a mixing is one-to-one, a single key that changes always changes both
-// sums. For changes of two keys and more, the mixed keys behave as independent random numbers:
-// each sum misses a change with probability 2^-64, and both miss it together with 2^-128, whatever
-// the change is (tests/unit/element/fingerprint_test.cpp measures that on structured changes). This
+// Missed changes. Because a mixing is one-to-one, a single key that changes always changes both
+// sums. For changes of two keys and more, the mixed keys behave as independent random numbers: each
+// sum misses a change with probability 2^-64, and both miss it together with 2^-128, whatever the
+// change is (tests/unit/element/fingerprint_test.cpp measures that on structured changes). This
 // holds for faults. The constants are fixed, so that fingerprints of different sorts can be
-// compared; it is no protection against a person who computes keys in order to deceive it.
+// compared; so it does not protect against a person who constructs keys with the same fingerprint.
 //
 // Keys of 128 bits enter the sums as records do.
 #pragma once
@@ -40,7 +41,7 @@ struct Fingerprint {
     second += other.second;
     return *this;
   }
-  // Takes away keys that are among those of this one.
+  // Removes keys. Requires: they are among the keys of this one.
   Fingerprint& operator-=(const Fingerprint& other) {
     count -= other.count;
     first -= other.first;
@@ -52,7 +53,8 @@ struct Fingerprint {
 
 namespace fingerprint {
 
-// The constants of a mixing: random bits. Odd factors make products modulo 2^64 one-to-one.
+// The constants of a mixing: random bits. The factors are odd, so that products modulo 2^64 are
+// one-to-one.
 struct Mixing {
   std::uint64_t offset;
   std::uint64_t a;
@@ -106,7 +108,7 @@ GSORT_HOST_DEVICE constexpr void add_key(Key key, Fingerprint& to) {
 [[nodiscard]] Fingerprint fingerprint_of_records(std::span<const std::byte> records,
                                                  std::size_t record_bytes);
 
-// The fingerprint of arrays that are sorted by themselves.
+// The fingerprint of arrays that are sorted separately.
 struct ArraysFingerprint {
   Fingerprint all;             // of all elements
   std::uint64_t by_array = 0;  // changes with elements that move from one array to another
@@ -120,7 +122,7 @@ void add_array(std::uint64_t number, const Fingerprint& array, ArraysFingerprint
 // "n:first:second" in hexadecimal, for reports; equal strings mean equal fingerprints.
 [[nodiscard]] std::string to_string(const Fingerprint& fingerprint);
 
-// The fingerprint that to_string() makes this text of; none for any other text.
+// The fingerprint for which to_string() returns this text; none for any other text.
 [[nodiscard]] std::optional<Fingerprint> parse_fingerprint(std::string_view text);
 
 }  // namespace gsort

@@ -1,5 +1,5 @@
-// The key map as loops over many keys want it. To be included behind Highway's headers, once for
-// each vector instruction set: hence no usual guard.
+// The key map for loops over many keys. Include it after Highway's headers, once for each vector
+// instruction set: so it has no usual guard.
 #if defined(GSORT_BASE_FIXED_MAP_INL) == defined(HWY_TARGET_TOGGLE)
 #ifdef GSORT_BASE_FIXED_MAP_INL
 #undef GSORT_BASE_FIXED_MAP_INL
@@ -12,8 +12,8 @@
 HWY_BEFORE_NAMESPACE();
 namespace gsort::HWY_NAMESPACE {
 
-// The map with its switches known at compile time, so that the loops hold no branches. It makes no
-// KeyMap: the compiler does not inline the calls of one for keys of 16 bytes.
+// The map with its switches known at compile time, so that the loops have no branches. It does not
+// use KeyMap, whose calls the compiler does not inline for keys of 16 bytes.
 template <class Key, bool kSwaps, KeyFold kFold, bool kClasses = false>
 struct FixedMap {
   static constexpr unsigned kSignShift = KeyMap<Key>::kSignShift;

@@ -14,10 +14,10 @@
 //   tuple             a record that is nothing but keys (KeyTuple): the maps of its keys, with the
 //                     first key in the most significant bytes
 //
-// The map is applied where data enters an engine and undone where it leaves; nothing between knows
-// types. In numeric order -0 equals +0, and all NaN are equal. To compare such keys, classes_of()
-// makes maps that give equal floats the same number, and so are not one to one. Source of the float
-// map: M. Herf, "Radix tricks" (2001); IEEE 754-2019, totalOrder.
+// The map is applied when data enters an engine and undone when it leaves; the code between knows
+// no types. In numeric order -0 equals +0, and all NaN are equal. To compare such keys,
+// classes_of() makes maps that give equal floats the same number, and so are not one to one. Source
+// of the float map: M. Herf, "Radix tricks" (2001); IEEE 754-2019, totalOrder.
 #pragma once
 
 #include <array>
@@ -45,10 +45,10 @@ inline constexpr bool kIsWide = std::is_same_v<Value, UInt128> || std::is_same_v
 // The step of a map that flips different bits in different numbers.
 enum class KeyFold : std::uint8_t { kNone, kFloat, kTime, kTuple };
 
-// The key types. All else that is said of them, in the options too, is made from these rows: the
-// enumerator, the name, the C++ type whose size, sign and text it has, and what orders it. The
-// first table has the types that are ordered as their C++ types are; the library sorts arrays of
-// those.
+// The key types. Everything else about them, also in the options, is made from these rows: the
+// enumerator, the name, the C++ type whose size, sign and text it has, and the fold that orders it.
+// The first table has the types that are ordered as their C++ types are; the library sorts arrays
+// of those.
 #define GSORT_NUMBER_TYPES(ROW)          \
   ROW(kU8, "u8", std::uint8_t, kNone)    \
   ROW(kI8, "i8", std::int8_t, kNone)     \
@@ -171,8 +171,8 @@ struct KeyField {
   friend bool operator==(const KeyField&, const KeyField&) = default;
 };
 
-// The keys of a record that has no other bytes: all of it is one key, an unsigned number of its
-// width. Records that are equal in order are then equal.
+// The keys of a record that has no other bytes: the whole record is one key, an unsigned number of
+// its width. Records that are equal in order then have equal bytes.
 struct KeyTuple {
   static constexpr std::size_t kMostBytes = 16;
 
@@ -182,11 +182,11 @@ struct KeyTuple {
   friend bool operator==(const KeyTuple&, const KeyTuple&) = default;
 };
 
-// How keys lie in a file and which order is wanted. Keys of type bytesN have a tuple of one field
-// of bytes; where N is not that of a number, elements are records beside it (element_of()).
+// The form of keys in a file and the wanted order. Keys of type bytesN have a tuple of one field of
+// bytes; if N is not the size of a number, elements are also described as records (element_of()).
 struct KeyFormat {
   KeyType type = KeyType::kI32;
-  bool big_endian = false;  // for a tuple: as requested; the fields have the byte order that holds
+  bool big_endian = false;  // for a tuple: as requested; the byte order of the fields decides
   bool descending = false;
   KeyTuple tuple = {};
   FloatOrder float_order = FloatOrder::kNumeric;
@@ -224,8 +224,8 @@ template <class Key>
   }
 }
 
-// A number of `sign_shift` + 1 bits whose order is that of the fold, but for bits that are flipped
-// in every number; and back.
+// A number of `sign_shift` + 1 bits in the order of the fold, except for bits that are flipped in
+// every number; and back.
 template <class Key>
 [[nodiscard]] GSORT_HOST_DEVICE constexpr Key fold_number(KeyFold fold, Key raw,
                                                           unsigned sign_shift) {
@@ -274,7 +274,7 @@ struct KeyMap {
   KeyFold fold = KeyFold::kNone;
   bool folds_classes = false;  // equal floats become one number; to_raw() is then not the inverse
   Key nans = 0;                // the number of NaN with one sign; 0 in total order
-  TupleMap<Key> tuple = {};    // where the fold is kTuple
+  TupleMap<Key> tuple = {};    // used if the fold is kTuple
 
   static constexpr unsigned kSignShift = 8 * sizeof(Key) - 1;
   static constexpr Key kSignBit = static_cast<Key>(Key{1} << kSignShift);
@@ -378,7 +378,7 @@ struct KeyMap {
     }
   }
 
-  // Without the tuple, where bytes all stay or are swapped.
+  // Replaces the tuple if all its bytes stay or are swapped.
   [[nodiscard]] constexpr KeyMap simplified() const {
     KeyMap map = *this;
     map.tuple = {};

@@ -1,5 +1,5 @@
 // Loops over many keys, compiled for every vector instruction set and chosen at run time: the key
-// maps, and the order check. All work on keys of any alignment that suits the key's type.
+// maps, and the order check. Keys must have the alignment of their type.
 #pragma once
 
 #include <cstddef>

@@ -1,5 +1,5 @@
-// kway_split: the co-rank of K sorted runs. For an output position d it finds how many elements
-// each run gives to the first d of the merged output, exactly, ties to lower runs.
+// kway_split: the co-rank of K sorted runs. For an output position d it finds exactly how many
+// elements each run gives to the first d of the merged output; ties go to lower runs.
 //
 // Problem. The parts of the output are merged independently, so each part must know its slice of
 // every run. Sampling gives slices of uneven size and fails when one key repeats more often than a
@@ -20,12 +20,12 @@
 //   cuts 3 2 1: the prefix is 1 4 4 | 2 4 | 4.
 //
 // Cost. At most W + 2 probes for keys of W bits, each K binary searches over shrinking windows. A
-// probe asks all runs at once, so that it can be one message where runs lie on other machines.
+// probe asks all runs at once, so that it can be one message if runs lie on other machines.
 //
 // Source. P. Varman, S. Scheufler, B. Iyer, G. Ricard, "Merging multiple lists on
 // hierarchical-memory multiprocessors", JPDC 12(2), 1991, doi:10.1016/0743-7315(91)90022-2, bisects
-// on positions; bisecting on the value is what makes ties cheap and what allows the probes to be
-// answered from fences first.
+// on positions; bisecting on the value makes ties cheap and allows fences to answer the first
+// probes.
 #pragma once
 
 #include <cstdint>
@@ -53,11 +53,11 @@ template <class Index, class Keys, class Key>
 // elements of run i below that key, high[i] those up to it. Returns the sum of low.
 //
 // `count_all(value, low, high, counts)` sets counts[i], for all runs, to how many elements of run i
-// are <= value, knowing that the answer, or what of it may be used, lies in [low[i], high[i]]; it
+// are <= value, knowing that the answer, or the useful part of it, lies in [low[i], high[i]]; it
 // may read memory, fences or disk. `low` and `high` bracket the cut of every run: 0 and the element
-// count, or what a neighbouring split or a look at the fences has found. `probe` is scratch. All
-// three have run_count entries, and none of them overlap. Requires: d lies between the sums of low
-// and high; value_low <= the key at the cut <= value_high.
+// count, or the results of a neighbouring split or of the fences. `probe` is scratch. All three
+// have run_count entries, and none of them overlap. Requires: d lies between the sums of low and
+// high; value_low <= the key at the cut <= value_high.
 template <class Key, class Index, class CountAll>
 GSORT_HOST_DEVICE constexpr Index kway_ties(Index d, std::uint32_t run_count, Key value_low,
                                             Key value_high, Index* low, Index* high, Index* probe,
@@ -78,8 +78,8 @@ GSORT_HOST_DEVICE constexpr Index kway_ties(Index d, std::uint32_t run_count, Ke
     }
     take_probe(enough ? high : low);
   }
-  // The brackets may have come from a coarse look: now count exactly what lies below the value, and
-  // up to it.
+  // The brackets may come from a coarse search: now count the elements below the value, and up to
+  // it, exactly.
   count_all(value_low, low, high, probe);
   take_probe(high);
   if (value_low > 0) {

@@ -1,12 +1,12 @@
-// Which keys of one sorted sequence another one has: the work of --intersect and --subtract.
+// Finds the keys of one sorted sequence that another one has, for --intersect and --subtract.
 //
-// Problem. Both sequences are walked along once, and which of them goes on next is as good as
-// random: a branch that depends on it is mispredicted for every other key.
+// Problem. Both sequences are read once, and which of them advances next is random: a branch that
+// depends on it is mispredicted for every other key.
 //
 // Idea. Each step compares one key with one other, writes the key to both places where it may
-// belong, and adds the results of the comparisons to the places: there is no branch but the end.
-// Where there are many more others than keys, most others are skipped instead: from the last place
-// on in steps of 1, 2, 4, ..., and then by bisection.
+// belong, and adds the results of the comparisons to the places: the only branch is the end of the
+// loop. If there are many more others than keys, most others are skipped instead: from the last
+// place on in steps of 1, 2, 4, ..., and then by bisection.
 //
 //   keys 2 4 7   others 1 2 2 5 7 9      members 2 7, rest 4
 //
@@ -22,7 +22,7 @@
 
 namespace gsort {
 
-// Which keys stay: those that are among the others, or those that are not.
+// The keys that stay: those that are among the others, or those that are not.
 enum class Stay : std::uint8_t { kMembers, kRest };
 
 // Copies the keys that stay to `kept` and all others to `dropped`, both in order; returns how many
@@ -33,8 +33,8 @@ template <class Key>
 std::size_t split_members(std::span<const Key> keys, std::span<const Key> others, Stay stay,
                           Key* kept, Key* dropped);
 
-// How many keys, and their sum modulo 2^64, or 2^128 of keys of 128 bits: two selections of the
-// same keys that differ in one key have other sums.
+// The number of keys, and their sum modulo 2^64 (2^128 for keys of 128 bits): selections that
+// differ in one key have different sums.
 struct KeySum {
   std::uint64_t count = 0;
   UInt128 sum = 0;
@@ -45,8 +45,8 @@ struct KeySum {
 template <class Key>
 [[nodiscard]] KeySum sum_keys(std::span<const Key> keys);
 
-// Of the keys that are among the others, found in another way: what a split is checked by.
-// Requires: as split_members().
+// The sum of the keys that are among the others, found in another way, to check a split. Requires:
+// as split_members().
 template <class Key>
 [[nodiscard]] KeySum sum_members(std::span<const Key> keys, std::span<const Key> others);
 

@@ -34,7 +34,7 @@ struct Numbering {
   [[nodiscard]] std::size_t record_bytes() const { return index_offset() + index_bytes; }
 };
 
-// The bytes of an index where there are so many elements: 4 as long as they suffice.
+// The bytes of an index for this many elements: 4 if they suffice, else 8.
 [[nodiscard]] std::size_t index_bytes_for(std::uint64_t elements);
 
 // Records of these elements. With is_key, the index is their last key, so that no two are equal in

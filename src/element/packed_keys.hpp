@@ -3,8 +3,8 @@
 // average, so that 7 bits a key are enough.
 //
 // Keys are packed in groups of 256, each with its first key and one width for all its differences,
-// so that a group is packed and unpacked by itself, in vector registers or by a warp. With G groups
-// of keys of B bytes, the packed form is
+// so that each group can be packed and unpacked separately, in vector registers or by a warp. With
+// G groups of keys of B bytes, the packed form is
 //
 //   at           bytes         field
 //   0            G * B         the first key of each group, little-endian
@@ -45,7 +45,7 @@ inline constexpr std::size_t kPackRowBytes = 32;  // one word of every lane
   return (count + kPackGroupKeys - 1) / kPackGroupKeys;
 }
 
-// First keys and widths of all groups: where the differences begin.
+// The size of the first keys and widths of all groups; the differences begin after them.
 [[nodiscard]] constexpr std::size_t pack_head_bytes(std::size_t count, std::size_t key_bytes) {
   const std::size_t groups = pack_groups(count);
   const std::size_t aligned = key_bytes < 8 ? 8 : key_bytes;
@@ -53,7 +53,7 @@ inline constexpr std::size_t kPackRowBytes = 32;  // one word of every lane
 }
 
 // Keys are std::uint32_t, std::uint64_t or UInt128. All functions are compiled for every vector
-// instruction set and chosen at run time; none allocates.
+// instruction set and chosen at run time; none of them allocates memory.
 
 // The bytes that `keys` take when packed. Requires: ascending keys.
 template <class Key>

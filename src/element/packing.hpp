@@ -1,4 +1,4 @@
-// Whether runs are kept as packed differences, as --pack-runs asks for it.
+// Whether runs are kept as packed differences (--pack-runs).
 #pragma once
 
 #include <cstddef>
@@ -7,12 +7,13 @@
 namespace gsort {
 
 enum class Packing : std::uint8_t {
-  kAuto,  // where it saves at least a tenth
-  kOn,    // where it saves anything
+  kAuto,  // if it saves at least a tenth
+  kOn,    // if it saves anything
   kOff,
 };
 
-// The most bytes that keys of `plain_bytes` may take packed; keys that would take more stay plain.
+// The most bytes that keys of `plain_bytes` may take if packed; keys that would take more stay
+// plain.
 [[nodiscard]] constexpr std::size_t most_packed_bytes(Packing packing, std::size_t plain_bytes) {
   if (packing == Packing::kOff || plain_bytes == 0) return 0;
   return packing == Packing::kOn ? plain_bytes - 1 : plain_bytes / 10 * 9;

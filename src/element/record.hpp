@@ -2,9 +2,9 @@
 //
 // The keys of a record, one after the other, become one string of bytes whose order as unsigned
 // bytes is the wanted one: the normalised key. Numbers go through the map of their type (key.hpp)
-// and are put down with the most significant byte first; bytes stay as they are, or are
-// complemented where descending. The first eight bytes of it, as a number, are the prefix: nearly
-// all comparisons end there.
+// and are stored with the most significant byte first; bytes stay unchanged, or are complemented if
+// descending. The first eight bytes, as a number, are the prefix, which decides nearly all
+// comparisons.
 //
 // Example: keys 4:i16 and 0:bytes2r of the record "ab..\xff\xff" (little endian): -1 becomes 7f ff,
 // "ab" becomes 9e 9d, so the normalised key is 7f ff 9e 9d and the prefix 0x7fff9e9d00000000.
@@ -37,14 +37,14 @@ class RecordOrder {
   // Whether records with equal prefixes are equal in order.
   [[nodiscard]] bool prefix_is_whole() const { return key_bytes_ <= sizeof(std::uint64_t); }
 
-  // The words of a normalised key, the first one first, zeros behind its end.
+  // The words of a normalised key, in order, with zeros after its end.
   [[nodiscard]] const std::vector<RecordWord>& words() const { return words_; }
 
   [[nodiscard]] std::uint64_t prefix_of(const std::byte* record) const {
     return words_.front().of(record);
   }
 
-  // Whether a comes before b (< 0), behind it (> 0), or neither (0). Ties are the caller's.
+  // Whether a comes before b (< 0), after it (> 0), or neither (0). The caller resolves ties.
   [[nodiscard]] int compare(const std::byte* a, const std::byte* b) const {
     for (const KeyNumber& number : numbers_) {
       const std::uint64_t left = number.read(a);
@@ -56,8 +56,8 @@ class RecordOrder {
 
   [[nodiscard]] std::string normalised_key(const std::byte* record) const;
 
-  // The index of the first record that comes before the one in front of it, or is equal to it where
-  // the order is to be `strict`, less one; the count of records if they are in order.
+  // The index, less one, of the first record that comes before its predecessor, or with `strict` is
+  // equal to it; the count of records if they are in order.
   [[nodiscard]] std::size_t first_disorder(std::span<const std::byte> records,
                                            bool strict = false) const;
 

@@ -1,5 +1,5 @@
-// How records look: their size, and where their keys are. Read next: record.hpp, the order they
-// give.
+// The form of records: their size, and where their keys are. Read next: record.hpp, for their
+// order.
 #pragma once
 
 #include <cstddef>

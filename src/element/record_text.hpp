@@ -1,4 +1,4 @@
-// Elements in words, for messages and reports.
+// Elements as words, for messages and reports.
 #pragma once
 
 #include <cstddef>
@@ -16,15 +16,14 @@ namespace gsort {
 // "0:u32 ascending, 4:bytes10 descending": the keys as --key has them.
 [[nodiscard]] std::string describe_keys(const RecordFormat& format);
 
-// "ascending"; of records, "by " and their keys.
+// "ascending"; for records, "by " and their keys.
 [[nodiscard]] std::string order_words(const ElementFormat& format);
 
 // The values of an element's keys: "17, 'ab\xff'".
 [[nodiscard]] std::string text_of_keys(const ElementFormat& format, const std::byte* element);
 
-// How disorder is told, with the values of the element and of the one in front of it:
-// "element 1,234 is out of order: -3 after 7 (wanted: ascending)"; and "one of each key", where
-// that is wanted, too.
+// The message about disorder, with the values of the element and of its predecessor: "element 1,234
+// is out of order: -3 after 7 (wanted: ascending)"; and "one of each key", if that is wanted, too.
 [[nodiscard]] std::string disorder_words(const ElementFormat& format, bool unique,
                                          std::uint64_t element, std::string_view value,
                                          std::string_view value_before);

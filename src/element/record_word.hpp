@@ -1,4 +1,4 @@
-// Normalised keys in words of eight bytes, for host and device: how one word is made of a record.
+// Normalised keys in words of eight bytes, for host and device: makes one word of a record.
 #pragma once
 
 #include <cstddef>
@@ -15,7 +15,7 @@ struct KeyNumber {
   std::uint32_t bytes = 0;
   bool swaps_bytes = false;
   KeyFold fold = KeyFold::kNone;
-  bool folds_classes = false;  // of floats in numeric order
+  bool folds_classes = false;  // for floats in numeric order
   std::uint64_t nans = 0;      // of one sign; 0 in total order
   std::uint64_t flip = 0;
 

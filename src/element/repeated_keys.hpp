@@ -13,7 +13,7 @@
 
 namespace gsort {
 
-// How many keys differ from the key in front of them; the first one has none in front of it.
+// The number of keys that differ from the key before them, and the first one.
 template <class Key>
 [[nodiscard]] std::size_t count_changes(std::span<const Key> keys);
 
@@ -37,7 +37,7 @@ template <class Key, class ClassOf>
   return found;
 }
 
-// How many keys differ in class from the key in front of them.
+// The number of keys that differ in class from the key before them, and the first one.
 template <class Key, class ClassOf>
 [[nodiscard]] std::size_t count_changes(std::span<const Key> keys, const KeyMap<Key>& map,
                                         const ClassOf& class_of) {
@@ -56,10 +56,9 @@ template <class Key>
   return static_cast<std::size_t>(std::ranges::adjacent_find(keys, {}, class_of) - keys.begin());
 }
 
-// Copies the keys that differ from the key in front of them to `kept`, all others to `repeats`,
-// both in order. `before` stands in front of the first key. Returns the number of kept keys.
-// Requires: room for keys.size() keys at both. `kept` may be where the keys are; else none of the
-// three overlap.
+// Copies the keys that differ from the key before them to `kept`, all others to `repeats`, both in
+// order. `before` is the key before the first one. Returns the number of kept keys. Requires: room
+// for keys.size() keys at both. `kept` may be where the keys are; else none of the three overlap.
 template <class Key>
 std::size_t split_repeats(Key before, std::span<const Key> keys, Key* kept, Key* repeats);
 

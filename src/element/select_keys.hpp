@@ -1,6 +1,5 @@
 // Selection of the keys that come before a bound, compiled for every vector instruction set and
-// chosen at run time. Made for bounds that few keys come before: then it runs at the speed of
-// memory.
+// chosen at run time. If few keys come before the bound, it runs at the speed of memory.
 #pragma once
 
 #include <cstddef>
@@ -13,8 +12,9 @@ namespace gsort {
 
 template <class Key>
 struct KeySelection {
-  std::size_t taken;  // how many keys come before the bound
-  Key least_left;  // the first of all others, as an ordered number; the greatest if there are none
+  std::size_t taken;  // the number of keys before the bound
+  Key least_left;     // the first of all other keys, as an ordered number; the greatest number if
+                      // there are none
 };
 
 // Copies the raw keys whose ordered number is less than `bound` to `taken`, in order.

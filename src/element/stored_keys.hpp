@@ -1,6 +1,6 @@
-// Keys in the form in which runs keep them: blocks, packed where that pays (packed_keys.hpp). An
-// engine that packs and unpacks by itself gives and gets these instead of plain keys, so that only
-// they cross the bus; what lies around them on the disk it never sees.
+// Keys in the form in which runs keep them: blocks, packed if that pays (packed_keys.hpp). An
+// engine that packs and unpacks keys itself gives and gets blocks instead of plain keys, so that
+// only these cross the bus; it never sees the data around them on the disk.
 #pragma once
 
 #include <cstddef>
@@ -16,11 +16,11 @@ inline constexpr std::size_t kPayloadAlignment = 32;
 struct StoredBlocks {
   std::uint64_t count = 0;                     // keys of all of them
   std::span<const std::uint32_t> block_bytes;  // of each payload
-  std::span<const std::byte> payloads;         // one behind the other
+  std::span<const std::byte> payloads;         // one after the other
 };
 
-// Keys [begin, end) of a block of `count` that lies in an engine's buffer, and where in the part
-// that is merged they go. Engines read tables of these as they lie in memory.
+// Keys [begin, end) of a block of `count` keys in an engine's buffer, and their place in the merged
+// part. Engines read tables of this struct from memory.
 struct StoredKeys {
   std::uint64_t payload = 0;   // in bytes from the start of the buffer
   std::uint64_t position = 0;  // in keys from the start of the part

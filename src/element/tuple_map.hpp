@@ -1,5 +1,6 @@
-// How a record that is nothing but keys becomes one number whose order is that of its keys: its
-// bytes move to where they count for most to least, and floats among them are folded, all at once.
+// Makes one number of a record that is nothing but keys, in the order of its keys: bytes move to
+// their place, from the most to the least significant key, and floats among them are folded, all at
+// once.
 //
 //   bytes     those that move by equally far, modulo the width, are moved together by a rotation
 //   floats    x ^ (m - l): of each negative number m is the sign bit and l the least bit, so that
@@ -27,7 +28,7 @@ struct TupleMap {
   Key taken[kBytes] = {};  // [n]: the bytes that move by n bytes towards the most significant one
   Key sign_bits[3] = {};   // of floats of 16, 32 and 64 bits, where they are once moved
 
-  // The bytes that all of it is rotated by, if that is all that is done.
+  // The number of bytes by which the whole key is rotated, if the map does nothing else.
   [[nodiscard]] constexpr std::optional<unsigned> rotation() const {
     if (sign_bits[0] != 0 || sign_bits[1] != 0 || sign_bits[2] != 0) return std::nullopt;
     for (unsigned n = 0; n < kBytes; ++n) {

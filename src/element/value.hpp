@@ -1,4 +1,4 @@
-// The C++ types that keys stand for, where their values matter: decimal text, messages.
+// The C++ types of keys, for code that needs their values: decimal text, messages.
 #pragma once
 
 #include <charconv>
@@ -42,7 +42,7 @@ template <class Value>
   }
 }
 
-// As std::from_chars, for numbers of 128 bits: the digits, then whether all of them fit.
+// Like std::from_chars, for numbers of 128 bits: the digits, then whether all of them fit.
 template <class Value>
 std::from_chars_result read_wide(const char* begin, const char* end, Value& value) {
   const bool negative = kIsSigned<Value> && begin != end && *begin == '-';
@@ -63,7 +63,7 @@ std::from_chars_result read_wide(const char* begin, const char* end, Value& valu
   return {at, std::errc()};
 }
 
-// As std::from_chars. Numbers of 16 bits are read as double and rounded, as NumPy does.
+// Like std::from_chars. Numbers of 16 bits are read as double and rounded, as NumPy does.
 template <class Value>
 std::from_chars_result read_value(const char* begin, const char* end, Value& value) {
   if constexpr (kIsShortFloat<Value>) {

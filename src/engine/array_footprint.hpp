@@ -1,4 +1,4 @@
-// How much memory lanes need that sort many arrays by themselves: as footprint.hpp.
+// The memory of lanes that sort many separate arrays; see footprint.hpp.
 #pragma once
 
 #include <cstdint>
@@ -10,9 +10,9 @@
 
 namespace gsort {
 
-// One lane of the CPU engine. Keys are sorted in the block they were read into, with scratch for an
-// array behind it. Records have an entry each while their array is sorted, and are copied to a
-// second block.
+// One lane of the CPU engine. Keys are sorted in the block into which they were read, with scratch
+// for an array behind it. Records have an entry each while their array is sorted, and are copied to
+// a second block.
 struct CpuArrayFootprint {
   std::uint64_t block_bytes = 0;  // with the room that reading may overwrite
   std::uint64_t scratch_bytes = 0;
@@ -36,7 +36,7 @@ struct CpuArrayFootprint {
 };
 
 // One lane of the CUDA engine: on the host, pinned, the block, which crosses the bus both ways; on
-// the device the block, and a second one with samples and cuts beside it.
+// the device the block, and a second one with samples and cuts.
 struct CudaArrayFootprint {
   [[nodiscard]] static constexpr std::uint64_t host_bytes(std::uint64_t block_bytes) {
     return round_up(block_bytes, kMemoryPageBytes) + kMemoryPageBytes;

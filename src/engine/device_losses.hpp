@@ -1,5 +1,5 @@
-// DeviceLosses: which devices failed in a sort that may do without them, and what was done again
-// because of that.
+// DeviceLosses: the devices that failed in a sort that can continue without them, and the work that
+// was repeated for that reason.
 #pragma once
 
 #include <mutex>
@@ -17,7 +17,7 @@ class DeviceLosses {
   // sort, work that was repeated before does not count.
   void add(const DeviceError& failure, DoneAgain again);
 
-  // The failure since which nothing is to be asked of the device but to release what it holds.
+  // The failure of the device; after it, the device is used only to release its resources.
   [[nodiscard]] std::optional<DeviceError> loss_of(std::optional<int> ordinal) const;
 
   [[nodiscard]] std::vector<LostDevice> all() const;

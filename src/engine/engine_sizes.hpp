@@ -1,6 +1,6 @@
-// Sizes that an engine needs and prefers, for the plan: arithmetic alone, without allocations or
-// calls of devices. Each engine has one; the layouts behind the numbers are in footprint.hpp and
-// its neighbours.
+// Sizes that an engine needs and prefers, for the plan: pure arithmetic, without allocations or
+// device calls. Each engine has an implementation; footprint.hpp and its neighbours have the
+// layouts.
 #pragma once
 
 #include <cstddef>
@@ -20,8 +20,8 @@ struct ElementSize {
 // The memory of one lane.
 struct LaneBytes {
   std::uint64_t arena = 0;   // of the host, laid out by the engine
-  std::uint64_t heap = 0;    // of the host, beside it
-  std::uint64_t device = 0;  // 0 where no device is needed
+  std::uint64_t heap = 0;    // of the host, in addition
+  std::uint64_t device = 0;  // 0 if no device is needed
 };
 
 class EngineSizes {
@@ -34,8 +34,8 @@ class EngineSizes {
   // For arrays of keys; another engine sorts arrays of longer keys.
   [[nodiscard]] virtual std::size_t most_array_key_bytes() const = 0;
 
-  // Chunks: the lanes that overlap where there are several chunks; the most threads that read for
-  // `threads` threads that sort; what one read takes; the most elements that a chunk may have.
+  // Chunks: the lanes that overlap if there are several chunks; the most readers for `threads`
+  // sorting threads; the bytes of one read; the most elements of a chunk.
   [[nodiscard]] virtual unsigned chunk_lanes() const = 0;
   [[nodiscard]] virtual unsigned most_readers(unsigned threads) const = 0;
   [[nodiscard]] virtual std::uint64_t block_bytes(const ElementSize& element,
@@ -52,7 +52,7 @@ class EngineSizes {
                                                                         std::uint64_t block_bytes,
                                                                         unsigned devices) const = 0;
 
-  // Parts of a merge. Larger ones than most_part_bytes() gain nothing.
+  // Parts of a merge. Parts larger than most_part_bytes() are no faster.
   [[nodiscard]] virtual unsigned merge_lanes(unsigned threads) const = 0;
   [[nodiscard]] virtual std::uint64_t most_part_bytes() const = 0;
   [[nodiscard]] virtual LaneBytes merge_lane(const ElementSize& element,

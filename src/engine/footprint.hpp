@@ -1,5 +1,5 @@
-// How much memory a shape needs: plain arithmetic, shared by the plan, which chooses sizes by it,
-// and by the engines, which lay out their memory by it.
+// The memory that a shape needs: pure arithmetic. The plan chooses sizes by it, and engines lay out
+// their memory by it.
 #pragma once
 
 #include <algorithm>
@@ -13,10 +13,10 @@
 namespace gsort {
 
 // The memory of one chunk lane of the CPU engine: pages for the keys, one page of slack for each
-// bucket of each worker (twice: buckets that turn out too large are dealt out again), and a block
-// buffer for each worker, all in one pool, since a block that is kept where it was read takes the
-// place of the pages that its keys would fill; the lines of each partitioner; and for each worker
-// two buffers of the largest bucket that is sorted at once.
+// bucket of each worker (twice: buckets that are too large are dealt out again), and a block buffer
+// for each worker, all in one pool, since a block that is kept where it was read replaces the pages
+// that its keys would fill; the lines of each partitioner; and for each worker two buffers of the
+// size of the largest bucket that is sorted at once.
 struct CpuChunkFootprint {
   std::uint64_t key_bytes = 0;
   unsigned workers = 1;
@@ -26,11 +26,11 @@ struct CpuChunkFootprint {
   std::uint64_t pages = 0;
   std::uint64_t block_bytes = 0;
 
-  // Keys of one bucket. Measured on Zen 4 cores, whole sorts of 1 GiB with 128 MiB, so 24
-  // chunks, user time with 2^13, 2^14, 2^15 and 2^16 keys: u32 3.4, 3.3, 3.2 and 4.2 s, u64 3.3,
-  // 3.1, 2.9 and 3.8 s. Small buckets have short digits, few ones waste pages less.
+  // Keys of one bucket. Measured on Zen 4 cores, whole sorts of 1 GiB with 128 MiB, so 24 chunks,
+  // user time with 2^13, 2^14, 2^15 and 2^16 keys: u32 3.4, 3.3, 3.2 and 4.2 s, u64 3.3, 3.1, 2.9
+  // and 3.8 s. Small buckets have short digits; few buckets waste fewer pages.
   static constexpr std::uint64_t kBucketTarget = std::uint64_t{1} << 15;
-  // Less for small chunks: the buffers of all workers should stay small beside the keys.
+  // Less for small chunks: the buffers of all workers should be small compared with the keys.
   static constexpr std::uint64_t kLeastBucketTarget = std::uint64_t{1} << 12;
   static constexpr std::uint64_t kMostBuckets = 4096;
   static constexpr std::uint64_t kMostPageBytes = 16 * kKiB;
@@ -56,16 +56,16 @@ struct CpuChunkFootprint {
     return f;
   }
 
-  // Buckets that a bucket too large is dealt out to.
+  // The number of buckets to which a bucket that is too large is dealt out.
   static constexpr std::uint64_t kMostSplit = 256;
 
   // Pages that a worker takes from the pool at once.
   static constexpr std::uint64_t kPagesAtOnce = 16;
 
-  // Pages that are not full, or taken and not used. Each worker begins one in each bucket. Buckets
-  // that turn out too large are dealt out again, at most 8 times for keys of 64 bits (a pass
-  // narrows the range by 2^8 or ends); a pass makes no more buckets than there were, and kMostSplit
-  // for each worker while they share one.
+  // Pages that are not full, or taken but not used. Each worker begins one in each bucket. Buckets
+  // that are too large are dealt out again, at most 8 times for keys of 64 bits (a pass narrows the
+  // range by 2^8 or ends); a pass makes no more buckets than there were, and kMostSplit for each
+  // worker while they share one.
   static constexpr std::uint64_t slack_pages(std::uint64_t buckets, std::uint64_t workers) {
     return std::max<std::uint64_t>(2 * workers, 8) * buckets +
            (kMostSplit + 2 * kPagesAtOnce) * workers;
@@ -78,7 +78,7 @@ struct CpuChunkFootprint {
   [[nodiscard]] constexpr std::uint64_t block_pages() const {
     return round_up(block_bytes, std::max(page_bytes, kMemoryPageBytes)) / page_bytes;
   }
-  // A full block that fills its pages can be kept at no cost.
+  // A full block that fills its pages can be kept without wasting memory.
   [[nodiscard]] constexpr bool can_keep_blocks() const {
     return block_pages() * page_bytes == block_bytes;
   }
@@ -86,12 +86,12 @@ struct CpuChunkFootprint {
     return round_up(bucket_elements * key_bytes, kMemoryPageBytes);
   }
   // Lines, cursors and chains live on the heap: 128 bytes a bucket and worker, 8 bytes a page; and
-  // groups of buckets, with the intervals and groups of blocks that are kept.
+  // groups of buckets, with the intervals and groups of kept blocks.
   [[nodiscard]] constexpr std::uint64_t heap_bytes() const {
     const std::uint64_t blocks = can_keep_blocks() ? div_up(pages, block_pages()) : 0;
     return buckets * workers * 160 + pool_bytes() / page_bytes * 8 + buckets * 192 + blocks * 192;
   }
-  // A multiple of the largest page: lanes lie one behind the other, and pages must be aligned.
+  // A multiple of the largest page: lanes lie back to back, and pages must be aligned.
   [[nodiscard]] constexpr std::uint64_t arena_bytes() const {
     return round_up(pool_bytes() + std::uint64_t{2} * workers * piece_bytes(), kMostPageBytes);
   }
@@ -113,11 +113,11 @@ struct CpuMergeFootprint {
   }
 };
 
-// The memory of one lane of the CUDA engine. On the device, for a chunk: the keys, and a second
-// array with a little for samples and cuts beside it. For a part: the slices, the result, and what
-// a merge in several passes needs beside them. On the host, pinned: a block buffer for each thread
-// that reads a chunk, or the slices of a part, and piece buffers on the way out, one for each
-// thread that proves and puts pieces. On the way out, pieces may use the memory of the input, too.
+// The memory of one lane of the CUDA engine. On the device, for a chunk: the keys, a second array,
+// and a little for samples and cuts. For a part: the slices, the result, and the scratch memory of
+// a merge in several passes. On the host, pinned: a block buffer for each thread that reads a
+// chunk, or the slices of a part, and output buffers for pieces, one for each thread that proves
+// and puts pieces. Output pieces may also use the memory of the input.
 struct CudaFootprint {
   static constexpr unsigned kMostReaders = 32;            // more threads read no faster
   static constexpr std::uint64_t kPieceBytes = 8 * kMiB;  // one copy from the device, one put
@@ -130,7 +130,7 @@ struct CudaFootprint {
   [[nodiscard]] static constexpr std::uint64_t allocated_bytes(std::uint64_t array_bytes) {
     return round_up(array_bytes, kDevicePageBytes);
   }
-  // As much as any sort or merge of so many bytes of keys needs; held to it by a test.
+  // The scratch memory that any sort or merge of this many bytes of keys needs. A test checks it.
   [[nodiscard]] static constexpr std::uint64_t scratch_bytes(std::uint64_t key_bytes) {
     return key_bytes + key_bytes / 20 + kMiB;
   }
@@ -140,8 +140,8 @@ struct CudaFootprint {
   [[nodiscard]] static constexpr unsigned readers(unsigned threads) {
     return std::min(threads, kMostReaders);
   }
-  // The number of putters of a lane: at most `most`, and as many as there are threads, and piece
-  // buffers in lane_bytes; but at least kLeastPutters.
+  // The number of putters of a lane: limited by `most`, by the threads and by the piece buffers in
+  // lane_bytes, but at least kLeastPutters.
   [[nodiscard]] static constexpr unsigned putters(unsigned threads, unsigned most,
                                                   std::uint64_t lane_bytes) {
     const std::uint64_t of_use =

@@ -5,9 +5,9 @@
 
 namespace gsort {
 
-// Passes on every call that is not about pieces: all sinks behind this one must know when an
-// engine's threads begin, end or fail. Blocks, and pieces in two steps, would bypass put(), so a
-// sink that accepts them overrides their functions.
+// Passes on every call that is not about pieces: all later sinks must know when an engine's threads
+// begin, end or fail. Blocks, and pieces in two steps, would bypass put(), so a sink that accepts
+// them overrides their functions.
 class PassingSink : public PieceSink {
  public:
   void abandon() noexcept override { next_.abandon(); }

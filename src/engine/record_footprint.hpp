@@ -1,4 +1,4 @@
-// How much memory records need: as footprint.hpp, for elements that are records.
+// The memory that records need: as footprint.hpp, for elements that are records.
 #pragma once
 
 #include <algorithm>
@@ -11,8 +11,8 @@
 
 namespace gsort {
 
-// The size of the blocks in which records are read: whole records, and where that is possible whole
-// pages of the disk, so that the next block is aligned, too.
+// The size of the blocks in which records are read: whole records, and if possible whole pages of
+// the disk, so that the next block is aligned, too.
 [[nodiscard]] constexpr std::uint64_t record_block_bytes(std::uint64_t record_bytes,
                                                          std::uint64_t wanted_bytes) {
   const std::uint64_t both = std::lcm(record_bytes, kMemoryPageBytes);
@@ -21,7 +21,7 @@ namespace gsort {
 }
 
 // The memory of one chunk lane of the CPU engine: the records where they were read, two entries for
-// each, and for each worker a buffer in which the sorted records are put together.
+// each, and for each worker a buffer in which the sorted records are collected.
 struct CpuRecordChunkFootprint {
   static constexpr std::uint64_t kEntryBytes = 16;
   static constexpr std::uint64_t kMostElements = ~std::uint32_t{0} / 2;  // slots have 32 bits
@@ -42,7 +42,7 @@ struct CpuRecordChunkFootprint {
     f.workers = workers;
     f.elements = chunk_elements;
     f.block_bytes = block_bytes;
-    // Blocks that come short are copied together into one.
+    // Blocks that are not full are copied together into one.
     f.blocks = div_up(chunk_elements, block_bytes / record_bytes) + workers + 1;
     return f;
   }
@@ -68,7 +68,7 @@ struct CpuRecordChunkFootprint {
 };
 
 // The memory of one merge lane of the CPU engine: the slices of a part, an entry for each record,
-// and a buffer in which the merged records are put together.
+// and a buffer in which the merged records are collected.
 struct CpuRecordMergeFootprint {
   std::uint64_t part_bytes = 0;
   std::uint64_t entries_bytes = 0;

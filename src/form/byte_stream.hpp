@@ -1,5 +1,4 @@
-// ByteStream: bytes in order, wherever they come from: a file, a pipe, or a decoder over another
-// stream.
+// ByteStream: bytes in order, from a file, a pipe, or a decoder over another stream.
 #pragma once
 
 #include <cstddef>

@@ -1,5 +1,5 @@
-// The codecs that inputs and outputs may be compressed with, and what is known of them without
-// their libraries. io/codecs decodes and encodes.
+// The codecs of inputs and outputs, and facts about them that need no libraries. io/codecs decodes
+// and encodes.
 #pragma once
 
 #include <cstddef>
@@ -11,8 +11,8 @@
 
 namespace gsort {
 
-// One row each: the enumerator, the name (that of the command, too), and the suffix. The options
-// are made from these rows.
+// One row for each codec: the enumerator, the name, which is also that of the command, and the
+// suffix. The options are made from these rows.
 #define GSORT_CODECS(ROW)     \
   ROW(kGzip, "gzip", "gz")    \
   ROW(kBzip2, "bzip2", "bz2") \
@@ -41,15 +41,15 @@ struct CodecFacts {
   // at most 2 MiB.
   std::uint64_t (*compressor_bytes)(std::uint64_t level);
   std::uint64_t (*decompressor_bytes)(std::uint64_t level);
-  // Whether no stream needs more for its decoder than its first header says.
+  // Whether no decoder needs more memory than its stream's first header says.
   bool header_says_all;
-  std::string_view memory_word;      // what a decoder's memory is for: "dictionary"
-  std::string_view command_options;  // for the command to read all there is: " --long=31"
+  std::string_view memory_word;      // the use of a decoder's memory: "dictionary"
+  std::string_view command_options;  // with which the command reads every stream: " --long=31"
 };
 
 // kNone, then in the order of GSORT_CODECS. Elements are compressed in short stretches, many at
-// once, so high levels, which look far back, gain little: bzip2 and xz are given the level whose
-// window such a stretch fills.
+// once, so high levels, which look far back, gain little: bzip2 and xz use the level whose window
+// such a stretch fills.
 inline constexpr CodecFacts kCodecFacts[] = {
     {.levels = {0, 0, 0},
      .compressor_bytes = [](std::uint64_t) -> std::uint64_t { return 0; },
@@ -86,7 +86,7 @@ inline constexpr CodecFacts kCodecFacts[] = {
      .header_says_all = false,
      .memory_word = "dictionary",
      .command_options = ""},
-    // zstd: its window is no longer than the frame
+    // zstd; its window is no longer than the frame
     {.levels = {1, 19, 3},
      .compressor_bytes =
          [](std::uint64_t level) {

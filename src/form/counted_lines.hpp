@@ -25,12 +25,12 @@ inline constexpr const char* kCountsHint =
                                                          const KeyFormat& format,
                                                          std::span<std::byte> raw_pairs);
 
-// Copies lines of keys to `out`, each behind its count, and returns the bytes written.
-// Requires: `key_lines` is a line for each count; room for kMostCountBytes more for each.
+// Copies lines of keys to `out`, each after its count, and returns the bytes written. Requires:
+// `key_lines` has a line for each count; room for kMostCountBytes more for each.
 std::size_t put_counts_in_front(std::span<const std::uint64_t> counts, std::string_view key_lines,
                                 char* out);
 
-// Whether `text` is what that must write.
+// Whether `text` is the correct result of put_counts_in_front().
 [[nodiscard]] bool has_counts_in_front(std::string_view text, std::span<const std::uint64_t> counts,
                                        std::string_view key_lines);
 

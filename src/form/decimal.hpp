@@ -1,7 +1,7 @@
 // Keys as decimal text, one a line: parsing and formatting at about the speed of memory.
 //
-// Eight characters are looked at in one 64-bit word. Parsing: xor with "00000000" turns digits into
-// 0 to 9, one addition finds the first byte that is none, a shift drops what follows it, and three
+// Eight characters are processed in one 64-bit word. Parsing: xor with "00000000" turns digits into
+// 0 to 9, one addition finds the first byte that is not a digit, a shift drops the rest, and three
 // multiplications join the eight digits:
 //
 //   "12345\n.."  -> bytes 1 2 3 4 5 ? ? ?  -> shifted 0 0 0 1 2 3 4 5
@@ -9,10 +9,10 @@
 //   fours  100*pair0+pair1                  -> 0001 2345
 //   eight  10000*four0+four1                -> 12345
 //
-// Formatting runs the same way back: divisions by constants, as multiplications, split eight digits
-// into bytes, and leading zeros are shifted out. Floating-point numbers go through std::from_chars
-// and std::to_chars: the shortest text that reads back as the same bits.
-// Source: D. Lemire, "Number parsing at a gigabyte per second", doi:10.1002/spe.2984.
+// Formatting is the inverse: divisions by constants, as multiplications, split eight digits into
+// bytes, and leading zeros are shifted out. Floating-point numbers go through std::from_chars and
+// std::to_chars: the shortest text that reads back as the same bits. Source: D. Lemire, "Number
+// parsing at a gigabyte per second", doi:10.1002/spe.2984.
 #pragma once
 
 #include <cstddef>
@@ -25,7 +25,7 @@
 
 namespace gsort {
 
-// Bytes behind a text that must be readable, and behind formatted text writable: whole words are
+// Bytes after a text that must be readable, and after formatted text writable: whole words are
 // moved.
 inline constexpr std::size_t kTextSlack = 32;
 
@@ -37,7 +37,7 @@ inline constexpr std::size_t kLeastLineBytes = 2;  // a digit and a newline
 
 [[nodiscard]] std::size_t count_newlines(std::string_view text);
 
-// A line that is no number of the type: its number in the text, from 0, and where it starts.
+// A line that is not a number of the type: its number in the text, from 0, and its start.
 struct BadLine {
   std::size_t line = 0;
   std::size_t begin = 0;
@@ -55,8 +55,8 @@ struct BadLine {
 [[nodiscard]] std::optional<BadLine> parse_lines(std::string_view text, const KeyFormat& format,
                                                  std::span<std::byte> raw_keys);
 
-// How many of the keys are NaN that their text does not tell from others: it says "nan" or "-nan",
-// which reads back as the quiet NaN without a payload.
+// The number of NaN whose bits their text does not hold: it is "nan" or "-nan", which reads back as
+// the quiet NaN without a payload.
 [[nodiscard]] std::uint64_t count_lost_nan_payloads(std::span<const std::byte> raw_keys,
                                                     const KeyFormat& format);
 

@@ -11,16 +11,16 @@
 
 namespace gsort {
 
-// The largest window of zstd that is read: as far as the zstd command goes unasked.
+// The largest window of zstd that gsort reads: the default limit of the zstd command.
 inline constexpr std::uint64_t kMostZstdWindow = 128 * kMiB;
 
-// As much as such a window takes with all that belongs to it.
+// The memory of a decoder with such a window.
 inline constexpr std::uint64_t kMostDecoderShare = 136 * kMiB;
 
 // The memory that one input asks for.
 struct DecoderNeed {
-  Codec codec = Codec::kNone;  // kNone: a stream that nobody has read from yet
-  std::uint64_t bytes = 0;     // as far as its first header says; 0: it is not known
+  Codec codec = Codec::kNone;  // kNone: a stream that has not been read yet
+  std::uint64_t bytes = 0;     // according to its first header; 0: unknown
 
   friend bool operator==(const DecoderNeed&, const DecoderNeed&) = default;
 };
@@ -29,8 +29,8 @@ struct DecoderNeed {
 // that is more and was planned for.
 struct DecoderLimit {
   std::uint64_t share_bytes = UINT64_MAX;
-  // For messages: -S must be so many times the share, and cannot be more than the machine has.
-  std::uint64_t budget_factor = 0;  // 0: nobody has planned
+  // For messages: -S must be this many times the share, and cannot be more than the machine has.
+  std::uint64_t budget_factor = 0;  // 0: there is no plan
   std::uint64_t most_budget_bytes = 0;
 };
 
@@ -40,7 +40,7 @@ struct DecoderLimit {
 // The command that decompresses a file without gsort: "xz -dc in.xz".
 [[nodiscard]] std::string decompress_command(Codec codec, std::string_view path);
 
-// The options that say what the suffixes before a codec's say: "--format=text -t TYPE".
+// The options with the meaning of the suffixes before a codec's: "--format=text -t TYPE".
 [[nodiscard]] std::string form_words(std::string_view path);
 
 // The command, and how gsort sorts the result: "xz -dc in.npy.xz | gsort --format=npy". `command`

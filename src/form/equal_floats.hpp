@@ -31,8 +31,8 @@ void make_alike_and_check(std::span<std::byte> elements, std::size_t element_byt
 // Requires: keys of at most 64 bits, none of them bf16, which NumPy lacks; `to` has room for all.
 void copy_for_numpy(std::span<const std::byte> keys, const KeyFormat& format, std::byte* to);
 
-// Returns the index of the first key whose copy is not as described above; the number of keys if
-// there is none.
+// The index of the first key whose copy is not as described above; the number of keys if there is
+// none.
 [[nodiscard]] std::size_t first_other_for_numpy(std::span<const std::byte> keys,
                                                 const KeyFormat& format, const std::byte* copies);
 

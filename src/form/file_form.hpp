@@ -1,5 +1,5 @@
-// How elements stand in files: as raw bytes, behind a count (SOSD), as decimal text or a NumPy
-// array, and compressed by which codec. A name's suffixes, in any case, give it from the end:
+// The form of elements in files: raw bytes, raw bytes after a count (SOSD), decimal text or a NumPy
+// array; and the codec. The suffixes of a name, upper or lower case, give it, from the end:
 // "x.u64.txt.gz" is gzip over text over u64.
 #pragma once
 
@@ -20,7 +20,7 @@ enum class FileFormat : std::uint8_t { kBinary, kText, kNpy, kSosd };
   return format == FileFormat::kNpy || format == FileFormat::kSosd;
 }
 
-// The most bytes before the elements, and the most behind them: gsort keeps both in memory until it
+// The most bytes before the elements, and the most after them: gsort keeps both in memory until it
 // writes them.
 inline constexpr std::uint64_t kMostSkipBytes = std::uint64_t{16} << 20;
 
@@ -51,13 +51,13 @@ struct OutputForm {
 // The text after the last dot of the file's name; empty if there is none.
 [[nodiscard]] std::string_view suffix_of(std::string_view path);
 
-// The form that the suffixes of a name say; none if they say none. A suffix of a key type, ".bin"
-// and ".raw" say kBinary.
+// The form that the suffixes of a name give; none if they give none. A suffix of a key type, ".bin"
+// and ".raw" give kBinary.
 [[nodiscard]] std::optional<Codec> codec_of_path(std::string_view path);
 [[nodiscard]] std::optional<FileFormat> format_of_path(std::string_view path);
 
-// Whether the input is read as it is, although its name says that a codec made it: the other
-// suffixes do not describe these bytes.
+// Whether the input is read without decompressing it, although its name has the suffix of a codec:
+// the other suffixes then do not describe its bytes.
 [[nodiscard]] bool is_read_compressed(const InputForm& form, std::string_view path);
 
 // How to read the input of this name: by --format, else by the name.

@@ -1,5 +1,5 @@
 // Known layouts: files that gsort can sort as raw elements, if options say where these are. The
-// functions below find these options from the header of a file.
+// functions below find the options from the header of a file.
 //
 //   FITS             blocks of 2,880 bytes: cards of 80 characters up to END, then big-endian data
 //                    (a binary table, or an image), then the next header

@@ -31,13 +31,13 @@ struct NpyHeader {
   std::uint64_t column_elements = 0;  // of a column in Fortran order; else 0
 };
 
-// Reads the header from the start of a file's bytes; `path` names it in errors.
-// Throws: Error(kInput) if it is no such file, or if the array cannot be sorted (other dtypes,
-// more than two dimensions, or none); its hint says what to do.
+// Reads the header from the start of a file's bytes; errors name the file as `path`. Throws:
+// Error(kInput) if it is not such a file, or if the array cannot be sorted (other dtypes, more than
+// two dimensions, or none); the hint says what to do.
 [[nodiscard]] NpyHeader read_npy_header(ByteStream& from, const std::string& path);
 
-// Parses the braces and the text between them: Latin-1 in versions 1 and 2, UTF-8 from 3 on.
-// Names of fields become UTF-8; the dtype stays as it is, for the output's header. Throws: as
+// Parses the braces and the text between them: Latin-1 in versions 1 and 2, UTF-8 from 3 on. Names
+// of fields become UTF-8; the dtype stays unchanged, for the output's header. Throws: as
 // read_npy_header.
 [[nodiscard]] NpyHeader parse_npy_dictionary(std::string_view text, const std::string& path,
                                              int version = 1);
@@ -46,7 +46,7 @@ struct NpyHeader {
 [[nodiscard]] StoredDtype npy_dtype_of(const KeyFormat& key);
 
 // The dtype of keys with their counts (element/counted_keys.hpp): a record of `key` and `count`.
-// `stored` is the dtype of the keys where it says more than `key`.
+// `stored` is the dtype of the keys, if it says more than `key`.
 [[nodiscard]] StoredDtype counted_dtype_of(const KeyFormat& key,
                                            const std::optional<StoredDtype>& stored);
 

@@ -11,13 +11,13 @@
 
 namespace gsort::io {
 
-// The Error for an array that cannot be sorted, with the way out.
+// The Error for an array that cannot be sorted, with a hint.
 [[nodiscard]] Error bad_array(const std::string& path, std::string reason, std::string_view hint);
 
-// The Error for what is no header.
+// The Error for an invalid header.
 [[nodiscard]] Error bad_header(const std::string& path, std::string reason);
 
-// The text that bytes of Latin-1 stand for.
+// The UTF-8 text of bytes in Latin-1.
 [[nodiscard]] inline std::string utf8_of_latin1(std::string_view bytes) {
   std::string text;
   for (const char byte : bytes) {
@@ -31,8 +31,8 @@ namespace gsort::io {
   return text;
 }
 
-// Every member skips blanks in front of what it reads. Throws: Error(kInput) when something else is
-// there.
+// Every member skips blanks before the part that it reads. Throws: Error(kInput) if that part is
+// missing.
 class LiteralReader {
  public:
   LiteralReader(std::string_view text, const std::string& path, bool is_latin1 = false)
@@ -63,7 +63,7 @@ class LiteralReader {
     if (!accept(',') && peek() != end) fail();
   }
 
-  // A text without its quotation marks; what a backslash stands in front of stays as it is.
+  // A text without its quotation marks; a character after a backslash is never the end.
   std::string_view quoted() {
     const char quote = peek();
     if (quote != '\'' && quote != '"') fail();

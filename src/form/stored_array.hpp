@@ -14,7 +14,7 @@ namespace gsort {
 // The dtype of an array as a header has it, word for word.
 struct StoredDtype {
   std::string descr;  // "'<M8[ns]'", "[('key', '<u8'), ('value', '<f4')]"
-  int version = 1;    // of the format: what the text is encoded in
+  int version = 1;    // of the format, which decides the encoding of the text
 
   friend bool operator==(const StoredDtype&, const StoredDtype&) = default;
 };
@@ -24,7 +24,7 @@ struct StoredField {
   std::string name;
   std::uint32_t offset = 0;
   std::uint32_t bytes = 0;
-  std::vector<KeyField> keys;  // that give its order; none for what has no order here
+  std::vector<KeyField> keys;  // that give its order; none for a field without an order
   bool is_padding = false;
 };
 
@@ -36,12 +36,12 @@ struct StoredRecords {
 
 struct StoredArray {
   std::optional<KeyFormat> key;          // type and byte order, never descending; or
-  std::optional<StoredRecords> records;  // what elements are instead of keys
+  std::optional<StoredRecords> records;  // the form of elements that are not keys alone
   // Set if it says more than the key does: for records, booleans and times.
   std::optional<StoredDtype> dtype;
   std::uint64_t row_elements = 0;  // in a row of an array of two dimensions; 0: no rows, or a table
-  std::uint64_t columns = 0;  // in a table: an array whose rows are the elements; `records` then has
-                              // only the size of a row, and `key` is that of a table of keys
+  std::uint64_t columns = 0;  // in a table: an array whose rows are the elements; `records` then
+                              // has only the size of a row, and `key` is that of a table of keys
   std::optional<std::uint64_t> empty_rows = {};  // of an array of rows without elements
 
   [[nodiscard]] std::uint64_t element_bytes() const {

@@ -1,4 +1,4 @@
-// Messages about an invalid line of decimal text: where it is, what is wrong, and what is valid.
+// Errors about an invalid line of decimal text: its place, the fault, and the valid form.
 #pragma once
 
 #include <cstdint>
@@ -10,8 +10,8 @@
 
 namespace gsort::io {
 
-// Line `number` (from 1) of `path` holds `line`, which is no key of `type`. Quotes what is wrong,
-// shortened, and nothing else of the file.
+// The Error for line `number` (from 1) of `path`, which holds `line`, not a key of `type`. Quotes
+// only the fault, shortened.
 [[nodiscard]] Error bad_line(const std::string& path, std::uint64_t number, std::string_view line,
                              KeyType type);
 

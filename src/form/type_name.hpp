@@ -27,7 +27,7 @@ struct NamedType {
 // The possible names, for the hint of an Error about `word`.
 [[nodiscard]] std::string hint_for_type(std::string_view word);
 
-// With the capitals A to Z changed to small letters.
+// The text with the letters A to Z in lower case.
 [[nodiscard]] std::string lower_case(std::string_view text);
 
 }  // namespace gsort

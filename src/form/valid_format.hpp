@@ -1,5 +1,5 @@
-// Bounds of formats that come from outside: from options, from headers of arrays and manifests, and
-// from programs that call the library.
+// Bounds of formats from outside: from options, from headers of arrays and manifests, and from
+// programs that call the library.
 #pragma once
 
 #include <cstdint>
@@ -21,7 +21,7 @@ enum class KeyProblem : std::uint8_t {
 // Whether these records can have one more key.
 [[nodiscard]] KeyProblem problem_of_key(const RecordFormat& records, const KeyField& key);
 
-// The key of these records with which it shares a byte; null if there is none.
+// The key of these records that shares a byte with it; null if there is none.
 [[nodiscard]] const KeyField* overlapped_key(const RecordFormat& records, const KeyField& key);
 
 // Whether there is such a type, and records have a size and keys that they can have.

@@ -1,5 +1,5 @@
-// From arrays of keys in device memory, as the public headers have them, to what the GPU engine
-// takes. Not installed.
+// Converts arrays of keys in device memory from the types of the public headers to those of the GPU
+// engine. Not installed.
 #pragma once
 
 #include <limits>
@@ -48,7 +48,7 @@ template <DeviceKey Key>
   return reinterpret_cast<Bits<Key>*>(keys);
 }
 
-// Sets what every request has: the maps, scratch memory and the stream.
+// Sets the members of every request: the maps, scratch memory and the stream.
 template <DeviceKey Key, class Request>
 void complete(Request& request, Order order, const DeviceScratch& scratch, DeviceStream stream) {
   request.load_map = map_of<Key>(order);

@@ -1,4 +1,4 @@
-// From the type of a key in C++ to gsort's own words for it.
+// Converts C++ types of keys to gsort's key types.
 #pragma once
 
 #include <concepts>
@@ -9,7 +9,7 @@
 
 namespace gsort::library {
 
-// The unsigned number as wide as Key, as which engines handle it.
+// The unsigned number with the width of Key, which engines sort.
 template <class Key>
 using Bits = KeyOf<Key>;
 

@@ -24,7 +24,7 @@ void keys_call(unsigned threads, std::string_view call, const Work& work) {
   }
 }
 
-// Fewer keys are sorted in less time than it takes to ask the host for its cores.
+// Sorting fewer keys takes less time than asking the host for its cores.
 inline unsigned cores_for_bytes(std::size_t bytes, unsigned threads) {
   if (bytes < cpu::kLeastSharedBytes) return 1;
   return cores_for(threads == 0 ? std::nullopt : std::optional(threads));

@@ -1,5 +1,5 @@
-// Errors in the words of a caller that has filled in Options: the program's messages name options;
-// these name members instead.
+// Errors for a caller that has filled in Options: they name members instead of command-line
+// options.
 #pragma once
 
 #include <string>

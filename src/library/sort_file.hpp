@@ -1,5 +1,5 @@
-// Sorting files as the program does: read, sort, spill what does not fit, prove, and put the output
-// in place whole or not at all.
+// Sorts files as the program does: reads, sorts, spills data that does not fit in memory, proves,
+// and gives the output its name only when it is complete.
 //
 //   gsort::Options options;
 //   options.inputs = {"dump.u64"};

@@ -23,9 +23,9 @@ struct Job {
   TypeSource type_source = TypeSource::kCaller;
   bool looks_like_sosd = false;  // the first input does, but is read as raw keys
 
-  // With --argsort and --shuffle, an element of the input. --argsort sorts it together with its
-  // position, and writes only the position. --shuffle sorts it by a number that is derived from its
-  // position and the seed, and writes only the element.
+  // With --argsort and --shuffle, the elements of the input. --argsort sorts them together with
+  // their positions, and writes only the positions. --shuffle sorts them by numbers derived from
+  // their positions and the seed, and writes only the elements.
   std::optional<ElementFormat> numbered;
   std::optional<std::uint64_t> shuffle_seed;
   std::size_t index_bytes = 0;    // of a position in memory and in runs
@@ -33,12 +33,12 @@ struct Job {
   std::size_t padding_bytes = 0;  // before it (Numbering)
 
   bool unique = false;               // one of each element comes out, as of a set operation
-  bool counts = false;               // with unique, of keys: each comes out with its count
+  bool counts = false;               // with unique, for keys: each comes out with its count
   bool adds_counts = false;          // inputs are keys with counts, and counts are added up
   std::uint64_t min_count = 1;       // with counts: keys that occur less often do not come out
   std::optional<std::uint64_t> top;  // the output has only the first ones of the result
-  std::uint64_t merged_inputs = 0;   // that are sorted already; 0: they are not
-  SetOperation set_operation = SetOperation::kNone;  // on these
+  std::uint64_t merged_inputs = 0;   // the number of inputs, if they are sorted already; else 0
+  SetOperation set_operation = SetOperation::kNone;  // on sorted inputs
   // Elements of each array that is sorted on its own; 0: the input is one array. Never more than a
   // file can hold: an array longer than the input is the input, and sums of such numbers, and their
   // products with the bytes of an element, stay within 64 bits.
@@ -50,11 +50,13 @@ struct Job {
   std::uint64_t row_elements = 0;  // of an array of two dimensions; the output has them
   std::uint64_t columns = 0;       // in a table, whose rows are the elements; the output is one
   std::optional<std::uint64_t> empty_rows;  // of an array whose rows have no elements; the same
-  std::optional<StoredDtype> dtype;  // of the output, if that is an array and the key does not say
+  std::optional<StoredDtype> dtype;         // of the output, if it is an array and the key does not
+                                            // determine it
   bool verify_encoding = false;
   bool resumable = false;                 // runs outlive the process
-  bool forms_share = false;               // runs are all that is made
-  std::uint64_t least_program_bytes = 0;  // of -S, left to the program and its libraries
+  bool forms_share = false;               // only runs are made
+  std::uint64_t least_program_bytes = 0;  // the part of -S that is left to the program and its
+                                          // libraries
   // With --take: the elements of the part of the output. Only this part is made, from runs that
   // other processes have formed.
   std::optional<std::uint64_t> part_elements;
@@ -89,26 +91,25 @@ struct Job {
                                : shown.value_or(element);
   }
 
-  // Whether the place of a piece in the output depends on the pieces in front of it. If so, pieces
-  // are put in the order of their positions, whatever the output is, and merges stage their parts.
+  // Whether the place of a piece in the output depends on earlier pieces. If so, pieces are put in
+  // the order of their positions, whatever the output is, and merges stage their parts.
   [[nodiscard]] bool needs_order() const { return unique || !output_form.is_plain(); }
 
-  // The bytes of an element of the output in raw form; of a position, the most it may have.
+  // The bytes of an element of the output in raw form; for a position, the most it may have.
   [[nodiscard]] std::size_t result_bytes() const {
     if (writes_positions()) return index_bytes;
     return input_element().bytes() + (counts ? kCountBytes : 0);
   }
 
-  // The keys of the output; of positions the widest.
+  // The keys of the output; for positions, the widest.
   [[nodiscard]] KeyFormat result_key() const {
     if (!writes_positions()) return input_element().key;
     return {index_bytes == 4 ? KeyType::kU32 : KeyType::kU64, numbered->key.big_endian, false};
   }
 };
 
-// `stored` is what the headers of the inputs say; neither key nor records where there are none.
-// `input_bytes` are those of all elements, if known. Throws: Error(kUsage) where they do not go
-// together.
+// `stored` comes from the headers of the inputs; without headers, it has neither key nor records.
+// `input_bytes` is the size of all elements, if known. Throws: Error(kUsage) if these disagree.
 [[nodiscard]] Job make_job(const Options& options, const StoredArray& stored = {},
                            std::optional<std::uint64_t> input_bytes = {});
 

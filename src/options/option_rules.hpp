@@ -11,7 +11,7 @@
 
 namespace gsort {
 
-// The options, and what the headers of the inputs say, if they have been read.
+// The options, and the facts from the headers of the inputs, if they have been read.
 struct Asked {
   const Options& options;
   const StoredArray& stored;

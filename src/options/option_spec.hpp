@@ -1,6 +1,6 @@
-// One row of the option table, and the table. The parser, -h, --help, the manual page and the
-// completions of the shells read nothing else, so a new option is one field in Options and one row
-// in option_table.cpp.
+// One row of the option table, and the table. The parser, -h, --help, the manual page and the shell
+// completions read only this table, so a new option is one field in Options and one row in
+// option_table.cpp.
 #pragma once
 
 #include <cstdint>
@@ -30,16 +30,17 @@ struct OptionSpec {
   char letter = '\0';          // short name; '\0': a long name only
   ValueKind value_kind = ValueKind::kNone;
   std::string_view value_name = {};      // "SIZE", "auto|cuda|cpu"; empty for a switch
-  std::string_view choices = {};         // "bin|text|npy": values to offer that value_name lacks
-  std::string_view implicit_value = {};  // what a kOptional option means without its value
+  std::string_view choices = {};         // "bin|text|npy": values for completions that value_name
+                                         // lacks
+  std::string_view implicit_value = {};  // the value of a kOptional option if none is given
   OptionGroup group = OptionGroup::kReporting;
   bool common = false;          // shown by -h, which must stay on one screen
-  bool in_environment = false;  // GSORT_OPTIONS may have it: no result depends on it
-  std::string_view help = {};   // a few words: one line of 47 characters, or two of a list
+  bool in_environment = false;  // allowed in GSORT_OPTIONS: no result depends on it
+  std::string_view help = {};   // a few words: one line of 47 characters, or two for a list
   std::string_view more = {};   // whole sentences that add to `help`
   std::string_view rules = {};  // for the manual page only: further sentences, exceptions
 
-  // Puts the value into the options. Throws: Error(kUsage) for a value that makes no sense.
+  // Puts the value into the options. Throws: Error(kUsage) for an invalid value.
   void (*apply)(Options& options, std::string_view value) = nullptr;
 };
 

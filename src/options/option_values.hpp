@@ -1,5 +1,5 @@
-// From the text of a value to the value. `option` names the option in errors, as "--type".
-// Errors are Error(kUsage), with a hint that says what is valid.
+// Converts the text of a value to the value. `option` names the option in errors, as "--type".
+// Errors are Error(kUsage), with a hint that names valid values.
 #pragma once
 
 #include <cstdint>
@@ -21,7 +21,7 @@ namespace gsort {
 inline constexpr unsigned kMostThreads = 4096;
 inline constexpr unsigned kLeastFanIn = 2;
 inline constexpr unsigned kMostFanIn = 1U << 20;
-inline constexpr unsigned kMostParts = 256;  // each is an open file until the end
+inline constexpr unsigned kMostParts = 256;  // each keeps a file open until the end
 
 [[nodiscard]] NamedType parse_key_type(std::string_view text, std::string_view option);
 
@@ -42,7 +42,7 @@ void set_type(Options& options, std::string_view text, std::string_view option);
 // A size whose syntax is right, percentages included, still as text.
 [[nodiscard]] std::string checked_size(std::string_view text, std::string_view option);
 
-// As gsort prints it.
+// A fingerprint as gsort prints it.
 [[nodiscard]] std::string checked_fingerprint(std::string_view text, std::string_view option);
 
 // A name of a file or folder: anything but the empty text.

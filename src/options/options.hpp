@@ -2,7 +2,7 @@
 // the machine or the files. Sizes that may be percentages stay text here (their syntax is
 // checked); the plan resolves them.
 //
-// Read next: option_table.cpp, the one table that the parser and all help texts are made from.
+// Read next: option_table.cpp, the table from which the parser and all help texts are made.
 #pragma once
 
 #include <cstdint>
@@ -18,7 +18,7 @@
 
 namespace gsort {
 
-// -h, --help, -V, and what --generate makes.
+// -h, --help, -V, and the texts of --generate.
 enum class Show : std::uint8_t {
   kNone,
   kHelp,
@@ -44,7 +44,7 @@ struct Options : Request {
   TypeSource type_source = TypeSource::kCaller;
   bool byte_order_is_asked = false;
   bool float_order_is_asked = false;
-  // Elements are records with keys of their own; made of what was typed, when all is known.
+  // Set if elements are records with keys of their own; made from the options when all are known.
   std::optional<RecordFormat> records;
   std::optional<std::uint32_t> record_bytes;
   std::vector<std::string> record_keys;

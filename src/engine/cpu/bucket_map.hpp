@@ -1,9 +1,8 @@
-// BucketMap: which bucket a key belongs to, by one subtraction, one shift and one table look-up,
-// or, where keys are so unevenly spread that cells of equal width do not divide them, by a search
-// (bucket_tree.hpp). Made from a sample, so that keys of any distribution fill the buckets about
-// equally.
-// Monotone: keys of a lower bucket are never greater than keys of a higher one, whatever the sample
-// was.
+// BucketMap: finds the bucket of a key by one subtraction, one shift and one table look-up, or, if
+// keys are spread so unevenly that cells of equal width do not divide them, by a search
+// (bucket_tree.hpp). It is made from a sample, so that keys of any distribution fill the buckets
+// about equally. It is monotone: keys of a lower bucket are never greater than keys of a higher
+// one, whatever the sample was.
 #pragma once
 
 #include <cstddef>
@@ -21,8 +20,7 @@ class BucketMap {
  public:
   static constexpr std::size_t kCells = std::size_t{1} << 13;  // 16 KiB: half of an L1 cache
 
-  // Sorts `sample` (ordered keys, may be empty) on the way.
-  // Requires: 1 <= buckets <= 65535.
+  // Sorts `sample` (ordered keys, may be empty). Requires: 1 <= buckets <= 65535.
   BucketMap(std::span<Key> sample, std::size_t buckets);
 
   // Divides [least, greatest] evenly, whatever the keys are: least and greatest fall into different

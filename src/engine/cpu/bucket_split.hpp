@@ -1,5 +1,5 @@
-// Buckets that turned out too large (skew, a sample that was not like the data) are dealt out
-// again, until every bucket either can be sorted at once or holds a single value.
+// Deals out buckets again that are too large (skew, a sample unlike the data), until every bucket
+// either can be sorted at once or holds a single value.
 #pragma once
 
 #include <cstdint>

@@ -4,7 +4,7 @@
 // fast, but there are 17 of them in a megabyte. A radix sort from the low digit spends one pass a
 // digit, needed or not.
 //
-// Idea. Use what the keys themselves say. Find the least and the greatest key; spread the keys by
+// Idea. Use the range of the keys. Find the least and the greatest key; spread the keys by
 //   (key - least) >> shift
 // into about n/16 buckets in one counting pass, which leaves buckets of some 16 keys if they are
 // evenly spread; sort those by counting, for each key, how many others precede it: n*n comparisons,
@@ -16,8 +16,8 @@
 //   bucket 0: 17 is preceded by 3 others, 3 by 0, 5 by 1, 12 by 2  ->  3 5 12 17; and so on.
 //
 // Cost. Two reads and two writes of the keys for evenly spread keys. Each further level needs a
-// bucket whose range is at least 2^4 times narrower than its parent's, so there are at most bits / 4
-// levels, whatever the keys are. Buckets of one value end at once.
+// bucket whose range is at least 2^4 times narrower than its parent's, so there are at most bits /
+// 4 levels, whatever the keys are. Buckets of one value end at once.
 //
 // With vectors of 32 or 64 bytes, a quicksort by vector instructions is faster
 // (in_place/vector_sort-inl.hpp).
@@ -45,9 +45,9 @@ void use_cache_sorter(CacheSorter sorter);
 inline constexpr std::size_t kLeastScratchKeys = 65;
 
 // Sorts `keys` (ordered keys) ascending; `scratch` is as long as `keys` if they need any; its
-// contents are lost.
-// Not stable: equal keys are indistinguishable. Thread-safe on disjoint memory.
-// Throws: std::bad_alloc if there is no memory that VQSort keeps for each thread (128 bits).
+// contents are lost. Not stable: equal keys are indistinguishable. Thread-safe on disjoint memory.
+// Throws: std::bad_alloc if there is no memory for VQSort, which needs some for each thread (128
+// bits).
 void cache_sort(std::span<std::uint32_t> keys, std::span<std::uint32_t> scratch);
 void cache_sort(std::span<std::uint64_t> keys, std::span<std::uint64_t> scratch);
 void cache_sort(std::span<UInt128> keys, std::span<UInt128> scratch);  // VQSort, always

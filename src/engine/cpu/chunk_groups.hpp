@@ -1,5 +1,5 @@
-// In which pieces a chunk goes out: what is sorted and put together, in order of position. A group
-// is one of
+// The pieces in which a chunk is emitted: groups are sorted and put as a whole, in order of
+// position. A group is one of
 //   buckets, because each alone would be a small write, with the kept keys among theirs
 //   one bucket of a single value, however large
 //   kept keys of one block, which need no sorting
@@ -16,7 +16,7 @@ namespace gsort::cpu {
 
 struct Group {
   std::size_t first_bucket;
-  std::size_t last_bucket;  // one past; no bucket: kept keys only
+  std::size_t last_bucket;  // one past the last; no bucket: kept keys only
   std::uint64_t kept_begin;
   std::uint64_t kept_end;
   std::uint64_t position;
@@ -27,8 +27,8 @@ struct Group {
   [[nodiscard]] bool is_kept() const { return first_bucket == last_bucket; }
 };
 
-// All groups of a chunk. Buckets are joined to groups of `wanted` keys at most; one that is larger
-// by itself, or with kept keys, stays alone. Where nothing is kept, no key is looked at.
+// All groups of a chunk. Buckets are joined to groups of at most `wanted` keys; a bucket that is
+// larger, alone or with kept keys, is its own group. If no keys are kept, no key is read.
 template <class Key>
 [[nodiscard]] std::vector<Group> group_chunk(const std::vector<Bucket>& buckets,
                                              const KeptBlocks<Key>& kept, const PagePool& pool,

@@ -1,5 +1,5 @@
-// CpuChunkLane: see partition.hpp and, for keys that are in order, kept_blocks.hpp for what happens
-// while a chunk is read; chunk_groups.hpp and cache_sort.hpp for what happens while it is written.
+// CpuChunkLane sorts a chunk. While it is read, see partition.hpp and, for keys that are in order,
+// kept_blocks.hpp; while it is written, chunk_groups.hpp and cache_sort.hpp.
 #pragma once
 
 #include <condition_variable>
@@ -62,11 +62,11 @@ class CpuChunkLane final : public ChunkLane {
   TaskArena tasks_;
   Meter* meter_;
   KeyMap<Key> map_;
-  bool keys_are_records_;  // they leave as such, in the form in which they came
+  bool keys_are_records_;  // the elements are records, which leave in the form in which they came
   KeyForm form_ = KeyForm::kRaw;
   PagePool pool_;
   KeptBlocks<Key> kept_;
-  std::uint64_t dealt_out_ = 0;   // the keys that are not kept
+  std::uint64_t dealt_out_ = 0;   // the number of keys that are not kept
   std::vector<ByteSpan> blocks_;  // block buffers that are free, of the pool
   std::vector<ByteSpan> pieces_;  // two a worker: keys and scratch
   std::unique_ptr<BucketMap<Key>> bucket_map_;

@@ -1,6 +1,6 @@
 // The CPU engine: chunks are partitioned while they are read and sorted bucket by bucket while they
-// are written; parts are cut by exact splits into stretches that fit the cache. Keys of 4 and 8
-// bytes, and records; narrower keys are counted by the pipeline, but for arrays of them.
+// are written; parts are cut by exact splits into stretches that fit the cache. It sorts keys of 4
+// and 8 bytes, and records; the pipeline counts narrower keys, except in arrays.
 #pragma once
 
 #include <memory>
@@ -9,10 +9,10 @@
 
 namespace gsort::cpu {
 
-// `memory` is all the engine lays out its lanes in: chunk lanes need CpuChunkFootprint::arena_bytes
-// each, merge lanes CpuMergeFootprint::arena_bytes, for records those of record_footprint.hpp,
-// array lanes CpuArrayFootprint::arena_bytes. It must be aligned to kBufferAlignment and outlive
-// the engine. Making lanes throws Error(kUsage) if the memory is too small for the shape; chunk and
+// `memory` holds all lanes of the engine: chunk lanes need CpuChunkFootprint::arena_bytes each,
+// merge lanes CpuMergeFootprint::arena_bytes, for records those of record_footprint.hpp, array
+// lanes CpuArrayFootprint::arena_bytes. It must be aligned to kBufferAlignment and outlive the
+// engine. Making lanes throws Error(kUsage) if the memory is too small for the shape; chunk and
 // merge lanes also if keys are narrower than 4 bytes.
 [[nodiscard]] std::unique_ptr<Engine> make_cpu_engine(const EngineShape& shape, ByteSpan memory);
 

@@ -1,20 +1,20 @@
-// KeptBlocks: what is in order already stays where it was read.
+// KeptBlocks: blocks that are in order already stay where they were read.
 //
-// Problem. Keys that come sorted, the other way round, or nearly so, are not worth dealing out to
-// buckets and sorting.
+// Problem. Dealing keys out to buckets and sorting them is wasted work if they come sorted,
+// reversed, or nearly so.
 //
 // Idea. A block whose keys ascend is an interval of keys. Blocks whose intervals do not overlap
 // make one sorted sequence, put one behind the other by their first keys, wherever in the input
-// they were. A block whose keys descend is turned round first. A block that is neither, or that
+// they were. A block whose keys descend is reversed first. A block that is neither, or that
 // overlaps one which is kept already, is dealt out to buckets as usual. In the end, each bucket is
-// sorted together with the kept keys that lie between its least and its greatest one
-// (chunk_groups.hpp); those between two buckets go out as they are.
+// sorted together with the kept keys between its least and its greatest key (chunk_groups.hpp);
+// kept keys between two buckets are emitted unchanged.
 //
 // Example, blocks of three:  1 2 4 | 9 5 7 | 4 6 8 | 12 11 10 | 5 6 7
 //   kept: 1 2 4, 4 6 8, 10 11 12     dealt out: 9 5 7 in no order, 5 6 7 overlaps 4 6 8
 //
-// Cost. For a block that is in order, one look at its keys in the cache; for others the look ends
-// at the first stretch that is not. Nothing is copied.
+// Cost. A block in order is read once, in the cache; another one is read up to its first disorder.
+// Nothing is copied.
 #pragma once
 
 #include <cstdint>
@@ -34,19 +34,19 @@ class KeptBlocks {
   // All blocks have `block_keys` ordered keys.
   explicit KeptBlocks(std::uint64_t block_keys) : block_keys_(block_keys) {}
 
-  // Keeps the block if its keys ascend or descend, and overlap no block that is kept. Returns
-  // whether it does; the keys must then outlive it. They may be turned round in any case.
-  // Thread-safe. Requires: block_keys keys.
+  // Keeps the block if its keys ascend or descend, and overlap no kept block. Returns whether it
+  // keeps it; the keys must then outlive it. The keys may be reversed in any case. Thread-safe.
+  // Requires: block_keys keys.
   [[nodiscard]] bool keep(std::span<Key> block);
 
-  // No block will be kept any more; what follows needs it.
+  // Call it when no more blocks come, before the functions below.
   void finish();
   void clear();
 
   [[nodiscard]] std::uint64_t count() const { return blocks_.size() * block_keys_; }
   [[nodiscard]] std::uint64_t block_keys() const { return block_keys_; }
 
-  // How many kept keys are less than `key`, or no greater.
+  // The number of kept keys that are less than `key`, or not greater.
   [[nodiscard]] std::uint64_t below(Key key) const;
   [[nodiscard]] std::uint64_t up_to(Key key) const;
 

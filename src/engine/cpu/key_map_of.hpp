@@ -1,5 +1,4 @@
-// The map of the keys that lanes of the CPU engine sort: of numbers, or of records that are one
-// key.
+// The map of the keys that lanes of the CPU engine sort: numbers, or records that are one key.
 #pragma once
 
 #include "element/element.hpp"

@@ -1,18 +1,18 @@
 // CpuMergeLane: merges the slices of one part on one core; the pipeline runs as many lanes as there
 // are cores.
 //
-// The part is cut into stretches that fit the cache with their scratch. Equal keys are the same, so
-// a cut may lie after any key that ends a stretch of half its room or more: its value is guessed
-// from how dense the last keys were. If the guesses fail, few values may be so frequent that they
-// fill a stretch. Then the least values are taken one after the other; the last one is taken slice
-// by slice until the stretch is full. If a few values do not fill half of it, an exact split
-// (kway_split.hpp) finds the cut. With many slices, most of the time goes into cuts: a guess
-// searches each slice once, close to its last cut, where a split searches it for every bit of the
-// key. A stretch is a few sorted slices of known range, and the fastest way measured to merge them
-// is cache_sort: its cost does not grow with the number of slices, where a tree of losers takes a
-// mispredicted step a key for each doubling. What one slice gives alone is not even copied, and
-// slices that follow each other are not sorted. Slices of records that are one key are mapped
-// first.
+// The part is cut into stretches that fit the cache with their scratch. Equal keys are
+// indistinguishable, so a cut may lie after any key that ends a stretch of half its room or more:
+// its value is guessed from the density of the last keys. If the guesses fail, few values may be so
+// frequent that they fill a stretch. Then the least values are taken one after the other; the last
+// one is taken slice by slice until the stretch is full. If a few values do not fill half of it, an
+// exact split (kway_split.hpp) finds the cut. With many slices, most of the time goes into cuts: a
+// guess searches each slice once, close to its last cut, while a split searches it for every bit of
+// the key. A stretch is a few sorted slices of known range, and the fastest way measured to merge
+// them is cache_sort: its cost does not grow with the number of slices, while a tree of losers
+// takes a mispredicted step a key for each doubling. A stretch of only one slice is not even
+// copied, and slices that follow each other are not sorted. Slices of records that are one key are
+// mapped first.
 #pragma once
 
 #include <vector>
@@ -38,14 +38,14 @@ class CpuMergeLane final : public MergeLane {
     std::uint64_t count;
   };
 
-  // Moves cuts_ by one stretch: no key after them is less than one before them. Returns how many
-  // keys of the part's `total` it has; `done` are before it.
+  // Moves cuts_ by one stretch: no key after them is less than one before them. Returns its number
+  // of keys, of the part's `total`; `done` keys are before it.
   std::uint64_t advance_cuts(const std::vector<Slice>& slices, std::uint64_t done,
                              std::uint64_t total);
-  // The same by guesses. Returns 0, and leaves cuts_ as they are, if none was good.
+  // The same by guesses. If none was good, returns 0 and leaves cuts_ unchanged.
   std::uint64_t guess_cuts(const std::vector<Slice>& slices);
-  // The same by the least values, if a few of them fill half of the stretch. Else returns 0, and
-  // leaves cuts_ as they are.
+  // The same by the least values, if a few of them fill half of the stretch. Else returns 0 and
+  // leaves cuts_ unchanged.
   std::uint64_t take_ties(const std::vector<Slice>& slices);
   // The same by a split: `end` keys are before the cuts then.
   void split_at(const std::vector<Slice>& slices, std::uint64_t end);
@@ -53,14 +53,15 @@ class CpuMergeLane final : public MergeLane {
   std::span<Key> merge_stretch(const std::vector<Slice>& slices, std::uint64_t count);
 
   KeyMap<Key> map_;
-  bool keys_are_records_;  // they come and leave as such, in the form of the files
+  bool keys_are_records_;  // the elements are records, which come and leave in the form of the
+                           // files
   ByteSpan input_;
   std::span<Key> stretch_;
   std::span<Key> scratch_;
   std::vector<std::uint64_t> begin_;  // of the stretch, in each slice
   std::vector<std::uint64_t> cuts_;   // its end
   Key last_value_ = 0;                // the last stretch has no greater key
-  double key_density_ = 0;            // its keys for each value in its range; 0: not known
+  double key_density_ = 0;            // its keys for each value in its range; 0: unknown
   bool leaves_ties_ = false;          // take_ties() has filled its stretch
   bool has_bounds_ = false;           // a guess has found high_: cuts behind too many keys,
   Key bound_ = 0;                     // none of which is greater

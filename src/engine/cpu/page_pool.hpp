@@ -1,6 +1,6 @@
 // PagePool: a stretch of memory cut into pages of one size, with a link from each page to the next
-// of its chain. Pages are handed out in address order, stretches of several from the other end, so
-// memory that was never needed is never touched. Thread-safe.
+// of its chain. Pages are handed out in address order, stretches of several pages from the other
+// end, so memory that is never needed is never touched. Thread-safe.
 #pragma once
 
 #include <atomic>
@@ -30,20 +30,20 @@ class PagePool {
     return static_cast<Page>(static_cast<std::size_t>(address - memory_.data()) / page_bytes_);
   }
 
-  // The page behind `page` in its chain; written and read by the chain's owner only.
+  // The page after `page` in its chain; only the chain's owner reads and writes it.
   [[nodiscard]] Page next(Page page) const { return next_[page]; }
   void link(Page page, Page next) { next_[page] = next; }
 
-  // As many pages as there are, at most pages.size(); returns how many. Several at once, because
-  // all cores want them: neighbours' links share a cache line. Throws: Error(kResource) when no
-  // page is left; the plan's footprint makes that impossible.
+  // Takes up to pages.size() pages; returns how many. It takes several at once, because all cores
+  // want pages, and neighbours' links share a cache line. Throws: Error(kResource) if no page is
+  // left; the plan's footprint makes that impossible.
   [[nodiscard]] std::size_t take(std::span<Page> pages);
   void give_back(std::span<const Page> pages);
 
-  // `count` pages side by side. Throws: as take().
+  // Takes `count` contiguous pages. Throws: as take().
   [[nodiscard]] ByteSpan take_stretch(Page count);
 
-  // All pages are free again. Not thread-safe.
+  // Makes all pages free again. Not thread-safe.
   void reset();
 
  private:

@@ -1,13 +1,12 @@
-// Partitioning: keys are dealt out to buckets by value while they are being read, so that what is
-// left to sort fits the cache, and so that the sorted chunk can be written bucket by bucket.
+// Partitioning: keys are dealt out to buckets by value while they are being read, so that each
+// bucket can be sorted in the cache and the chunk can be written bucket by bucket.
 //
 // Each worker keeps one cache line of keys for every bucket and writes a line to memory when it is
 // full, past the cache (the keys are not needed before the chunk is complete). The memory of a
-// bucket is a chain of small pages for each worker, because nobody knows beforehand how large a
-// bucket becomes.
+// bucket is a chain of small pages for each worker, because the final size of a bucket is not known
+// in advance.
 //
-// Where neighbours mostly go to the same bucket, as those of sorted or equal keys do, they go there
-// together.
+// If neighbours mostly go to the same bucket, as in sorted or equal keys, they are moved together.
 //
 // Cost: one read and one write of every key; a page of slack for each bucket of each
 // worker.
@@ -23,14 +22,14 @@
 
 namespace gsort::cpu {
 
-// Keys in pages linked one behind the other; all pages but the last are full.
+// Keys in a linked list of pages; all pages but the last are full.
 struct PageChain {
   PagePool::Page first = PagePool::kNone;
   PagePool::Page last = PagePool::kNone;
   std::uint64_t count = 0;
 };
 
-// One bucket of a chunk: a chain from every worker that found keys for it.
+// One bucket of a chunk: a chain of each worker that found keys for it.
 struct Bucket {
   std::vector<PageChain> chains;
   std::uint64_t count = 0;
@@ -47,11 +46,11 @@ class Partitioner {
 
   void add(std::span<const Key> keys);
 
-  // A page of the pool that nobody needs any more, for the keys that come.
+  // Takes a page of the pool that is no longer in use, for keys to come.
   void reuse(PagePool::Page page) { own_pages_.push_back(page); }
 
-  // Writes out what is still in the lines and appends this worker's chains to `buckets`, which has
-  // map.buckets() entries. Nothing may be added afterwards.
+  // Writes out the rest of the lines and appends this worker's chains to `buckets`, which has
+  // map.buckets() entries. No key may be added afterwards.
   void finish(std::span<Bucket> buckets);
 
  private:
@@ -74,7 +73,7 @@ class Partitioner {
   std::vector<std::uint8_t> filled_;  // keys in each line
   std::vector<Key*> ends_;  // where the bucket's next line goes; at a page's border: needs a page
   std::vector<PageChain> chains_;          // those of the last page are counted at the end
-  std::vector<PagePool::Page> own_pages_;  // taken, and not used yet
+  std::vector<PagePool::Page> own_pages_;  // taken, but not used yet
 };
 
 // Calls f(span of keys) for every page of a chain, in order.

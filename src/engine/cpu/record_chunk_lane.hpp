@@ -8,9 +8,9 @@
 //   dealt    | bucket 0 | bucket 1 | ...       by prefix, within a bucket by position
 //   pieces   one a worker: sorted records on their way out
 //
-// Where all records of the sample begin their keys alike, the prefix is the first word of the keys
-// in which they differ: else there would be one bucket, for one worker. A record that begins
-// otherwise shows while it is entered; then all entries take the first word after all.
+// If the keys of all records of the sample begin alike, the prefix is the first word of the keys in
+// which they differ: else there would be one bucket, for one worker. If a later record begins
+// differently, all entries take the first word after all.
 #pragma once
 
 #include <atomic>
@@ -65,7 +65,7 @@ class RecordChunkLane final : public ChunkLane {
   std::unique_ptr<BucketMap<std::uint64_t>> bucket_map_;
   std::vector<std::uint64_t> bucket_begins_;  // and the end of the last one
 
-  std::mutex mutex_;  // guards what follows
+  std::mutex mutex_;  // guards the members below
   std::condition_variable block_freed_;
   std::vector<std::size_t> free_;
   std::uint64_t count_ = 0;

@@ -17,7 +17,7 @@ class RecordMergeLane final : public MergeLane {
 
   [[nodiscard]] ByteSpan input() override { return input_; }
 
-  // Stable: equal records in the order of the slices, and within a slice as they were.
+  // Stable: equal records come in the order of the slices, and keep their order within a slice.
   void merge(std::span<const std::uint64_t> slice_counts, std::uint64_t position, KeyForm form,
              PieceSink& sink) override;
 

@@ -1,6 +1,6 @@
-// BucketWorkers: the workers that sort the buckets of an array, each with memory of its own. A
-// large bucket is sorted by all workers, any other bucket by one of them. Tasks are passed by
-// reference (std::cref), because std::function may need memory for a copy of a task.
+// BucketWorkers: the workers that sort the buckets of an array, each with its own memory. A large
+// bucket is sorted by all workers, any other bucket by one of them. Tasks are passed by reference
+// (std::cref), because std::function may need memory for a copy of a task.
 #pragma once
 
 #include <algorithm>

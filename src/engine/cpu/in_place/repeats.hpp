@@ -1,6 +1,6 @@
-// How often a bucket's number repeats among neighbours. If most keys go to the bucket of the key
-// before them, runs of keys are moved together: key by key, each would wait for the count that the
-// one before has just stored.
+// Counts how often a bucket's number repeats among neighbours. If most keys go to the bucket of the
+// key before them, runs of keys are moved together: key by key, each would wait for the count that
+// the one before has just stored.
 #pragma once
 
 #include <algorithm>
@@ -10,8 +10,8 @@
 
 namespace gsort::cpu {
 
-// How many numbers equal the one before them. Counted without branches and in the width of the
-// numbers, for vector code. Requires: fewer than 2^16 numbers.
+// The number of numbers that equal the one before them. Counts without branches and in the width of
+// the numbers, for vector code. Requires: fewer than 2^16 numbers.
 inline std::size_t count_repeats(std::span<const std::uint16_t> numbers) {
   std::uint16_t repeats = 0;
   for (std::size_t i = 1; i < numbers.size(); ++i) {
@@ -20,8 +20,9 @@ inline std::size_t count_repeats(std::span<const std::uint16_t> numbers) {
   return repeats;
 }
 
-// Whether most numbers repeat, as the first ones tell: it is asked of all keys. Runs of two or
-// three do not count, for their ends cannot be foretold, and are dealt out faster one by one.
+// Whether most numbers repeat, judged by the first ones, because this is called for all keys. Runs
+// of two or three do not count: their ends cannot be predicted, and their keys are dealt out faster
+// one by one.
 inline bool mostly_repeat(std::span<const std::uint16_t> numbers) {
   const auto first = numbers.first(std::min<std::size_t>(numbers.size(), 32));
   return count_repeats(first) > first.size() * 3 / 4;

@@ -32,8 +32,7 @@ struct Pairs {
 };
 
 // Makes the ordered numbers of equal floats the same number, their class: those of -0 and +0, and
-// those of all NaN. Needed where each key has an ordered number of its own (KeyMap without
-// folds_classes).
+// those of all NaN. Needed if each key has its own ordered number (KeyMap without folds_classes).
 template <class Key>
 struct ClassFold {
   bool folds = false;
