@@ -70,7 +70,7 @@ struct Options : Request {
   std::vector<std::string> from;    // with take: the folders of all shares
   std::optional<unsigned> join;     // so many parts
 
-  // Unless it is kNone, gsort does nothing else, and the parser has checked no more.
+  // Unless it is kNone, gsort only shows this, and the parser has checked nothing else.
   Show show = Show::kNone;
 
   // Files.
@@ -82,7 +82,7 @@ struct Options : Request {
   // For gsort-mpi: how long a host may be silent.
   unsigned peer_timeout_seconds = 60;
 
-  bool verify_encoding = false;  // of text and compressed output
+  bool verify_encoding = false;  // for text and compressed output
 
   // The names of the options that GSORT_OPTIONS gave and the command line did not: for messages.
   std::vector<std::string> from_environment;
@@ -94,18 +94,17 @@ using Environment = std::function<const char*(const char*)>;
 // Reads the names that the file `list` holds ("-" is stdin).
 using NameList = std::function<std::vector<std::string>(const std::string& list)>;
 
-// Reads TMPDIR, then GSORT_OPTIONS, which may have only some options, then the arguments; of an
-// option given twice the last wins, except that -k, -T and -v add up and two different -o are an
-// error.
-// `name_list` is called for --files0-from only. Throws: Error(kUsage) for anything unknown,
-// malformed or contradictory; what name_list throws.
+// Reads TMPDIR, then GSORT_OPTIONS, which may have only some options, then the arguments; if an
+// option is given twice, the last one counts, except that -k, -T and -v add up and two different -o
+// are an error. `name_list` is called for --files0-from only. Throws: Error(kUsage) for anything
+// unknown, malformed or contradictory; what name_list throws.
 [[nodiscard]] Options parse_options(int argc, const char* const* argv,
                                     const Environment& environment, const NameList& name_list = {},
                                     Program program = Program::kGsort);
 
-// The options of a sort of `input` alone, as --each asks for: with the type that its own name says,
-// its output is the file of its name in the folder --output, or itself. `options` are those of
-// parse_options(), whose `each` is set. Throws: Error(kUsage).
+// The options for sorting only `input` (--each): its own name gives the type, and its output is the
+// file of its name in the folder --output, or the input itself. `options` are those of
+// parse_options(), with `each` set. Throws: Error(kUsage).
 [[nodiscard]] Options options_of_each(const Options& options, const std::string& input,
                                       const Environment& environment);
 

@@ -1,4 +1,4 @@
-// One key of --key=OFFSET[:TYPE][r]: reading it, and adding it to the form of a record.
+// Parses one key of --key=OFFSET[:TYPE][r], and adds it to the form of a record.
 #pragma once
 
 #include <cstdint>
@@ -23,8 +23,8 @@ std::optional<std::uint32_t> take_number(std::string_view& text);
 // Throws: Error(kUsage).
 [[nodiscard]] KeyField parse_record_key(std::string_view key, const Options& options);
 
-// Adds what `key` says. Throws: Error(kUsage) when it does not fit the record, overlaps another
-// key, or is one too many.
+// Adds the key `field`. Throws: Error(kUsage) if it does not fit the record, overlaps another key,
+// or is one too many.
 void add_record_key(RecordFormat& format, const KeyField& field, std::string_view key);
 
 }  // namespace gsort

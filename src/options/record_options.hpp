@@ -13,10 +13,10 @@ namespace gsort {
 void set_record(Options& options, std::string_view value);
 void add_record_keys(Options& options, std::string_view value);
 
-// Makes options.records of --record and --key. To be called when type, byte order and direction are
-// known. If the first input is an array, its header describes the records: see below.
-// Throws: Error(kUsage) when one is given without the other, for keys that are malformed, empty,
-// overlap or do not fit the record, and for files that do not hold raw records.
+// Makes options.records from --record and --key. Call it when type, byte order and direction are
+// known. If the first input is an array, its header describes the records: see below. Throws:
+// Error(kUsage) if one is given without the other, for keys that are malformed, empty, overlap or
+// do not fit the record, and for files that do not hold raw records.
 void resolve_records(Options& options);
 
 // The same for the rows of a table, into the job: --key has numbers of columns. Throws as above.
@@ -29,7 +29,7 @@ void adopt_records(Job& job, const Options& options, const StoredRecords& record
 // The same for --shuffle, which compares no bytes of the elements: records, or rows of a table.
 void adopt_shuffled_records(Job& job, const Options& options, const StoredArray& stored);
 
-// The same for an array of keys. Throws: Error(kUsage) when --record or --key is given.
+// The same for an array of keys. Throws: Error(kUsage) if --record or --key is given.
 void refuse_records_of_keys(const Options& options);
 
 }  // namespace gsort

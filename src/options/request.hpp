@@ -1,5 +1,5 @@
-// The request: what a sort is asked to do, except for its elements and its result. Other rooms than
-// main, python, library and app get it and the job (job.hpp): they cannot look into the Options.
+// The request: the options of a sort, except those about its elements and its result. Rooms other
+// than main, python, library and app get the request and the job (job.hpp), but not the Options.
 #pragma once
 
 #include <cstdint>
@@ -68,7 +68,7 @@ struct Reporting {
   int verbosity = 0;  // -1: errors only (-q), 0: as usual, 1: phases (-v), 2: decisions (-vv)
   ProgressMode progress = ProgressMode::kAuto;
   ColorMode color = ColorMode::kAuto;
-  std::optional<std::string> stats;  // files that the summary and the spans of the sort go to
+  std::optional<std::string> stats;  // files for the summary and the spans of the sort
   std::optional<std::string> trace;
 };
 
@@ -95,10 +95,10 @@ struct FileNames {
 // A function that needs only one of these bases takes that base.
 struct Request : FileNames, Resources, Handling, Reporting {
   CheckMode check = CheckMode::kNone;
-  bool fingerprint = false;             // print that of all elements, and sort nothing
+  bool fingerprint = false;             // print the fingerprint of all elements, and sort nothing
   std::optional<std::string> expected;  // the fingerprint that check or fingerprint must find
   ExplainMode explain = ExplainMode::kNone;
-  bool each = false;       // sort every input by itself: see options_of_each()
+  bool each = false;       // sort every input separately: see options_of_each()
   bool keep_rates = true;  // GSORT_CACHE: read and write the file of measured rates
 };
 

@@ -1,4 +1,4 @@
-// The options of a sort by several processes: --form, --take and --join, and what goes with them.
+// The options of a sort by several processes: --form, --take and --join, and the options for these.
 #pragma once
 
 #include <cstdint>
@@ -16,7 +16,8 @@ void set_take(Options& options, std::string_view value);
 void set_from(Options& options, std::string_view value);  // "a,b"
 void set_join(Options& options, std::string_view value);
 
-// Checks names and formats of files. Throws: Error(kUsage). Requires: the rules of kShares hold.
+// Checks the names and formats of files. Throws: Error(kUsage). Requires: the rules of kShares
+// hold.
 void refuse_files_of_shares(const Options& options);
 
 // If the name of the output contains {}, each part has its own file: `split_output` is then the

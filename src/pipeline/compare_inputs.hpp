@@ -1,19 +1,18 @@
-// --intersect and --subtract: which keys sorted inputs have in common, or the first one has alone.
-// Each input is read once, in order; one of each key that is wanted comes out.
+// --intersect and --subtract: finds the keys that all sorted inputs have, or only the first one
+// has. Each input is read once, in order; one of each wanted key comes out.
 //
 // Idea. As in the input merge (merge_inputs.hpp), a window of every input is in memory, and the
-// least of their last keys is a bound: whether an input has a key up to there is known. Each
-// time all windows are cut behind the bound. The first input's slice is cut into pieces, each
-// compared by one core: repeats are dropped, then, input by input, the keys that must not stay
-// (element/member_keys.hpp). Of the other inputs no key comes out. A key that is equal to the
-// bound may come again; in the first input it is then a repeat, in others it is compared with
-// nothing.
+// least of their last keys is a bound: up to it, the keys of every input are known. Each time all
+// windows are cut after the bound. The first input's slice is cut into pieces, each compared by one
+// core: repeats are dropped, then, input by input, the keys that must not stay
+// (element/member_keys.hpp). No key of the other inputs comes out. A key that is equal to the bound
+// may come again; in the first input it is then a repeat, in others it is not compared any more.
 //
 // Example, windows of 4:   1 3 3 7 | 9 ...   2 3 8 9 | 9 ...   bound 7: 1 3 3 7 and 2 3
 //   in both: 3 stays;   only in the first: 1 7 stay
 //
-// Proof. What does not come out is added up where it is dropped. Which keys are members of another
-// input is searched a second time, in another way; number and sum of those found must be the same.
+// Proof. Dropped keys are added up where they are dropped. A second search, by another method,
+// finds the keys that are members of another input; their number and sum must be the same.
 //
 // Cost. One read, and one pass in the cache over the first input for each other one.
 #pragma once

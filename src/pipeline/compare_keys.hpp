@@ -1,6 +1,6 @@
 // The steps of compare_inputs() that depend on the kind of elements: KeyCompare for keys, and
 // RecordCompare for records, with the same members. A piece is a stretch of the first input, never
-// empty. `before` is the element in front of it, or empty if there is none.
+// empty. `before` is the element before it, or empty if there is none.
 #pragma once
 
 #include <algorithm>
@@ -36,13 +36,13 @@ class KeyCompare {
   void to_ordered(ByteSpan raw) const { map_to_ordered<Key>(keys_of(raw), keys_of(raw), map_); }
   void to_raw(ByteSpan ordered) const { map_to_raw<Key>(keys_of(ordered), keys_of(ordered), map_); }
 
-  // How many elements of a piece differ from the one in front of them.
+  // The number of elements of a piece that differ from the one before them.
   [[nodiscard]] std::size_t count_distinct(const std::string& before, ByteSpan piece) const {
     const Keys keys = keys_of(piece);
     return count_changes<Key>(keys) + (keys.front() != key_before(before, keys) ? 1 : 0);
   }
 
-  // Moves these to the front of the piece, and all others to `dropped`. Returns how many stay.
+  // Moves these to the front of the piece, and all others to `dropped`. Returns their number.
   std::size_t split_repeats(const std::string& before, ByteSpan piece, std::byte* dropped) const {
     const Keys keys = keys_of(piece);
     return gsort::split_repeats<Key>(key_before(before, keys), keys, keys.data(), at(dropped));

@@ -1,5 +1,6 @@
-// Keys of one and two bytes are counted, not sorted: how often each value occurs is all there is to
-// know. One read, one write, memory for the counts only, whatever the size of the input.
+// Keys of one and two bytes are counted, not sorted: the number of times that each value occurs
+// determines the result. One read, one write, and memory only for the counts, whatever the size of
+// the input.
 #pragma once
 
 #include <cstdint>
@@ -16,14 +17,14 @@ namespace gsort {
 std::uint64_t count_keys(const Plan& plan, const BlockReader& read, Meter* meter, ByteSpan memory,
                          const OutputMaker& output);
 
-// The two halves, for a sort of several processes, which add their counts up in between.
+// The two halves, for a sort by several processes, which add up their counts in between.
 //
-// How often each key occurs, by ordered key.
+// The number of times that each key occurs, by ordered key.
 using KeyCounts = std::vector<std::uint64_t>;
 [[nodiscard]] KeyCounts read_counts(const Plan& plan, const BlockReader& read, Meter* meter,
                                     ByteSpan memory);
 
-// Puts a range of the sorted keys. Requires: it lies in what all counts add up to.
+// Puts a range of the sorted keys. Requires: it ends at or before the sum of all counts.
 void put_counted(const Plan& plan, const KeyCounts& counts, OutputRange range, Meter* meter,
                  ByteSpan memory, PieceSink& sink);
 

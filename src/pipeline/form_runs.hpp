@@ -1,11 +1,11 @@
 // Run formation: the input is read chunk by chunk; each chunk is sorted and becomes a run in the
-// store, while the next one is being read into another lane. If the first chunk turns out to be all
-// there is, it goes straight to the output, unless runs are all that is wanted. Runs that an
-// earlier process has left come first.
+// store, while the next one is being read into another lane. If the first chunk is the only one, it
+// goes straight to the output, unless only runs are wanted. Runs that an earlier process has left
+// come first.
 //
 // If the device of a lane fails, the lane takes no more chunks, and its chunk is read again and
 // sorted in another lane at the end. This needs inputs of known size, no runs in device memory (a
-// lost device takes something of each of them with it), and a lane that is left.
+// lost device held some blocks of each of them), and a lane that is left.
 #pragma once
 
 #include <cstdint>

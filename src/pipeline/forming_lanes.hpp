@@ -61,7 +61,7 @@ inline constexpr auto kLaneSteps = [] {
       {kShut, kFull},       // the last block has ended
       {kFull, kFree},       // the chunk is empty
       {kFull, kReady},      // ChunkLane::sort() has returned
-      {kReady, kEmitting},  // its spiller takes it
+      {kReady, kEmitting},  // its spiller takes the lane
       {kEmitting, kFree},   // its run, or the output, is complete
       {kBegun, kLost},      // the device failed, or had failed before
       {kFull, kLost},       // the device failed in a block, or in sort()
@@ -79,7 +79,7 @@ struct FormingLane {
   std::uint64_t since;  // when the last step was taken, or the last block began
   LaneState state = LaneState::kFree;
   Chunk chunk = {};                         // what was read for it
-  std::optional<DeviceError> failure = {};  // why the lane does not have all of it
+  std::optional<DeviceError> failure = {};  // the reason why the lane does not have all of it
   std::uint64_t room = 0;                   // in kOpen: elements that further blocks may have
   std::uint64_t blocks = 0;                 // begun and not ended
 };
@@ -122,7 +122,7 @@ class FormingLanes {
     }
     return {};
   }
-  // Adds what was read for the chunk. Returns its position in the chunk.
+  // Adds elements that were read for the chunk. Returns their position in the chunk.
   std::uint64_t place(FormingLane& lane, const ReadPieces& read) {
     const std::scoped_lock lock(mutex_);
     const std::uint64_t position = lane.chunk.input.count;
@@ -179,7 +179,7 @@ class FormingLanes {
     is_closed_ = true;
     changed_.notify_all();
   }
-  // Keeps the exception that is being handled, if it is the first.
+  // Keeps the current exception, if it is the first.
   void give_up() noexcept {
     failure_.capture();
     close();
@@ -222,7 +222,7 @@ class FormingLanes {
     return lane;
   }
 
-  std::mutex mutex_;  // guards all that follows
+  std::mutex mutex_;  // guards the members below
   std::condition_variable changed_;
   std::vector<FormingLane> lanes_;
   std::uint64_t now_ = 0;  // counts steps and blocks

@@ -16,7 +16,7 @@ struct MergedRange {
   RunViewSpan runs;  // at most as many as the plan's fan-in
   OutputRange range;
   KeyForm form = KeyForm::kRaw;
-  SpaceReturn* space = nullptr;  // null: the runs stay as they are
+  SpaceReturn* space = nullptr;  // null: the runs keep their space
 };
 
 // Merges one range of the output, positions as of the whole, into `sink`. Several ranges may be
@@ -30,8 +30,8 @@ void merge_range(const SortContext& context, const MergedRange& merged, PieceSin
 void begin_round(const SortContext& context, std::size_t number, std::size_t rounds);
 
 // Merges `runs` (their rounds first, if the plan's fan-in asks for them) into `output`, as raw
-// keys. The runs' space is given back as it is consumed; with a run folder, when what they were
-// merged into is kept. Throws: Error; all threads have ended by then.
+// keys. Gives the runs' space back as parts are merged; with a run folder, when the merged run is
+// kept. Throws: Error; all threads have ended by then.
 void merge_runs(const SortContext& context, std::vector<io::Run> runs, PieceSink& output);
 
 }  // namespace gsort

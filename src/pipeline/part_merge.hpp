@@ -20,9 +20,9 @@ struct PartMerge {
 };
 
 // Loads the slices of the part, from at most as many threads as there are buffers in `scratch`, and
-// puts what the lane makes of them into `sink`, positions as of the whole output.
-// Requires: the part fits the lane's input(); scratch is as of RunView.
-// Throws: Error from reading runs, or from the sink; all threads have ended by then.
+// puts the merged elements into `sink`, at their positions in the whole output. Requires: the part
+// fits the lane's input(); scratch as for RunView. Throws: Error from reading runs, or from the
+// sink; all threads have ended by then.
 void merge_part(const PartMerge& merge, const Part& part, MergeLane& lane,
                 std::span<const ByteSpan> scratch, PieceSink& sink);
 

@@ -160,8 +160,7 @@ RunFolder::~RunFolder() {
   if (!has_begun_ || !manifest_.runs.empty()) return;
   try {
     finish();
-  } catch (
-      const std::exception&) {  // no memory: the folder stays, and the next sort goes on with it
+  } catch (const std::exception&) {  // no memory: the folder stays for the next sort
   }
 }
 

@@ -1,20 +1,21 @@
-// RunFolder: how far a sort has come, told to a folder after every run, so that the next process
-// with the same job goes on behind the last one. What is kept are whole runs, of chunks or of runs
-// merged before the last merge; so at most one run is made again.
+// RunFolder: keeps the progress of a sort in a folder after every run, so that the next process
+// with the same job continues after the last one. It keeps whole runs, of chunks or of runs merged
+// before the last merge; so at most one run is made again.
 //
-// A job is the same when its options for runs are, and every input has the size, the time of its
-// last change, and, as far as they can be sampled, the elements that it had. Inputs of which only
-// reading tells the size are read again up to where the runs end, and compared by fingerprint.
-// A sort that was about to put its output in place may have replaced an input with it. That is
-// refused, too: it would be sorted once more, in another form than it has, or together with inputs
-// whose elements are in it already.
+// A job is the same if its options for runs are, and every input has the same size, the same time
+// of its last change, and, as far as they can be sampled, the same elements. Inputs whose size is
+// known only after reading are read again up to the end of the runs, and compared by fingerprint. A
+// sort that was about to give its output the name may have replaced an input. This is an error,
+// too: the output would be sorted again, in another form, or together with inputs whose elements it
+// already holds.
 //
-// Life: the constructor compares; begin() opens the store's file; take_up() gives the runs that are
-// there; add() and replace() tell of every new one; expect_commit() and finish() come before and
-// after the output's commit; then nothing is left. For one thread.
+// Life: the constructor compares jobs; begin() opens the store's file; take_up() returns the
+// existing runs; add() and replace() record every new one; expect_commit() and finish() come before
+// and after the output's commit; then nothing is left. For one thread.
 //
-// The same folder holds the runs of a share that others merge: complete() lets them stay. It also
-// holds those of one process of several, with their places in the input (cluster/runs).
+// The folder may also hold the runs of a share that other processes merge: complete() lets them
+// stay. Or it holds the runs of one process of gsort-mpi, with their places in the input
+// (cluster/runs).
 #pragma once
 
 #include <list>
@@ -33,14 +34,14 @@
 namespace gsort {
 
 // The manifest of a job and its inputs, without runs. Requires: nothing has been taken from the
-// reader. Throws: Error(kUsage) when an input cannot be read a second time.
+// reader. Throws: Error(kUsage) if an input cannot be read a second time.
 [[nodiscard]] io::Manifest manifest_of(const std::string& job, std::uint64_t element_bytes,
                                        const io::Reader& reader);
 
 // Whether both are of the same inputs, whatever their paths are.
 [[nodiscard]] bool have_same_inputs(const io::Manifest& a, const io::Manifest& b);
 
-// Throws: Error(kTemporary), saying what differs, if `folder` holds runs of another job than
+// Throws: Error(kTemporary) with the difference, if `folder` holds runs of another job than
 // `wanted`, or the inputs have changed since. Requires: the folder has a manifest.
 void require_same_job(const io::ResumeFolder& folder, const io::Manifest& wanted);
 
@@ -70,19 +71,19 @@ class KeptStores {
 class RunFolder {
  public:
   // `wanted` is the manifest of the job, without runs. Requires: the reader outlives it, and
-  // nothing has been taken from it. Throws: Error(kTemporary) when the folder may not be used, or
-  // holds another job, saying what differs; Error(kUsage) as require_readable().
+  // nothing has been taken from it. Throws: Error(kTemporary) if the folder may not be used, or
+  // holds another job, with the difference; Error(kUsage) as require_readable().
   RunFolder(const std::string& folder, io::ResumeAccess access, io::Manifest wanted,
             io::Reader& reader, std::uint64_t most_manifest_bytes = io::kMostManifestBytes);
-  // Leaves nothing where there are no runs to go on with.
+  // Leaves nothing behind if there are no runs to continue from.
   ~RunFolder();
   RunFolder(const RunFolder&) = delete;
   RunFolder& operator=(const RunFolder&) = delete;
 
   [[nodiscard]] const std::string& path() const { return folder_.path(); }
-  // Whether the folder is there; kLook does not make it.
+  // Whether the folder exists; kLook does not make it.
   [[nodiscard]] bool has_folder() const { return folder_.exists(); }
-  // The runs of before.
+  // The runs of an earlier process.
   [[nodiscard]] const ResumedRuns& found() const { return found_; }
   [[nodiscard]] std::uint64_t memory_bytes() const {
     return io::manifest_memory(io::encoded_bytes(manifest_));
@@ -91,35 +92,37 @@ class RunFolder {
   // The place of the runs, with blocks of at most `block_elements`; made at the first call.
   [[nodiscard]] io::PersistentStore begin(std::uint64_t block_elements);
 
-  // The runs that are there, in order; the reader and `proof` then stand behind their elements.
-  // Throws: Error, also when the inputs are not what they were.
+  // The existing runs, in order; the reader and `proof` then continue after their elements. Throws:
+  // Error, also if the inputs have changed.
   [[nodiscard]] std::vector<io::Run> take_up(io::RunStore& store, Proof& proof);
 
-  // The next run begins at this element of all that the inputs hold. Requires: the manifest has
-  // places.
+  // Sets the number, among all elements of the inputs, at which the next run begins. Requires: the
+  // manifest has places.
   void begin_at(std::uint64_t element) { next_element_ = element; }
 
-  // A run is whole, of elements behind those of all runs so far, with that fingerprint. Requires:
+  // Adds a whole run of elements after those of all runs so far, with their fingerprint. Requires:
   // one thread spills (plan.chunk.spillers).
   void add(io::RunStore& store, const io::Run& run, const Fingerprint& elements);
 
-  // The runs that come `first` and after, which are gone then, were merged into `merged`.
+  // Replaces the runs of `group`, from number `first` on, by the run `merged` that was made from
+  // them.
   void replace(io::RunStore& store, std::size_t first, std::span<io::Run> group,
                const io::Run& merged);
 
-  // The output is written, and put in its place next. Throws: Error(kTemporary).
+  // Call it when the output is written and will get its name next. Throws: Error(kTemporary).
   void expect_commit();
 
-  // The output is there. What cannot be removed becomes a note.
+  // Call it when the output has its name: removes the runs. Files that cannot be removed become a
+  // note.
   void finish();
 
-  // The runs are all of `share`: they stay, for the processes that make the output.
+  // Call it when all runs of `share` are there: they stay, for the processes that make the output.
   void complete(const io::ManifestShare& share);
 
   // Removes the folder, or its files if gsort did not make it. Throws: Error(kTemporary).
   void remove();
 
-  // The same where no sort may go on, which needs no space.
+  // The same if no sort may continue from it. Needs no space.
   void discard();
 
   // For -v: "dir: continuing after 3 runs of 4,000 elements".

@@ -1,6 +1,5 @@
-// RunView: a sorted run as a merge sees it, wherever its blocks are: the fences, which are in
-// memory, and what reads a block or a range. The fences are asked without a virtual call; a view is
-// asked once for a block or a range.
+// RunView: a sorted run as a merge uses it, wherever its blocks are: the fences, which are in
+// memory, and functions that read a block or a range. Only reads are virtual calls.
 #pragma once
 
 #include <memory>
@@ -11,7 +10,7 @@
 
 namespace gsort {
 
-// Thread-safe. `scratch` is as of io::Run: memory of the caller, one for each thread.
+// Thread-safe. `scratch` is as for io::Run: memory of the caller, one for each thread.
 class RunView {
  public:
   // The run's index outlives the view.
@@ -37,7 +36,7 @@ class RunView {
 using RunViews = std::vector<std::unique_ptr<const RunView>>;
 using RunViewSpan = std::span<const std::unique_ptr<const RunView>>;
 
-// Views of runs of this process. The runs outlive them, and stay where they are.
+// Views of runs of this process. The runs outlive them, and do not move.
 [[nodiscard]] RunViews views_of(std::span<const io::Run> runs);
 
 // A view that owns its run.

@@ -1,6 +1,6 @@
-// Many arrays in one input, each sorted by itself (--batch-elements), of which memory holds
-// several: every worker reads a block of whole arrays, sorts them one after the other, and writes
-// them to the places they came from. One worker reads at a time, while others sort and write.
+// Sorts many arrays of one input separately (--batch-elements), if memory holds several of them:
+// every worker reads a block of whole arrays, sorts them one after the other, and writes them to
+// the same places. One worker reads at a time, while others sort and write.
 #pragma once
 
 #include "pipeline/sort_context.hpp"

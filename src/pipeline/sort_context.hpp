@@ -1,4 +1,4 @@
-// SortContext: the objects that the stages of a sort work with. All sorts use it: those of gsort,
+// SortContext: the objects that the stages of a sort use. All sorts use it: those of gsort,
 // gsort-mpi, the library and Python. Its plan has all sizes and switches. The functions below make
 // from a plan the objects that every sort needs: proof, engine, options for runs.
 #pragma once
@@ -29,8 +29,8 @@ namespace gsort {
 using EngineMaker =
     std::function<std::unique_ptr<Engine>(const Plan&, const EngineShape&, ByteSpan memory)>;
 
-// Allocates `bytes` for runs on a device of the plan.
-// Throws: Error(kResource) when the device has less.
+// Allocates `bytes` for runs on a device of the plan. Throws: Error(kResource) if the device has
+// less.
 using TierMaker =
     std::function<std::unique_ptr<TierMemory>(const DevicePlan&, std::uint64_t bytes)>;
 
@@ -43,7 +43,7 @@ using RunStoreMaker = std::function<io::RunStore&()>;
 using OutputMaker = std::function<PieceSink&(std::optional<std::uint64_t> elements)>;
 
 // Called after a device failed: changes the context's plan so that it does not use the device, or
-// uses less of its memory. Throws: Error when there is no such plan.
+// uses less of its memory. Throws: Error if there is no such plan.
 using PlanWithout = std::function<void(const DeviceError&)>;
 
 // The failures after which a sort is planned again, without a device or with less of its memory.

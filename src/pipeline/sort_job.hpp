@@ -1,5 +1,5 @@
-// Carrying out a plan, top to bottom: read and sort chunks, merge runs, prove, make the output
-// real.
+// Carries out a plan, from top to bottom: reads and sorts chunks, merges runs, proves, commits the
+// output.
 #pragma once
 
 #include <functional>
@@ -11,11 +11,11 @@
 
 namespace gsort {
 
-// Sorts what the context's reader gives into `outputs`: one, or all parts that it is split into.
+// Sorts the elements of the context's reader into `outputs`: one output, or all its parts.
 // `before_name`, if any, is called when the output is on the disk but does not have its name yet;
-// if it throws, the sort ends and the old output stays.
-// Throws: Error. Then the output is as before, except for bytes that a stream has taken; temporary
-// folders hold only the runs that a run folder keeps; all threads have ended.
+// if it throws, the sort ends and the old output stays. Throws: Error. Then the output is
+// unchanged, except for bytes that a stream has taken; temporary folders hold only the runs that a
+// run folder keeps; all threads have ended.
 Outcome run_sort(const SortContext& door, std::span<io::Output> outputs,
                  const std::function<void()>& before_name = nullptr);
 

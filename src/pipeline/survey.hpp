@@ -1,4 +1,4 @@
-// Looks at the machine and the files, for the plan.
+// Collects facts about the machine and the files, for the plan.
 #pragma once
 
 #include <optional>
@@ -10,22 +10,22 @@
 
 namespace gsort {
 
-// The folders runs go to: those asked for, else `tmpdir` (the value of $TMPDIR; may be null or
-// empty), else beside the output, else /var/tmp.
+// The folders for runs: those that were requested, else `tmpdir` (the value of $TMPDIR; may be null
+// or empty), else the folder of the output, else /var/tmp.
 [[nodiscard]] std::vector<std::string> temporary_folders(const std::vector<std::string>& asked,
                                                          const char* tmpdir,
                                                          const std::string& output_folder);
 
-// The cores to use: as asked, else all this process may run on.
+// The number of cores to use: as requested, else all on which this process may run.
 [[nodiscard]] unsigned cores_for(std::optional<unsigned> asked);
 
 // The inputs that are compressed, and the streams that may be. Throws: as Reader's
 // decoder_need_of().
 [[nodiscard]] std::vector<CompressedInput> compressed_inputs(io::Reader& reader);
 
-// `output_folder` is empty for a stream. Without a reader, there are no inputs yet. GPUs are left
-// to the caller, who knows whether to look for them. A temporary folder that does not exist has a
-// `problem`. Throws: Error(kOutput); as compressed_inputs().
+// `output_folder` is empty for a stream. Without a reader, there are no inputs yet. The caller
+// looks for GPUs if it needs them. A temporary folder that does not exist has a `problem`. Throws:
+// Error(kOutput); as compressed_inputs().
 [[nodiscard]] Machine survey(const std::vector<std::string>& temporary,
                              const std::string& output_folder, io::Reader& reader);
 [[nodiscard]] Machine survey(const std::vector<std::string>& temporary,

@@ -12,18 +12,19 @@ namespace gsort {
 // Divides the memory of the machine equally among the processes on it.
 void divide_memory(Machine& machine, unsigned processes);
 
-// Host memory for the whole program: -S, else half of what is available.
-// Throws: Error(kUsage) for a size that is more than the machine has.
+// Host memory for the whole program: -S, else half of the available memory. Throws: Error(kUsage)
+// if the size is more than the machine has.
 [[nodiscard]] std::uint64_t host_budget(const Resources& resources, const Machine& machine);
 
-// Device memory: --gpu-memory, else 90% of what is free.
-// Throws: Error(kUsage) for a size that is more than the device has free.
+// Device memory: --gpu-memory, else 90% of the free memory. Throws: Error(kUsage) if the size is
+// more than the free memory.
 [[nodiscard]] std::uint64_t device_budget(const Resources& resources, const GpuFacts& gpu);
 
-// The smallest limit that the whole program keeps, even if -S is less (--help names it).
+// The smallest limit for the whole program, even if -S is less (--help names it).
 inline constexpr std::uint64_t kLeastPromise = 24 * kMiB;
 
-// The memory of many inputs, whose names have `name_bytes` in all; a few belong to the program.
+// The memory for many inputs, whose names have `name_bytes` in all; a few count as part of the
+// program.
 [[nodiscard]] std::uint64_t names_bytes(std::uint64_t inputs, std::uint64_t name_bytes);
 
 // The part of the host budget for buffers. The program itself, its stacks and small structures

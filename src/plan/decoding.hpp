@@ -1,6 +1,6 @@
-// The memory for decompressing the inputs. What a stream's first header asks for is planned for.
-// Later parts of a file may ask for more, and of a pipe nobody knows what it will bring: each
-// decoder may take a share of the host budget without being asked.
+// The memory for decompressing the inputs. The plan includes the need that a stream's first header
+// gives. Later parts of a file may need more, and the need of a pipe is unknown: each decoder may
+// always take a fixed part of the host budget.
 #pragma once
 
 #include <cstdint>
@@ -19,15 +19,15 @@ struct DecodingPlan {
   DecoderLimit limit;              // of each decoder
 };
 
-// `all_at_once`: the inputs are merged.
+// `all_at_once`: the inputs are merged, so all decoders work at once.
 [[nodiscard]] DecodingPlan plan_decoding(bool all_at_once, const Machine& machine,
                                          std::uint64_t host_bytes);
 
-// The host memory of all decoders that are at work at once: what they may take under a budget.
+// The most host memory that all decoders at work at once may take under a budget.
 [[nodiscard]] std::uint64_t decoding_bytes(const DecodingPlan& decoding, std::uint64_t host_bytes);
 
-// Throws: Error(kUsage) where what the first headers ask for leaves too little of -S; it names the
-// least -S for which `has_plan` says that it works.
+// Throws: Error(kUsage) if the needs of the first headers leave too little of -S; the message has
+// the least -S for which `has_plan` returns true.
 void require_decoding_memory(const Resources& resources, bool all_at_once, const Machine& machine,
                              const HasPlan& has_plan);
 

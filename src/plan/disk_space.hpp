@@ -1,4 +1,4 @@
-// Whether the plan's files fit the disks, as far as they are free now, and the page cache.
+// Checks whether the plan's files fit the free space of the disks, and the page cache.
 #pragma once
 
 #include <cstdint>
@@ -10,7 +10,7 @@
 
 namespace gsort {
 
-// The most bytes of temporary files that the plan has on disk at once.
+// The most bytes of temporary files that are on disk at once.
 [[nodiscard]] std::uint64_t temporary_need(const Plan& plan);
 
 // The same for a part of the output: the existing runs are kept, and slices[i] elements of run i
@@ -19,29 +19,29 @@ namespace gsort {
                                            const std::vector<std::uint64_t>& slices);
 
 // Folders on one file system share its space; runs may be spread over all temporary folders.
-// Throws: Error(kResource) naming the needed and the free space, also of memory (see below).
+// Throws: Error(kResource) with the needed and the free space, also for memory (see below).
 void require_disk_space(const Plan& plan, const Machine& machine);
 
 // The memory that the plan's files in a tmpfs take; results in memory are not files.
 [[nodiscard]] std::uint64_t files_in_memory(const Plan& plan, const Machine& machine);
 
-// Whether the available memory has room for them, and for the sort beside them.
+// Whether the available memory has room for these files and for the sort.
 [[nodiscard]] bool files_leave_memory(const Plan& plan, const Machine& machine);
 
-// The Error if it has no room. `smaller_mib`: a size of -S that is small enough; 0: none.
+// The Error if it does not. `smaller_mib`: a size of -S that is small enough; 0: none.
 [[nodiscard]] Error no_memory_for_files(const Plan& plan, const Machine& machine,
                                         std::uint64_t smaller_mib);
 
-// Whether runs had better be written through the page cache, because it has room for them beside
-// all else: they are then merged without being read from the disk.
+// Whether runs should be written through the page cache, because it has room for them in addition
+// to everything else: they are then merged without being read from the disk.
 [[nodiscard]] bool runs_fit_page_cache(const Plan& plan, const Machine& machine);
 
-// Whether the output is one file in a tmpfs, the memory has room for it now, beside all that the
-// sort needs, and the CPU engine has enough threads to gain from early pages
-// (io/output/early_room.hpp). With a GPU, no gain was measured.
+// Whether the output is one file in a tmpfs, the memory has room now for it and for the sort, and
+// the CPU engine has enough threads to gain from early pages (io/output/early_room.hpp). With a
+// GPU, no gain was measured.
 [[nodiscard]] bool output_fits_memory(const Plan& plan, const Machine& machine);
 
-// The bytes that the file that the output is written into needs beyond its present ones.
+// The bytes that the file into which the output is written needs in addition to its present ones.
 [[nodiscard]] std::uint64_t needed_beside_copy(const Plan& plan, const Machine& machine);
 
 }  // namespace gsort

@@ -1,4 +1,4 @@
-// Which engine a sort should use, from predicted times.
+// Chooses the engine of a sort by predicted times.
 #pragma once
 
 #include <cstdint>
@@ -12,34 +12,34 @@
 
 namespace gsort {
 
-// Seconds each engine would take if the disks never kept it waiting.
+// The seconds that each engine would take if it never waited for disks.
 [[nodiscard]] double predicted_cpu_seconds(const Rates& rates, std::uint64_t bytes, unsigned cores);
 [[nodiscard]] double predicted_cuda_seconds(const Rates& rates, std::uint64_t bytes);
 
-// Whether the GPU should be looked at before planning: it costs a fraction of a second, which a
-// small sort does not have. Of the machine, its cores, input and rates count.
+// Whether to look for GPUs before planning: this costs a fraction of a second, too much for a small
+// sort. It depends on the machine's cores, input and rates.
 [[nodiscard]] bool wants_gpu(const Job& job, const Machine& machine);
 
-// Whether or not the sort would come to use it.
-// Throws: Error(kDevice) for --engine cuda when machine.gpus is empty.
+// Throws: Error(kDevice) for --engine cuda if machine.gpus is empty, even if the sort would not use
+// a GPU.
 void require_asked_engine(const Resources& resources, const Machine& machine);
 
 // Keys of one and two bytes, which no engine sorts.
 [[nodiscard]] bool is_counted(const Job& job);
 
-// Seconds that the first `devices` GPUs take to start, and to move the input and what must be
-// spilled of it: faster links and more memory save time, each further start costs some.
-// Requires: the size of the input is known, and there are so many GPUs.
+// The seconds that the first `devices` GPUs take to start, and to move the input and its spilled
+// part: faster links and more memory save time, each further start costs some. Requires: the size
+// of the input is known, and there are that many GPUs.
 [[nodiscard]] double predicted_seconds_on(const Job& job, const Machine& machine,
                                           std::size_t devices);
 
-// The GPUs that a sort uses: those of --device, or with auto the first ones, as many as are
+// The GPUs that a sort uses: those of --device, or with auto the first ones, in the number that is
 // predicted to be fastest. More devices keep more runs in memory and copy to and from the host at
 // the same time, but each takes time to start. auto leaves out GPUs with less than half of the free
 // memory of the first: all devices get equal shares, which must fit the smallest.
 [[nodiscard]] std::span<const GpuFacts> choose_devices(const Job& job, const Machine& machine);
 
-// The rate of each device's link; 0 if it is not known.
+// The rate of each device's link; 0 if unknown.
 template <class Device>
 [[nodiscard]] std::vector<double> links_of(std::span<const Device> devices) {
   std::vector<double> links;
@@ -48,7 +48,7 @@ template <class Device>
 }
 
 // Whether links are about equally fast, so that devices can hold equal shares of a chunk and none
-// keeps the others waiting.
+// waits for another.
 [[nodiscard]] bool are_alike(std::span<const double> links);
 
 struct EngineDecision {

@@ -10,12 +10,12 @@
 
 namespace gsort {
 
-// Smaller sorts say little: starting and ending are much of them.
+// Smaller sorts are not used: starting and ending are a large part of their time.
 inline constexpr std::uint64_t kLeastBytesToLearnFrom = std::uint64_t{1} << 30;
 
-// `rates` with what the sort shows: a rate that was not known, or one that is better by more than a
-// twentieth, since other programs make a machine look slow and nothing makes it look fast.
-// `cuda_start_seconds`: what looking for GPUs took, where some were found.
+// `rates` with those that the sort measured: a rate that was not known, or one that is better by
+// more than a twentieth, since other programs can only make a machine look slower.
+// `cuda_start_seconds`: the time for finding GPUs, if there are any.
 [[nodiscard]] Rates learned_from(const Outcome& outcome, const Plan& plan,
                                  std::optional<double> cuda_start_seconds, Rates rates);
 

@@ -1,5 +1,5 @@
-// The machine and the files, as far as the plan must know them. Facts only: filled in by a survey
-// of the real machine, or invented by tests (8 TB of data, 2 GB of memory).
+// The facts about the machine and the files that the plan needs, from a survey of the real machine
+// or invented by tests (8 TB of data, 2 GB of memory).
 #pragma once
 
 #include <cstdint>
@@ -17,9 +17,9 @@ struct GpuFacts {
   std::string name;
   std::uint64_t free_bytes = 0;
   std::uint64_t total_bytes = 0;
-  // The rate of its bus, each way; none: not known.
+  // The rate of its bus, each way; none: unknown.
   std::optional<double> link_bytes_per_second = std::nullopt;
-  // The NUMA node that it is attached to; none: all alike.
+  // The NUMA node to which it is attached; none: there is only one, or it is unknown.
   std::optional<unsigned> node = std::nullopt;
 };
 
@@ -28,7 +28,7 @@ struct Folder {
   std::uint64_t file_system = 0;  // folders with the same number share their space
   std::uint64_t free_bytes = 0;
   bool is_memory = false;  // tmpfs and the like: files in it count as memory
-  int problem = 0;         // an errno: it cannot be used, which matters only if runs are spilled
+  int problem = 0;         // an errno: it cannot be used; this matters only if runs are spilled
 };
 
 // An input that is compressed, or a stream that may be.
@@ -37,9 +37,9 @@ struct CompressedInput {
   DecoderNeed need;
 };
 
-// The runs that an earlier process has left of the same sort.
+// The runs of the same sort that an earlier process has left.
 struct ResumedRuns {
-  std::uint64_t runs = 0;            // 0: nothing
+  std::uint64_t runs = 0;            // 0: there are none
   std::uint64_t elements = 0;        // in them: the first ones of the input
   std::uint64_t block_elements = 0;  // of their blocks, which new runs must keep to
 };
@@ -47,17 +47,17 @@ struct ResumedRuns {
 struct Machine {
   unsigned cores = 1;
   unsigned processes = 1;             // of a gsort-mpi job: each has an equal part of memory
-  std::uint64_t memory_bytes = 0;     // of one process: what -S 100% means
-  std::uint64_t available_bytes = 0;  // limits of containers included
-  std::vector<GpuFacts> gpus;         // empty: none, or not looked for; best first
-  std::string no_gpu_reason;          // why gpus is empty
+  std::uint64_t memory_bytes = 0;     // of one process; -S 100%
+  std::uint64_t available_bytes = 0;  // including limits of containers
+  std::vector<GpuFacts> gpus;         // empty: none, or not searched; best first
+  std::string no_gpu_reason;          // the reason if gpus is empty
   std::vector<Folder> temporary;      // where runs may be spilled
   std::optional<Folder> output;       // none: a pipe or a device
   // The file that the output is written into when it is complete in `output`, and its bytes.
   std::optional<Folder> written_into;
   std::uint64_t written_into_bytes = 0;
   bool output_is_null = false;               // a device that takes pieces in any order
-  std::optional<std::uint64_t> input_bytes;  // of raw keys; none: not known
+  std::optional<std::uint64_t> input_bytes;  // of raw keys; none: unknown
   bool input_is_cached = false;              // the page cache, or a tmpfs, has most of it
   std::uint64_t names_bytes = 0;             // memory for the inputs' names and states
   std::vector<CompressedInput> compressed;
@@ -65,7 +65,7 @@ struct Machine {
   Rates rates;  // of earlier sorts
 };
 
-// The machine as it is when device `ordinal`, or each of them, has failed with `reason`.
+// The machine after device `ordinal`, or each of them, has failed with `reason`.
 [[nodiscard]] inline Machine without_device(Machine machine, std::optional<int> ordinal,
                                             const std::string& reason) {
   std::erase_if(machine.gpus,

@@ -1,4 +1,4 @@
-// From a job and a machine to a plan: a pure function.
+// Makes a plan from a job and a machine: a pure function.
 #pragma once
 
 #include <functional>
@@ -9,13 +9,13 @@
 
 namespace gsort {
 
-// Whether what comes after a sort of such a plan has memory, too.
+// Whether the work after a sort with such a plan has enough memory, too.
 using SuitsPlan = std::function<bool(const Plan&)>;
 
-// `suits` only decides which size a message names, the plan itself need not suit.
-// Throws: Error(kUsage) when -S or --gpu-memory is too small (the message says the least that does)
-// or too large; Error(kDevice) for --engine cuda without a usable GPU; Error(kResource) when the
-// runs or the output do not fit the disks.
+// `suits` only decides which size a message names; it need not hold for the plan itself. Throws:
+// Error(kUsage) if -S or --gpu-memory is too small (the message has the least sufficient size) or
+// too large; Error(kDevice) for --engine cuda without a usable GPU; Error(kResource) if the runs or
+// the output do not fit the disks.
 [[nodiscard]] Plan make_plan(const Job& job, const Machine& machine, const SuitsPlan& suits = {});
 
 }  // namespace gsort

@@ -1,7 +1,7 @@
-// The outcome of a sort, in the plan's words; reports are made from it. Its statistics are a table.
-// One row makes the measured member, its field in --stats and in ranks[] of gsort-mpi's, the total
-// over processes, the line of -v and the attribute in Python. A struct of the library gets the
-// value by a member of the same name.
+// The outcome of a sort, from which reports are made. Its statistics are a table. One row makes the
+// measured member, its field in --stats and in ranks[] of gsort-mpi's, the total over processes,
+// the line of -v and the attribute in Python. A struct of the library gets the value by a member of
+// the same name.
 #pragma once
 
 #include <algorithm>

@@ -2,10 +2,10 @@
 // it. Types only: make_plan.hpp makes one.
 //
 // A sort usually has one of two shapes. An input that fits one chunk goes straight from sort to
-// write: one read, one write. A larger one becomes runs, on disk as far as they do not fit in
-// memory, and the output is merged from them part by part. If there are more runs than one merge
-// can take (memory for a few blocks of each, or --batch-size), as few as will do are first merged
-// into longer runs, neighbours with neighbours so that their order stays.
+// write: one read, one write. A larger one becomes runs, on disk if they do not fit in memory, and
+// the output is merged from them part by part. If there are more runs than one merge can take
+// (memory for a few blocks of each, or --batch-size), as few neighbouring runs as necessary are
+// first merged into longer runs; neighbours keep the order of equal records.
 //
 // The other shapes are below, at Strategy: counting, --top, -m, --batch-elements.
 #pragma once
@@ -39,9 +39,9 @@ struct DevicePlan {
   std::optional<unsigned> node = std::nullopt;                 // its pinned memory comes from there
 };
 
-// How elements are sorted, each way with the sizes that it alone has.
+// The strategies, each with its own sizes.
 
-// A pipe, text, or compressed: one chunk if it turns out to fit, else runs.
+// A pipe, text, or compressed input: one chunk if it fits, else runs.
 struct UnknownSize {};
 
 // It fits: read, sort, write.
@@ -65,7 +65,7 @@ struct InputMergePlan {
   std::uint64_t fan_in = 0;           // inputs merged at once; more than that become runs first
   std::uint64_t window_elements = 0;  // of each input in memory
   unsigned lanes = 0;
-  std::uint64_t part_elements = 0;  // what the windows of fan_in inputs give to a lane at most
+  std::uint64_t part_elements = 0;  // the most that the windows of fan_in inputs give to a lane
   std::uint64_t staging_bytes = 0;  // of each lane, if the output needs order
   std::uint64_t arena_bytes = 0;    // all of this
 };
@@ -76,8 +76,8 @@ struct SetPlan {
   std::uint64_t piece_bytes = 0;   // of the first input, which a core compares with all others
 };
 
-// --batch-elements with arrays of which memory holds several. Longer ones are sorts of their own,
-// one after the other, by the plan for one of them.
+// --batch-elements, if memory holds several arrays. Longer arrays are separate sorts, one after the
+// other, by the plan for one of them.
 struct BatchPlan {
   unsigned lanes = 0;
   std::uint64_t longest_array = 0;   // an array that is longer than the input is the input
@@ -87,12 +87,12 @@ struct BatchPlan {
 using Strategy = std::variant<UnknownSize, OneChunk, Spill, CountKeys, SelectPlan, InputMergePlan,
                               SetPlan, BatchPlan>;
 
-// Sizes of reading, and of chunks where these are sorted.
+// Sizes of reading, and of chunks if these are sorted.
 struct ChunkPlan {
   std::uint64_t block_bytes = 0;     // one read
   std::uint64_t chunk_elements = 0;  // the most a chunk holds
   unsigned lanes = 1;                // spread over the devices in turn
-  bool is_shared = false;            // all devices hold one chunk, a lane of each its share
+  bool is_shared = false;            // all devices hold one chunk, each in a lane of its own
   unsigned readers = 1;              // threads that read and add blocks
   unsigned spillers = 1;             // chunks that are put into runs at the same time
   std::uint64_t arena_bytes = 0;     // host memory of all lanes
@@ -104,7 +104,7 @@ struct MergeRound {
   std::vector<std::uint32_t> group_sizes;
 };
 
-// Sizes of the run format and its buffers, and how runs are merged.
+// Sizes of the run format and its buffers, and the rounds of the merge.
 struct RunPlan {
   std::uint64_t block_elements = 0;
   std::uint64_t write_buffer_bytes = 0;
@@ -112,12 +112,12 @@ struct RunPlan {
   std::uint64_t device_buffers = 0;  // the tier of device memory, of each device at least
   std::uint64_t kept_buffers = 0;    // the tier of host memory; only what does not fit is written
   std::uint64_t tier_bytes = 0;      // set aside for these buffers, and no less than kept_bytes()
-  bool through_page_cache = false;   // what is written, unless --direct-io says otherwise
-  std::uint64_t count = 0;           // of runs; 0 where it is not known, or there are none
+  bool through_page_cache = false;   // written runs, unless --direct-io says otherwise
+  std::uint64_t count = 0;           // of runs; 0 if unknown, or if there are none
   std::uint32_t fan_in = 0;          // the most runs of one merge
   std::vector<MergeRound> rounds;    // before the last merge, which writes the output
 
-  // For a device that has so many buffers more than the others.
+  // For a device with this many buffers more than the others.
   [[nodiscard]] std::uint64_t device_bytes(std::uint64_t more_buffers = 0) const {
     return CudaFootprint::allocated_bytes((device_buffers + more_buffers) * write_buffer_bytes);
   }
@@ -130,7 +130,7 @@ struct RunPlan {
 // Sizes of one merge of runs, good for any number of runs up to fan_in.
 struct MergePlan {
   std::uint64_t part_elements = 0;        // the most of a part
-  std::uint64_t least_part_elements = 0;  // towards the end; equal where all lanes are alike
+  std::uint64_t least_part_elements = 0;  // towards the end; equal if all lanes are alike
   unsigned lanes = 1;
   unsigned loaders = 1;             // threads that load the slices of a lane's part
   std::uint64_t scratch_bytes = 0;  // read buffer of each loader
@@ -141,7 +141,7 @@ struct MergePlan {
 // How the output is written.
 struct OutputPlan {
   bool needs_order = false;       // pieces are put in order: a pipe, or as Job::needs_order()
-  std::uint64_t least_bytes = 0;  // 0 where nobody can know
+  std::uint64_t least_bytes = 0;  // 0 if unknown
   bool makes_room_early = false;  // while input is read (io/output/early_room.hpp)
   EncodePlan encode;
   WriteWindows windows;  // of a regular file
@@ -160,7 +160,7 @@ struct Plan {
   DecodingPlan decoding;
   std::uint64_t names_bytes = 0;  // for inputs, if there are many
   ChunkPlan chunk;
-  ResumedRuns resumed;  // runs that are there
+  ResumedRuns resumed;  // runs of an earlier process
   RunPlan run;
   OutputPlan output;
   std::uint64_t temporary_bytes = 0;  // the most on disk at once
@@ -173,8 +173,8 @@ struct Plan {
     return sum;
   }
 
-  // The ordinal of the device that a lane is on; none for a lane of the CPU engine, and for one
-  // that all devices share.
+  // The ordinal of a lane's device; none for a lane of the CPU engine, and for one that all devices
+  // share.
   [[nodiscard]] std::optional<int> device_of_lane(std::size_t lane) const {
     if (devices.empty() || chunk.is_shared) return std::nullopt;
     return devices[lane % devices.size()].ordinal;

@@ -1,5 +1,5 @@
-// How fast a machine has been seen to sort: what an engine is chosen by. And how fast it can move
-// bytes at most, which is for reports alone.
+// The rates at which a machine has sorted, for the choice of an engine, and the limits at which it
+// can move bytes, for reports only.
 #pragma once
 
 #include <algorithm>
@@ -20,15 +20,16 @@ struct Limits {
   friend bool operator==(const Limits&, const Limits&) = default;
 };
 
-// Rates of this machine; until it has shown them, those of machines that were measured.
+// Rates of this machine; until they are known, those of measured machines.
 struct Rates {
-  // Input that fits in memory over the time of all cores, a core. Zen 4, u32, the slower width.
+  // Input that fits in memory over the time of all cores, for each core. Zen 4, u32, the slower
+  // width.
   static constexpr double kUsualCore = 0.45e9;
-  // Chunks to the device, sorted and back, where nothing else holds them up. Over a slow bus.
+  // Chunks to the device, sorted and back, if nothing else delays them. Over a slow bus.
   static constexpr double kUsualGpu = 10e9;
-  // Until CUDA has started in a new process. H200.
+  // The time until CUDA has started in a new process. H200.
   static constexpr double kUsualCudaStart = 0.3;
-  // Added by each further device until it sorts, its lanes and pinned memory included. Two H100s.
+  // Added by each further device until it sorts, including its lanes and pinned memory. Two H100s.
   static constexpr double kFurtherCudaStart = 0.5;
   // The share of a link's speed that chunks reach, each way. PCI Express 5.
   static constexpr double kLinkShare = 0.8;

@@ -1,4 +1,4 @@
-// How much of what is sorted comes out, as far as that is known in advance.
+// The number of sorted elements that come out, as far as it is known in advance.
 #pragma once
 
 #include <cstdint>
@@ -8,11 +8,10 @@
 
 namespace gsort {
 
-// The elements that come out at least, of so many; of a pipe none are known.
+// The least number of elements that come out, of this many; 0 for a pipe.
 [[nodiscard]] std::uint64_t least_elements(const Job& job, std::uint64_t elements);
 
-// Throws: Error(kUsage) where an array's header would have to say how many elements follow before
-// anybody can know.
+// Throws: Error(kUsage) if an array's header needs the number of elements before it can be known.
 void refuse_unknown_count(const Job& job, const Machine& machine);
 
 }  // namespace gsort

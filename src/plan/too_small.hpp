@@ -1,4 +1,4 @@
-// The refusal of a sort that does not fit its memory, with the least that would do.
+// The Error for a sort that does not fit its memory, with the least sufficient size.
 #pragma once
 
 #include <functional>
@@ -9,12 +9,12 @@
 
 namespace gsort {
 
-// Whether there is a plan with such resources, which differ from those asked for in -S and
-// --gpu-memory alone.
+// Whether there is a plan with such resources, which differ from the requested ones only in -S and
+// --gpu-memory.
 using HasPlan = std::function<bool(const Resources&)>;
 
-// The Error for a job that `has_plan` denies. A size is named only if `has_plan` affirms it, and
-// only if this machine has so much memory.
+// The Error for a job for which `has_plan` returns false. It names only sizes for which `has_plan`
+// returns true, and that this machine has.
 [[nodiscard]] Error too_small(const Job& job, const Machine& machine, const HasPlan& has_plan);
 
 }  // namespace gsort

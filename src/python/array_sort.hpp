@@ -14,9 +14,10 @@ namespace gsort::python {
 void sort_array(ConstByteSpan source, ByteSpan result, std::size_t row_keys,
                 const KeyFormat& format, unsigned threads);
 
-// Writes the positions that sort each row of `source` stably, numbers of 4 or 8 bytes. Verifies
-// that they sort the source. Requires: as sort_array; disjoint memory; such numbers can count the
-// keys of a row. Throws: Error(kResource) and Error(kCorrupt), with the result undefined.
+// Writes the positions that sort each row of `source` stably, as numbers of 4 or 8 bytes. Verifies
+// that they sort the source. Requires: as sort_array; disjoint memory; the numbers are large enough
+// for the positions of a row. Throws: Error(kResource) and Error(kCorrupt), with the result
+// undefined.
 void argsort_array(ConstByteSpan source, ByteSpan result, std::size_t row_keys,
                    const KeyFormat& format, std::size_t index_bytes, unsigned threads);
 

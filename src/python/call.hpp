@@ -1,5 +1,5 @@
-// Call: what one call of the package asks for, as the words of a command line, with inputs that may
-// be in memory. Knows no Python.
+// Call: one call of the package, as the words of a command line, with inputs that may be in memory.
+// Does not depend on Python.
 #pragma once
 
 #include <cstdint>
@@ -38,21 +38,21 @@ class Call {
        const std::vector<std::string>& order = {},
        std::vector<std::shared_ptr<const io::Input>> mapped = {});
 
-  // The most bytes that the result can have; it has fewer if keys are dropped, as with unique. None
-  // for text and compressed inputs.
+  // The most bytes that the result can have; it has fewer if keys are dropped, for example with
+  // unique. None for text and compressed inputs.
   [[nodiscard]] std::optional<std::uint64_t> bytes() const { return bytes_; }
 
-  // The memory that the call may use: -S, or half of what is available. Throws: Error(kUsage).
+  // The memory that the call may use: -S, or half of the available memory. Throws: Error(kUsage).
   [[nodiscard]] std::uint64_t memory_bytes() const;
 
-  // The dtype of the result, as the header of a .npy file has it. Of positions whose number is not
+  // The dtype of the result, as in the header of a .npy file. For positions whose number is not
   // known before the sort, the widest until then.
   [[nodiscard]] std::string dtype() const;
 
   // The warning about a suffix that names another type than that of the data; may be empty.
   [[nodiscard]] std::string warning() const;
 
-  // The elements of a row of an array of two dimensions, as its header says; 0: no rows.
+  // The elements of a row of a two-dimensional array, from its header; 0: no rows.
   [[nodiscard]] std::uint64_t row_elements() const { return job_.row_elements; }
   // The columns of a table whose rows are the result; else 0.
   [[nodiscard]] std::uint64_t columns() const { return job_.writes_positions() ? 0 : job_.columns; }
@@ -69,7 +69,7 @@ class Call {
   // The same into an open file in the folder `place`: raw elements, from its beginning.
   Report sort_into(int descriptor, const std::string& place, Meter& meter);
 
-  // Checks as -c does. Throws: as sort.
+  // Checks the order, as -c does. Throws: as sort.
   CheckOutcome check(Meter& meter);
 
  private:

@@ -1,4 +1,4 @@
-// --explain: the plan in words or JSON, against what the machine has.
+// --explain: the plan in words or JSON, compared with the machine.
 #pragma once
 
 #include <string>
@@ -12,7 +12,7 @@ namespace gsort {
 [[nodiscard]] std::string explain_text(const Plan& plan, const Machine& machine);
 [[nodiscard]] std::string explain_json(const Plan& plan, const Machine& machine);
 
-// The one that `mode` asks for.
+// The form that `mode` selects.
 [[nodiscard]] std::string explain(ExplainMode mode, const Plan& plan, const Machine& machine);
 
 }  // namespace gsort

@@ -1,11 +1,11 @@
-// The limit: how fast any sort of these bytes could have been on these disks and this memory, by
+// The limit: the least time that any sort of these bytes needs on these disks and this memory, by
 // rates that were measured without gsort (gsort-bench ceilings --keep; rates_file.hpp).
 //
-// Inputs are read at the disks' read rate at most and outputs written at their write rate; in one
-// phase that overlaps, and phases follow each other. All that is read and written, runs too, needs
-// its bytes over these rates, and passes through memory. The limit is the longest of these times.
-// Bytes that the page cache serves, or that a codec makes of fewer, come faster than from a disk: a
-// sort of such files can be faster than its limit.
+// Inputs are read at most at the disks' read rate and outputs written at most at their write rate;
+// these overlap within a phase, and phases follow each other. All bytes that are read and written,
+// also those of runs, take their time at these rates, and pass through memory. The limit is the
+// longest of these times. Bytes from the page cache, or from a codec, come faster than from a disk:
+// a sort of such files can be faster than its limit.
 #pragma once
 
 #include <optional>
@@ -15,7 +15,7 @@
 
 namespace gsort {
 
-// None where nothing was measured or moved.
+// None if nothing was measured or moved.
 [[nodiscard]] std::optional<double> limit_seconds(const Outcome& outcome,
                                                   const std::optional<Limits>& limits);
 

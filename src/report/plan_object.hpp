@@ -1,4 +1,4 @@
-// The plan as a JSON object: what --explain=json prints, and a part of --stats.
+// The plan as a JSON object, for --explain=json and --stats.
 #pragma once
 
 #include <nlohmann/json_fwd.hpp>
@@ -10,7 +10,7 @@ namespace gsort {
 
 [[nodiscard]] nlohmann::ordered_json plan_object(const Plan& plan, const Machine& machine);
 
-// As text: indented, with bytes that are no UTF-8 (in names of files) replaced.
+// The object as indented text; bytes that are not UTF-8 (in names of files) are replaced.
 [[nodiscard]] std::string json_text(const nlohmann::ordered_json& json);
 
 }  // namespace gsort

@@ -1,4 +1,4 @@
-// Progress: a thread that says now and then how far a sort has come, and when it is asked to.
+// Progress: a thread that prints the progress of a sort from time to time, and on request.
 #pragma once
 
 #include <condition_variable>
@@ -16,38 +16,39 @@ namespace gsort {
 class Progress {
  public:
   enum class Form : std::uint8_t {
-    kSilent,     // nothing, until asked
-    kRewritten,  // one line of a terminal, written over and over
-    kLines,      // a line now and then
+    kSilent,     // nothing, unless requested
+    kRewritten,  // one line of a terminal, overwritten each time
+    kLines,      // a line from time to time
     kJson,       // the same as JSON
   };
   struct Request {
     Form form = Form::kSilent;
     std::function<void(const std::string&)> write;  // puts text to the user; must not throw
-    std::function<bool()> take_request;  // whether a status line was asked for since the last call
+    std::function<bool()> take_request;  // whether a status line was requested since the last call
     std::function<unsigned()> columns;   // of the terminal, for kRewritten
   };
   // The state that it reads, from its thread.
   struct Source {
-    std::function<PhaseRecord()> phase;  // how far the sort is
+    std::function<PhaseRecord()> phase;  // the progress of the sort
     std::function<double()> seconds;     // since the start
     std::function<std::optional<SlowestProcess>()> slowest;
   };
-  // The first line comes after a second, so that short sorts stay calm; at most six a second.
+  // The first line comes after a second, so that short sorts print nothing; at most six lines a
+  // second.
   static constexpr std::chrono::milliseconds kQuiet{1000};
   static constexpr std::chrono::milliseconds kBetweenLooks{170};
   static constexpr std::chrono::milliseconds kBetweenLines{1000};
 
-  // The meter outlives it. What the request holds is called from the thread. Where the system
-  // allows no thread, nothing is said.
+  // The meter outlives it. The thread calls the functions of the request. If the system allows no
+  // thread, nothing is printed.
   Progress(const Meter& meter, Request request);
   Progress(Source source, Request request);
 
-  // Ends the thread and wipes a line that would be written over.
+  // Ends the thread and clears a line that would be overwritten.
   ~Progress();
 
-  // The same for a sort of `bytes` that has succeeded, which the last line says: as JSON always, as
-  // a line if there was one before. At a terminal the summary stands in its place. Once.
+  // The same after a sort of `bytes` has succeeded; call it once. Prints a last line: always in
+  // JSON, as text only if there was a line before. At a terminal, the summary takes its place.
   void done(std::uint64_t bytes);
   Progress(const Progress&) = delete;
   Progress& operator=(const Progress&) = delete;
@@ -61,7 +62,7 @@ class Progress {
   Request request_;
   StatusTracker tracker_;
   bool line_is_shown_ = false;
-  bool has_said_ = false;  // anything that was not asked for
+  bool has_said_ = false;  // anything that was not requested
   std::mutex mutex_;
   std::condition_variable_any woken_;
   std::jthread thread_;

@@ -1,5 +1,5 @@
-// --stats: a sort in JSON, for machines. README.md beside this describes every field; kStatsVersion
-// counts changes that break readers, new fields do not.
+// --stats: the report of a sort in JSON, for programs. README.md in this folder describes every
+// field; kStatsVersion counts changes that break readers; new fields do not.
 #pragma once
 
 #include <string>

@@ -23,19 +23,19 @@ struct Status {
   std::uint64_t bytes = 0;   // moved by the phase so far
   std::optional<std::uint64_t> total_bytes;
   double bytes_per_second = 0;         // not known while bytes is 0
-  std::optional<double> seconds_left;  // of the sort, at this rate, but for the sync
+  std::optional<double> seconds_left;  // of the sort, at this rate, without the sync
   std::optional<SlowestProcess> slowest;
   std::size_t round = 0;  // of `rounds` of merging, from 1; 0: the phase has no rounds
   std::size_t rounds = 0;
 };
 
-// Follows a sort by looking at it now and then. The rate is that of the last few seconds, so the
+// Follows a sort by samples from time to time. The rate is that of the last few seconds, so the
 // time left follows the current speed of the phase; later phases are assumed to be as fast.
 class StatusTracker {
  public:
   static constexpr double kRateSeconds = 5;
 
-  // `now_seconds` is the time since the start, not less than in the call before.
+  // `now_seconds` is the time since the start, not less than in the previous call.
   [[nodiscard]] Status look(const PhaseRecord& phase, double now_seconds);
 
  private:

@@ -1,4 +1,4 @@
-// Color, where it is wanted.
+// Colors of messages, if they are wanted.
 #pragma once
 
 #include <string>
@@ -18,11 +18,11 @@ struct ColorFacts {
 
 [[nodiscard]] bool wants_color(ColorMode mode, const ColorFacts& facts);
 
-// A message of an Error as it is printed: "gsort: WHAT WHERE: WHY" and the line with the way out;
-// with color the name is red and the way out dim.
+// The text of an Error as it is printed: "gsort: WHAT WHERE: WHY" and the line with the hint; with
+// color, the name is red and the hint dim.
 [[nodiscard]] std::string error_text(std::string_view what, bool color);
 
-// The last line of a sort: with color what was proved is green, what was not is yellow.
+// The last line of a sort: with color, "verified" is green, "not verified" yellow.
 [[nodiscard]] std::string colored_summary(std::string line, bool color);
 
 }  // namespace gsort

@@ -14,10 +14,10 @@
 namespace gsort {
 
 // One line: "sorted 8 GiB of u32 in 7.10 s (1.13 GiB/s; bottleneck: writing (6.6 s at best)),
-// verified". The bottleneck (busiest.hpp) is left out where it is not known.
+// verified". The bottleneck (busiest.hpp) is left out if it is not known.
 [[nodiscard]] std::string summary_line(const Outcome& outcome, const Plan& plan);
 
-// Keys, engine and phases; with `decisions` also the choices the stages made.
+// Keys, engine and phases; with `decisions`, also the choices of the stages.
 [[nodiscard]] std::string phase_lines(const Outcome& outcome, const Plan& plan, bool decisions);
 
 // The lines of -v for statistics that are not 0.
@@ -35,7 +35,7 @@ namespace gsort {
 // "gsort: FILE: keys: i32", "FILE: sorted 8 GiB".
 [[nodiscard]] std::string lines_about(const std::string& file, std::string_view lines);
 
-// The output of -c: count, order, fingerprint, distinct; or where the order ends.
+// The output of -c: count, order, fingerprint, distinct; or the place of the first disorder.
 [[nodiscard]] std::string check_lines(const CheckOutcome& outcome, const Job& job,
                                       const std::string& name);
 

@@ -1,6 +1,6 @@
-// The texts of --generate, made from the option table: the manual page, and a completion for
-// each of three shells. A completion offers the names of options, the values of those that take one
-// of a few words, and files or folders where these are wanted.
+// The texts of --generate, made from the option table: the manual page, and a completion for each
+// of three shells. A completion offers the names of options, the values of options that take one of
+// a few words, and files or folders where an option takes these.
 #pragma once
 
 #include <string>

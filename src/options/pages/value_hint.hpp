@@ -11,7 +11,7 @@
 namespace gsort {
 
 enum class ValueHint : std::uint8_t {
-  kNone,     // a switch, or a value that nobody can guess
+  kNone,     // a switch, or a value that cannot be guessed
   kChoices,  // one of choices_of()
   kFile,
   kFolder,

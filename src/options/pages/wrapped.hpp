@@ -1,4 +1,4 @@
-// Words in lines.
+// Breaks text into lines.
 #pragma once
 
 #include <cstddef>
@@ -7,8 +7,8 @@
 
 namespace gsort {
 
-// The words of `text` in lines of at most `columns`, each indented; every line ends, and nothing
-// gives nothing. A word that is longer than a line stands alone.
+// The words of `text` in indented lines of at most `columns`, each with an end of line; empty for
+// an empty text. A word that is longer than a line has its own line.
 [[nodiscard]] std::string wrapped(std::string_view text, std::size_t columns,
                                   std::size_t indent = 0);
 

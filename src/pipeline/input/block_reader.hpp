@@ -1,4 +1,5 @@
-// The input in blocks of raw keys, in whatever order workers come for them; proven to be read.
+// The input in blocks of raw keys, in the order in which workers ask for them; the proof covers all
+// that is read.
 #pragma once
 
 #include <cstdint>
@@ -9,13 +10,13 @@
 
 namespace gsort {
 
-// Reads the next block of `worker` and returns its bytes; 0 when there is nothing left for it.
+// Reads the next block for `worker` and returns its bytes; 0 if there are no more blocks.
 using BlockReader = std::function<std::size_t(unsigned worker, ByteSpan block)>;
 
 // All inputs as one sequence. `meter` may be null; all arguments outlive the result.
 [[nodiscard]] BlockReader blocks_of(io::Reader& reader, Proof& proof, Meter* meter);
 
-// Every input by itself, checked to be sorted (sorted_input.hpp).
+// Each input separately, checked to be sorted (sorted_input.hpp).
 [[nodiscard]] BlockReader blocks_of_sorted(io::Reader& reader, const KeyFormat& format,
                                            Proof& proof, Meter* meter, unsigned workers);
 

@@ -1,5 +1,4 @@
-// Reads the input and fills the lanes of chunks with it; the meter measures both. A meter may be
-// null.
+// Reads the input and fills the lanes of chunks; the meter, which may be null, measures both.
 #pragma once
 
 #include <cstddef>

@@ -1,5 +1,5 @@
-// One of several inputs that are sorted already: read in order, proven to be read, and checked to
-// be in order.
+// One of several inputs that are sorted already: it is read in order, added to the proof, and
+// checked to be in order.
 #pragma once
 
 #include <cstddef>

@@ -1,5 +1,5 @@
-// SortedWindow: the stretch of a sorted input that is in memory. Of several inputs, the least of
-// the windows' last elements bounds what is known of all: whatever comes later is no less.
+// SortedWindow: the stretch of a sorted input that is in memory. With several inputs, the least of
+// the windows' last elements is a bound: all elements that come later are no less.
 #pragma once
 
 #include <cstddef>
@@ -15,8 +15,8 @@ class SortedWindow {
   // Requires: room.size() is at least SortedInput::kLeastRead, and an element.
   SortedWindow(SortedInput input, const ElementOrder& order, ByteSpan room);
 
-  // Reads on where half of the room is free. What has been taken is then gone.
-  // Throws: as SortedInput::read().
+  // Reads on if half of the room is free. Elements that were taken are then overwritten. Throws: as
+  // SortedInput::read().
   void fill();
 
   [[nodiscard]] ConstByteSpan elements() const { return room_.subspan(begin_, end_ - begin_); }
@@ -39,10 +39,10 @@ class SortedWindow {
   bool ended_ = false;
 };
 
-// Up to where the windows can be taken: the least of the last elements of those that go on, and
-// the window that brought it, of several that end alike the first one.
+// The bound up to which the windows can be taken: the least last element of the windows whose
+// inputs go on, and its window; the first one if several end with it.
 struct WindowBound {
-  const std::byte* element = nullptr;  // null: no input goes on
+  const std::byte* element = nullptr;  // null: all inputs have ended
   std::size_t window = 0;
 };
 
@@ -51,7 +51,7 @@ struct WindowBound {
 
 [[nodiscard]] bool anything_left(std::span<const SortedWindow> windows);
 
-// Fills all of them, by at most so many threads.
+// Fills all windows, with at most this many threads.
 void fill_all(std::span<SortedWindow> windows, unsigned threads);
 
 }  // namespace gsort

@@ -1,8 +1,9 @@
-// CountSink: puts one of each key with how often it occurs. For -u --count; see unique_sink.hpp for
-// how pieces find their places. Equal floats come out with the same bits (form/equal_floats.hpp).
+// CountSink: puts one of each key with its number of occurrences. For -u --count; see
+// unique_sink.hpp for how pieces find their places. Equal floats come out with the same bits
+// (form/equal_floats.hpp).
 //
-// The last key of a piece may go on in the next one. So its count is held back until a turn brings
-// another key, whose piece then puts both; end() puts the last one of all.
+// The last key of a piece may continue in the next one. So its count is held back until a piece
+// with another key has its turn, and that piece puts both; end() puts the last one of all.
 //
 //   pieces   3 3 5 | 5 5 | 5 7 7
 //   turns    3 x2  | -   | 5 x4      then 7 x2
@@ -29,8 +30,8 @@
 
 namespace gsort {
 
-// Thread-safe, but for end(). Calls are held back until all earlier pieces have been counted.
-// `proof` and `next` outlive it. It proves what it puts.
+// Thread-safe, except end(). Calls are held back until all earlier pieces have been counted.
+// `proof` and `next` outlive it. It adds the elements that it puts to the proof.
 class CountSink final : public PassingSink {
  public:
   // Elements are keys of `format`, or records that are keys of bytes (bytesN); adds_counts: each is
@@ -44,12 +45,12 @@ class CountSink final : public PassingSink {
   void put(std::uint64_t position, ConstByteSpan elements) override;
   void abandon() noexcept override;
 
-  // Puts what is held back. To be called once, when all keys have been put and read.
-  // Throws: as put(); Error(kCorrupt) where the counts do not add up.
+  // Puts the key that is held back. Call it once, when all keys have been put and read. Throws: as
+  // put(); Error(kCorrupt) if the counts do not add up.
   void end();
 
  private:
-  // Equal keys: the bytes of the key as in a file, followed by zeros, and how many keys they are.
+  // Equal keys: the bytes of the key as in a file, followed by zeros, and the number of keys.
   struct Group {
     std::array<std::byte, RecordFormat::kMostKeyBytes> key{};
     std::uint64_t count = 0;  // 0: there is none
@@ -59,7 +60,7 @@ class CountSink final : public PassingSink {
     Group first;
     Group last;
     std::uint64_t between = 0;        // groups between these two
-    std::uint64_t often_between = 0;  // those of them that come out
+    std::uint64_t often_between = 0;  // the number of these that come out
   };
   // The groups that a piece puts, and their place.
   struct Turn {
@@ -67,7 +68,8 @@ class CountSink final : public PassingSink {
     std::uint64_t place = 0;   // in the output
     std::uint64_t end = 0;     // of its places
     Group before;              // held back until now
-    Group first;               // with what came before; none where the piece goes on to be held
+    Group first;               // including the group held back before; none if the piece is held
+                               // back, too
   };
   class Batch;
 
@@ -94,7 +96,7 @@ class CountSink final : public PassingSink {
   const std::size_t element_bytes_;
   const std::uint64_t min_count_;
   Proof& proof_;
-  std::optional<Proof> proof_of_all_;  // of keys that do not come out, too
+  std::optional<Proof> proof_of_all_;  // also of keys that do not come out
 
   PieceTurns turns_;
   // For the thread that has the turn:

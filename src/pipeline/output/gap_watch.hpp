@@ -1,13 +1,13 @@
-// GapWatch: stands in front of sinks that hold a piece back until all earlier ones have been put,
-// and sees when it would be held back for ever: an engine has left a piece out, so that there is a
-// gap, and each of its threads waits with a piece from behind that gap.
+// GapWatch: stands before sinks that hold a piece back until all earlier ones have been put, and
+// detects that they would wait forever: an engine has left a piece out, so that there is a gap, and
+// each of its threads waits with a piece after that gap.
 //
 //   put         0-9   10-19   20-29   30-39      of two threads
 //   thread A    done          waits              has left 10-19 out
-//   thread B                          waits      nobody is left who could put 10-19: an Error
+//   thread B                          waits      no thread is left to put 10-19: an Error
 //
 // Threads take pieces in the order of their positions and put one before they take the next
-// (engine.hpp), so a piece that is only late is in the hands of a thread that does not wait.
+// (engine.hpp), so a piece that is only late belongs to a thread that does not wait.
 #pragma once
 
 #include <algorithm>
@@ -31,14 +31,14 @@ class GapWatch final : public PassingSink {
   GapWatch(std::uint64_t element_bytes, PieceSink& next)
       : PassingSink(next), element_bytes_(element_bytes) {}
 
-  // Throws: what `next` throws; Error(kCorrupt) where a piece in front of this one will not come.
+  // Throws: what `next` throws; Error(kCorrupt) if an earlier piece will not come.
   void put(std::uint64_t position, ConstByteSpan elements) override {
     begin(position, elements.size() / element_bytes_);
     try {
       next_.put(position, elements);
     } catch (...) {
-      require_no_gap();  // `next` has been abandoned, and says no more than that
-      throw;             // nothing will be put any more, so this piece may stay in `putting_`
+      require_no_gap();  // `next` has been abandoned, and its Error says no more
+      throw;             // no more pieces will be put, so this one may stay in `putting_`
     }
     end(position);
   }
@@ -91,12 +91,12 @@ class GapWatch final : public PassingSink {
   }
 
   const std::uint64_t element_bytes_;
-  std::atomic<bool> has_gap_{false};  // then for good
-  std::mutex mutex_;                  // guards what follows
+  std::atomic<bool> has_gap_{false};  // never reset
+  std::mutex mutex_;                  // guards the members below
   std::uint64_t threads_ = 0;
-  std::vector<std::uint64_t> putting_;  // where the pieces begin that are being put
-  Tiling begun_;                        // those, and all that have been put
-  std::uint64_t gap_ = 0;               // where it is, if there is one
+  std::vector<std::uint64_t> putting_;  // the beginnings of the pieces that are being put
+  Tiling begun_;                        // these pieces, and all that have been put
+  std::uint64_t gap_ = 0;               // its position, if there is one
 };
 
 }  // namespace gsort

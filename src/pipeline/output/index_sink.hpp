@@ -1,8 +1,8 @@
 // IndexSink: writes the positions of numbered elements without the elements, for --argsort, or the
 // elements without the numbers by which they were sorted, for --shuffle.
 //
-// It stands behind the proof, which has verified the elements with their numbers, and their order.
-// It compares the bytes that it writes with the proven ones, so a change on the way is detected.
+// It comes after the proof, which has verified the elements with their numbers, and their order. It
+// compares the bytes that it writes with the proven ones, so a change in between is detected.
 #pragma once
 
 #include <cstddef>

@@ -1,5 +1,5 @@
-// LimitSink: passes on the first elements of the result. For --top. What comes behind them is
-// still proven: it must be there, and in order.
+// LimitSink: passes on the first elements of the result. For --top. The proof still covers the
+// elements after them: they must be there, and in order.
 #pragma once
 
 #include <algorithm>

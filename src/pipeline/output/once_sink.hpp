@@ -1,5 +1,5 @@
-// OnceSink: passes each element of a part on once, though an engine puts some of them twice: a lane
-// whose device failed midway merges the part again, to the same elements in other pieces.
+// OnceSink: passes each element of a part on once, although an engine puts some of them twice: a
+// lane whose device failed midway merges the part again, into the same elements in other pieces.
 //
 //   put at first    0-9   10-19       30-39     then the device failed
 //   put again       0-24        25-49
@@ -17,17 +17,18 @@
 
 namespace gsort {
 
-// Thread-safe. Nothing is abandoned here: who merges does that when nobody will merge again. `next`
-// outlives it, and holds no call back.
+// Thread-safe. It does not pass on abandon(): the caller abandons `next` if the part is not merged
+// again. `next` outlives it, and holds no call back.
 class OnceSink final : public PieceSink, public BlockSink {
  public:
   OnceSink(std::uint64_t element_bytes, PieceSink& next)
       : element_bytes_(element_bytes), next_(next), blocks_(next.block_sink()) {}
 
-  // All calls have returned, and the same elements come again. Requires: none has thrown.
+  // Call it before the same elements come again. Requires: all calls have returned, and none has
+  // thrown.
   void begin_again() { again_ = true; }
 
-  // Whether a call has thrown: what is missing then is not the engine's fault.
+  // Whether a call has thrown: missing elements are then not the engine's fault.
   [[nodiscard]] bool has_failed() const { return has_failed_; }
 
   void put(std::uint64_t position, ConstByteSpan elements) override {
@@ -40,7 +41,7 @@ class OnceSink final : public PieceSink, public BlockSink {
     }
   }
 
-  // Only at first: who merges again unpacks nothing, and packs nothing.
+  // Only at first: the second merge does not pack or unpack keys.
   [[nodiscard]] BlockSink* block_sink() override {
     return blocks_ == nullptr || again_ ? nullptr : this;
   }

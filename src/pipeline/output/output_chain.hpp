@@ -1,4 +1,4 @@
-// OutputChain: the files of an output, begun for one job, with its Result in front of them.
+// OutputChain: the files of an output, begun for one job, and its Result before them.
 #pragma once
 
 #include <cstdint>
@@ -16,7 +16,7 @@
 
 namespace gsort {
 
-// How elements of so many bytes are written.
+// The writer's options for elements of this many bytes.
 [[nodiscard]] io::WriterOptions writer_options(const Plan& plan, std::size_t result_bytes);
 
 // `plan`, `outputs`, `proof` and `meter` (which may be null) outlive it.
@@ -34,32 +34,32 @@ class OutputChain {
         meter_(meter),
         trailer_(plan.job.writes_positions() ? nullptr : std::move(trailer)) {}
 
-  // To be called once, with the elements that will be put, or none if there are some: the sink
-  // that takes them, from position `first` on.
-  // Throws: Error(kResource); Error(kOutput).
+  // Begins the output; call it once. `elements` is the number of elements that will be put; none if
+  // it is unknown but not 0. Returns the sink that takes them, from position `first` on. Throws:
+  // Error(kResource); Error(kOutput).
   PieceSink& begin(std::optional<std::uint64_t> elements, ConstByteSpan header,
                    std::uint64_t first = 0);
 
-  // The same for who proves what it puts: nothing is dropped or proven here.
+  // The same for a caller that adds its elements to the proof: the sink drops and proves nothing.
   PieceSink& begin_unproven(std::optional<std::uint64_t> elements, ConstByteSpan header);
 
   [[nodiscard]] std::uint64_t lost_nan_payloads() const {
     return parts_ ? parts_->lost_nan_payloads() : 0;
   }
 
-  // All has been put: puts what was held back until then. Throws: as the sink.
+  // Call it when all elements have been put: puts those that are held back. Throws: as the sink.
   void end() {
     if (result_) result_->end();
   }
 
-  // Everything is written and proven: commits the output. `before_name` is called when all of it is
-  // on the disk; if it throws, the old output stays. Throws: Error(kOutput); Error(kCorrupt).
+  // Commits the output. Requires: everything is written and proven. Calls `before_name` when all of
+  // it is on the disk; if it throws, the old output stays. Throws: Error(kOutput); Error(kCorrupt).
   void commit(const std::function<void()>& before_name = {}) {
     parts_->commit(proof_.output().count, before_name);
   }
 
  private:
-  // The bytes of an element of the output. How wide positions are is known with their number.
+  // The bytes of an element of the output. The width of positions depends on their number.
   [[nodiscard]] std::size_t result_bytes(std::optional<std::uint64_t> elements) const;
 
   const Plan& plan_;

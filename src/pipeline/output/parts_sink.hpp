@@ -1,9 +1,9 @@
 // PartsSink: the last sink. It writes elements to the output, or to the parts of a split output,
 // each of which is a separate file.
 //
-// Parts are consecutive, and differ by one element at most: of 11 elements in 4 parts they are
+// Parts are consecutive, and their sizes differ by at most one element: 11 elements in 4 parts are
 // [0, 3) [3, 6) [6, 9) [9, 11). Pieces arrive roughly in order. The first piece of a part opens it;
-// the last one syncs it and frees its buffers. So few parts hold buffers at the same time. All
+// the last one syncs it and frees its buffers. So only few parts hold buffers at the same time. All
 // parts get their names at the end.
 #pragma once
 
@@ -22,12 +22,12 @@
 
 namespace gsort {
 
-// Thread-safe, but for begin() and commit(). `outputs` and `meter`, which may be null, outlive it.
+// Thread-safe, except begin() and commit(). `outputs` and `meter`, which may be null, outlive it.
 class PartsSink final : public PieceSink {
  public:
   PartsSink(std::span<io::Output> outputs, const io::WriterOptions& options, Meter* meter);
 
-  // As Writer::begin. Requires: of several parts, the number of elements is known.
+  // As Writer::begin. Requires: if there are several parts, the number of elements is known.
   void begin(std::optional<std::uint64_t> elements, ConstByteSpan header);
 
   // As Writer::put.

@@ -1,4 +1,4 @@
-// Result: what becomes of the merged elements of one job, in all sorts.
+// Result: makes the output's elements from the merged elements of one job, in all sorts.
 //
 //   -u            UniqueSink, UniqueRecordSink   one of each key
 //   --top         LimitSink                      the first ones
@@ -6,8 +6,8 @@
 //   --argsort     IndexSink                      only positions; --shuffle: only elements
 //   --count       CountSink, in place of all     each key with its count, proven there
 //
-// An OffsetSink stands in front if the elements are a range of the whole result. The bytes go into
-// the target: files, a file that processes share, or a run. A sink that drops elements holds pieces
+// An OffsetSink comes first if the elements are a range of the whole result. The bytes go into the
+// target: files, a file that processes share, or a run. A sink that drops elements holds pieces
 // back until their turn; Job::needs_order(), known earlier, decides how parts are merged.
 #pragma once
 
@@ -30,9 +30,9 @@ namespace gsort {
 struct ResultRange {
   std::uint64_t begin = 0;       // position of the first one
   std::uint64_t place = 0;       // its position in the output
-  ConstByteSpan before = {};     // the element in front of it; empty if there is none
-  std::size_t index_bytes = 0;   // of a position that comes out; 0: as many as the job says
-  bool is_proven_later = false;  // by another Result, which takes what comes out of this one
+  ConstByteSpan before = {};     // the element before it; empty if there is none
+  std::size_t index_bytes = 0;   // of a position that comes out; 0: the job's number
+  bool is_proven_later = false;  // by another Result, which takes the elements of this one
 };
 
 class Result {
@@ -43,7 +43,7 @@ class Result {
   // Takes the elements. Thread-safe.
   [[nodiscard]] PieceSink& sink() { return *first_; }
 
-  // All has been put: puts what was held back until then. Throws: as the sink.
+  // Call it when all elements have been put: puts those that are held back. Throws: as the sink.
   void end() {
     if (counted_) counted_->end();
   }

@@ -1,4 +1,4 @@
-// Where pieces go first: into a run, or to another sink at another position.
+// Sinks that put pieces into a run, or into another sink at another position.
 #pragma once
 
 #include <cstdint>

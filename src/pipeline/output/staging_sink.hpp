@@ -10,29 +10,29 @@
 
 namespace gsort {
 
-// Collects one part and passes it on when it is its turn: while one lane waits to write its part,
-// the others go on merging. Elements outside the part are an error, and so is a part that is not
-// whole: threads that wait for what comes after it would wait forever.
+// Collects one part and passes it on in its turn: while one lane waits to write its part, the
+// others continue merging. Elements outside the part are an error, and so is an incomplete part:
+// threads that wait for later positions would wait forever.
 //
 // If the next sink can prove elements ahead of their turn, the thread that puts them proves them as
 // soon as they are in the buffer, and still in the processor's cache. When the turn comes, they are
 // only written. The proof sees the memory that is written, and every element of the part once: an
 // element that is put twice is an error, so no proven element is overwritten before it is written.
 // If the proof depends on earlier elements (-u), the part is proven in its turn. Several threads
-// pass it on in pieces, because one thread alone is slower than a device merges.
+// pass it on in pieces, because a device merges faster than one thread passes elements on.
 class StagingSink final : public PieceSink {
  public:
-  // `threads` pass a part on, at most; a single one passes it on in one piece.
+  // At most `threads` threads pass a part on; a single one passes it on in one piece.
   StagingSink(ByteSpan buffer, std::uint64_t element_bytes, unsigned threads, PieceSink& next);
 
-  // The next part is of `elements` elements from `position` on. Requires: there are any, and they
-  // fit the buffer.
+  // Begins the next part: `elements` elements from `position` on. Requires: `elements` is not 0,
+  // and they fit the buffer.
   void begin(std::uint64_t position, std::uint64_t elements);
   // Throws: Error(kCorrupt) for elements outside the part, or if the proof fails.
   void put(std::uint64_t position, ConstByteSpan keys) override;
   void abandon() noexcept override { next_.abandon(); }
-  // Passes the part on and returns when all of it has been put. Throws: Error(kCorrupt) where
-  // elements are missing.
+  // Passes the part on and returns when all of it has been put. Throws: Error(kCorrupt) if elements
+  // are missing.
   void flush();
 
  private:
@@ -49,15 +49,15 @@ class StagingSink final : public PieceSink {
   std::atomic<std::size_t> filled_{0};
 };
 
-// Whether the parts of a merge wait for their turn in a buffer: those of the output, if they must
-// come in order.
+// Whether the parts of a merge wait for their turn in a buffer: parts of the output do, if they
+// must come in order.
 [[nodiscard]] inline bool is_staged(const Plan& plan, KeyForm form) {
   return form == KeyForm::kRaw && plan.output.needs_order;
 }
 
-// How many threads a StagingSink uses. If there are lanes enough to keep all threads busy, each
-// lane passes on its own parts. So it does where elements become text or are compressed: the writer
-// has threads of its own for each piece, and memory for a few pieces.
+// The number of threads of a StagingSink. If there are enough lanes to keep all threads busy, each
+// lane passes on its own parts. So does a lane if elements become text or are compressed: the
+// writer has its own threads for each piece, and memory for a few pieces.
 [[nodiscard]] inline unsigned staging_threads(const Plan& plan, unsigned lanes) {
   const bool is_encoded = !plan.job.output_form.is_plain();
   return is_encoded || plan.threads <= lanes ? 1 : std::min(plan.threads, 8U);

@@ -20,7 +20,7 @@ namespace gsort {
 class UniqueRecordSink final : public PassingSink {
  public:
   // Records come from position `begin` on, and are put from there on; `before` is the normalised
-  // key in front of them.
+  // key before them.
   UniqueRecordSink(const RecordFormat& format, Proof& proof, PieceSink& next,
                    std::uint64_t begin = 0, std::optional<std::string> before = {})
       : PassingSink(next),

@@ -1,17 +1,17 @@
 // UniqueSink: passes on one of each key. For -u.
 //
-// Pieces arrive from many threads, and how many keys of a piece stay is known only to who has seen
-// it; where they stand in the output is known when all earlier pieces have been counted. So a piece
-// is counted first, at the same time as others, and then waits for its turn, which is short: it
-// takes its place in the output, says how many keys will follow and which one is the last, and
-// gives the turn away. Copying and writing again happen at the same time as others.
+// Pieces arrive from many threads. The number of keys that stay is known only after a piece has
+// been counted, and its place in the output only after all earlier pieces have been counted. So a
+// piece is counted first, at the same time as others, and then waits for its turn, which is short:
+// it takes its place in the output, notes its number of keys and its last one, and passes the turn
+// on. Pieces are then copied and written at the same time again.
 //
 //   pieces   3 3 5 | 5 5 | 5 7 7        counted 2, 1, 2
 //   turns    3 5   | -   | 7            the first key is dropped if the last one before equals it
 //   places   0     | 2   | 2
 //
-// Keys repeat in runs as well, but are dropped only here: packed runs take almost no space for a
-// repeated key (packed_keys.hpp), and a run keeps the size that was announced.
+// Keys repeat in runs, too, but are dropped only here: packed runs take almost no space for a
+// repeated key (packed_keys.hpp), and a run keeps its planned size.
 //
 // Dropped keys are added to the proof as they are dropped: a key is dropped only because it equals
 // the one before it. The first of several equal floats with different bits is kept.
@@ -33,7 +33,7 @@ namespace gsort {
 // outlive it.
 class UniqueSink final : public PassingSink {
  public:
-  // Keys come from position `begin` on, and are put from there on; `before` is the key in front.
+  // Keys come from position `begin` on, and are put from there on; `before` is the key before them.
   UniqueSink(const KeyFormat& key, Proof& proof, PieceSink& next, std::uint64_t begin = 0,
              std::optional<UInt128> before = {});
 
@@ -59,7 +59,7 @@ class UniqueSink final : public PassingSink {
   Proof& proof_;
 
   Turns turns_;
-  std::mutex mutex_;  // guards what follows
+  std::mutex mutex_;  // guards the members below
   std::vector<std::unique_ptr<Scratch>> spare_;
 };
 

@@ -1,6 +1,6 @@
-// UniqueTurns: lets pieces of a sorted sequence find their places in what is left of it when
-// elements that repeat are dropped. A piece says how many of its elements differ from the one in
-// front of them, waits until all earlier pieces have said so, and learns its place.
+// UniqueTurns: finds the places of the pieces of a sorted sequence after repeated elements are
+// dropped. A piece gives the number of its elements that differ from the one before them, waits
+// until all earlier pieces have done so, and learns its place.
 #pragma once
 
 #include <condition_variable>
@@ -16,7 +16,7 @@
 
 namespace gsort {
 
-// The error of a piece that ends in front of element `end` of what is left.
+// The error of a piece that ends before element `end` of the remaining ones.
 [[nodiscard]] inline Error dropped_others(std::uint64_t end) {
   return Error(ErrorKind::kCorrupt, fmt::format("dropping repeats in front of element {}", end),
                "elements that are not repeats were dropped")
@@ -29,9 +29,9 @@ class PieceTurns {
   // The first piece is at `begin`.
   explicit PieceTurns(std::uint64_t begin = 0) : next_element_(begin) {}
 
-  // Waits until it is the turn of the piece of `elements` elements at `position`, does `act`, and
-  // gives the turn away. Throws: Error(kOutput) after abandon(); Error(kCorrupt) for a piece that
-  // has been there, whose turn would never come.
+  // Waits for the turn of the piece of `elements` elements at `position`, calls `act`, and passes
+  // the turn on. Throws: Error(kOutput) after abandon(); Error(kCorrupt) for a piece that has been
+  // put before, whose turn would never come.
   template <class Act>
   auto take(std::uint64_t position, std::uint64_t elements, const Act& act) {
     std::unique_lock lock(mutex_);
@@ -51,7 +51,7 @@ class PieceTurns {
     return result;
   }
 
-  // All who wait fail.
+  // All waiting calls fail.
   void abandon() noexcept {
     {
       const std::scoped_lock lock(mutex_);
@@ -77,12 +77,13 @@ class UniqueTurns {
     bool repeats_last = false;   // whether the first element has been put already
   };
 
-  // The pieces, and their output, begin at `begin`; `last`, if any, is in front of the first one.
+  // The pieces, and their output, begin at `begin`; `last`, if any, is the element before the first
+  // one.
   explicit UniqueTurns(std::uint64_t begin = 0, std::optional<Value> last = {})
       : turns_(begin), next_place_(begin), last_(std::move(last)) {}
 
-  // `distinct` of the piece's elements differ from the one in front of them, the first one
-  // included. Throws: as PieceTurns.
+  // `distinct` elements of the piece differ from the one before them, including the first one.
+  // Throws: as PieceTurns.
   Place take(std::uint64_t position, std::uint64_t elements, std::uint64_t distinct,
              const Value& first, Value last) {
     return turns_.take(position, elements, [&] {

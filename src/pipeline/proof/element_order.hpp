@@ -1,4 +1,4 @@
-// ElementOrder: the order of elements as they lie in files, whether they are keys or records.
+// ElementOrder: the order of elements in the form of files, whether they are keys or records.
 #pragma once
 
 #include <cstddef>
@@ -20,29 +20,29 @@ class ElementOrder {
 
   [[nodiscard]] std::size_t element_bytes() const { return element_bytes_; }
 
-  // None where elements are keys.
+  // None if elements are keys.
   [[nodiscard]] const std::optional<RecordOrder>& records() const { return records_; }
 
   // The key of an element that is a key, as an ordered number, which is the same for equal keys.
   // Requires: there are no records.
   [[nodiscard]] UInt128 ordered_key(const std::byte* element) const;
 
-  // All keys of an element as one string of bytes, whose order is that of the elements; that of an
-  // ordered number has eight, or sixteen where a key has.
+  // All keys of an element as one string of bytes, whose order is that of the elements; that of a
+  // key has eight bytes, or sixteen if the key has.
   [[nodiscard]] std::string normalised_key(const std::byte* element) const;
   [[nodiscard]] std::string normalised_key(UInt128 ordered) const;
 
   [[nodiscard]] Fingerprint fingerprint(ConstByteSpan elements) const;
 
-  // Whether a comes before b (< 0), behind it (> 0), or neither (0).
+  // Whether a comes before b (< 0), after it (> 0), or neither (0).
   [[nodiscard]] int compare(const std::byte* a, const std::byte* b) const;
 
-  // The index of the first element that comes before the one in front of it, or is equal to it
-  // where the order is to be `strict`, less one; the count of elements if they are in order.
+  // The index, less one, of the first element that comes before its predecessor, or with `strict`
+  // is equal to it; the count of elements if they are in order.
   [[nodiscard]] std::size_t first_disorder(ConstByteSpan elements, bool strict = false) const;
 
-  // How many elements differ from the one in front of them; the first one does not count. Records
-  // differ in bytes, keys in value.
+  // The number of elements that differ from the one before them; the first one does not count.
+  // Records differ in bytes, keys in value.
   [[nodiscard]] std::uint64_t count_changes(ConstByteSpan elements) const;
 
   // Copies elements to `to` in the form in which engines merge them: keys become ordered numbers.

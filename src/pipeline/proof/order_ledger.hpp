@@ -1,5 +1,5 @@
-// OrderLedger: remembers the first and last key of stretches that have been seen, joins neighbours,
-// and finds where two of them are out of order.
+// OrderLedger: keeps the first and last key of each stretch, joins neighbours, and finds two that
+// are out of order.
 #pragma once
 
 #include <algorithm>
@@ -10,7 +10,7 @@
 
 namespace gsort {
 
-// Which order is wanted: with equal neighbours, or without.
+// The wanted order: with equal neighbours, or without.
 enum class OrderKind : std::uint8_t { kAscending, kStrict };
 
 // Value: a normalised key, or more of an element, in the wanted order. Not thread-safe.
@@ -29,9 +29,9 @@ class OrderLedger {
 
     friend bool operator==(const Stretch&, const Stretch&) = default;
   };
-  using Stretches = std::map<std::uint64_t, Stretch>;  // by where they begin
+  using Stretches = std::map<std::uint64_t, Stretch>;  // by their beginnings
 
-  // Two neighbours that are out of order: the key at `position`, and the one in front of it.
+  // Two neighbours that are out of order: the key at `position`, and the one before it.
   struct Disorder {
     std::uint64_t position;
     Value before;
@@ -39,8 +39,7 @@ class OrderLedger {
   };
 
   // Adds a stretch [begin, end) whose keys run from `first` to `last`. Returns the position of a
-  // key that comes before the key in front of it, if this stretch shows one at its borders;
-  // kInOrder otherwise.
+  // key at its borders that comes before its predecessor; kInOrder if there is none.
   std::uint64_t add(std::uint64_t begin, std::uint64_t end, Value first, Value last) {
     Stretch joined{end, std::move(first), std::move(last)};
     std::uint64_t joined_begin = begin;
@@ -63,7 +62,7 @@ class OrderLedger {
     return wrong;
   }
 
-  // The disorder with the lowest position that has been seen at a border.
+  // The disorder with the lowest position that was found at a border.
   [[nodiscard]] const std::optional<Disorder>& disorder() const { return disorder_; }
 
   // The stretches that were added, neighbours joined.
@@ -75,7 +74,7 @@ class OrderLedger {
     return stretches_.rbegin()->second.last;
   }
 
-  // How many neighbouring stretches met with equal keys.
+  // The number of borders between stretches with equal keys.
   [[nodiscard]] std::uint64_t equal_borders() const { return equal_borders_; }
 
  private:

@@ -47,7 +47,7 @@ class RecordCandidates {
   // Throws: Error(kCorrupt).
   void add(ConstByteSpan block, std::uint64_t first_index);
 
-  // Sorts the candidates and keeps the first ones that are wanted.
+  // Sorts the candidates and keeps the wanted ones.
   void reduce();
 
   // Adds the candidates of another worker. Requires: both have been reduced.

@@ -12,8 +12,8 @@
 // Example, N = 2, room for 4:  read 5 9 7 3 -> keep 3 5, bound 5 -> 8 6 5 4 gives 4 -> keep 3 4.
 // 5 is left out although it equals the bound: equal keys are indistinguishable.
 //
-// Workers keep records with their places in the input (select_records.hpp), which decide between
-// equal ones.
+// Workers keep records with their places in the input (select_records.hpp), which order equal
+// records.
 //
 // With -u, each sort of candidates drops those that repeat, and N counts distinct ones.
 //

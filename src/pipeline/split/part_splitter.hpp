@@ -1,14 +1,14 @@
-// PartSplitter: for an output position, how many elements each run gives to what lies before it;
-// exactly, ties to lower runs (kway_split.hpp).
+// PartSplitter: for an output position, finds exactly how many elements each run gives to the
+// elements before it; ties go to lower runs (kway_split.hpp).
 //
 // The fences, all in memory, bracket the key at the position first; only then are blocks read. Keys
-// are taken to be spread evenly between fences, which tells nearly where the position lies: so the
-// blocks that are read first mostly hold the cuts, one of each run. The last block read of each run
-// is kept, since the next position's search starts nearby. Without the guess, cutting took half of
-// the time of a merge (tools/bench/results/tried.md).
+// are assumed to be spread evenly between fences, which gives a good guess of the cut: so the first
+// blocks that are read, one of each run, mostly hold the cuts. The last block read of each run is
+// kept, since the next position's search starts nearby. Without the guess, cutting took half of the
+// time of a merge (tools/bench/results/tried.md).
 //
-// Records are split by their prefixes first, in the same way; those whose prefix is that of the
-// record at the cut are then told apart by their whole keys (record_ties.hpp).
+// Records are split by their prefixes first, in the same way; records with the prefix of the record
+// at the cut are then split by their whole keys (record_ties.hpp).
 #pragma once
 
 #include <cstdint>
@@ -26,22 +26,21 @@ namespace gsort {
 class PartSplitter {
  public:
   // `element_bytes` is the size of an element: of a key, or of a record of `records`. `block_bytes`
-  // is the most that the keys of a block take, `scratch_bytes` the least scratch for reading any
-  // run. Takes memory for one block of each run, but at most `most_blocks` blocks, and for the
+  // is the largest size of the keys of a block, `scratch_bytes` the smallest scratch for reading
+  // any run. Takes memory for one block of each run, but at most `most_blocks` blocks, and for the
   // scratch. Requires: most_blocks > 0.
   PartSplitter(RunViewSpan runs, std::uint64_t element_bytes, std::uint64_t block_bytes,
                std::uint64_t scratch_bytes, const std::optional<RecordFormat>& records = {},
                std::size_t most_blocks = kABlockOfEach);
 
-  // The cuts for output position `position`, one for each run.
-  // Requires: position is not below that of the call before, and at most the sum of all elements.
-  // Ensures: the cuts lie in their runs, none in front of that of the call before, and add up to
-  // the position, whatever the blocks say.
-  // Throws: Error(kTemporary), Error(kCorrupt) from reading blocks; Error(kCorrupt) for runs that
-  // are not in order.
+  // The cuts for output position `position`, one for each run. Requires: the position is not below
+  // that of the previous call, and at most the sum of all elements. Ensures: the cuts lie in their
+  // runs, none before that of the previous call, and add up to the position, whatever the blocks
+  // hold. Throws: Error(kTemporary), Error(kCorrupt) from reading blocks; Error(kCorrupt) for runs
+  // that are not in order.
   [[nodiscard]] std::vector<std::uint64_t> cuts_at(std::uint64_t position);
 
-  // The same, but moved behind all elements with the same key as the last one in front of the
+  // The same, but the cuts are moved behind all elements with the key of the last one before the
   // position, so that no key is on both sides. Requires: no other function was called before.
   // Ensures: as cuts_at, except that the cuts may add up to more than the position. `last_equal`
   // returns the greatest key that equals a key, or equals a prefix that is the whole key.
@@ -55,13 +54,13 @@ class PartSplitter {
     std::uint64_t high;
   };
 
-  // Narrows the range of the key at the position, and low_/high_, as far as the fences tell.
+  // Narrows the range of the key at the position, and low_/high_, by the fences.
   [[nodiscard]] Range bracket_by_fences(std::uint64_t position, Range range);
   // Narrows them by two counts near the guessed key.
   void narrow_by_guess(std::uint64_t position, Range& range);
-  // The least value in the range up to which so many elements are expected.
+  // The least value in the range up to which this many elements are expected.
   [[nodiscard]] std::uint64_t expected_at(double position, Range range) const;
-  // Moves the cuts behind all records with the same keys as the last one in front of the position.
+  // Moves the cuts behind all records with the keys of the last one before the position.
   void move_behind_records(const RecordOrder& order);
   // Counts the elements <= value, narrows by that, and returns their number.
   std::uint64_t narrow_at(std::uint64_t value, std::uint64_t position, Range& range);

@@ -1,9 +1,9 @@
-// take_ties: of records whose prefixes are equal, in K sorted runs, the first ones by their whole
-// keys, ties to lower runs.
+// take_ties: among records with equal prefixes in K sorted runs, finds the first ones by their
+// whole keys; ties go to lower runs.
 //
 // The middle record of the largest window is the pivot; binary searches find how many records of
 // each window come up to it, in the order of key, run and position. Either all of these are among
-// the first, or the pivot and all behind it are not. Each step halves the largest window, so K
+// the first, or the pivot and all after it are not. Each step halves the largest window, so K
 // windows of n records take about K log n steps; a window of one record, the usual case, takes one.
 #pragma once
 
@@ -17,9 +17,9 @@
 
 namespace gsort {
 
-// Moves low[i] up so that the windows give `wanted` records more in all. `record_at(run, position)`
+// Moves low[i] up so that the windows give `wanted` more records in all. `record_at(run, position)`
 // returns a record, valid until the next call. Requires: the windows [low[i], high[i]) hold at
-// least `wanted` records. `high` is used up.
+// least `wanted` records. `high` is overwritten.
 template <class RecordAt>
 void take_ties(const RecordOrder& order, std::uint64_t wanted, std::span<std::uint64_t> low,
                std::span<std::uint64_t> high, const RecordAt& record_at) {

@@ -1,11 +1,11 @@
-// RunCounter: how many elements of sorted runs come up to a value: what is known from the fences,
-// which are in memory, what is likely, and the exact count, for which one block of a run is read.
-// Searches for cuts narrow them by these (part_splitter.hpp); counts of several processes, each
-// with its own runs, can be added up.
+// RunCounter: counts the elements of sorted runs that are at most a value: bounds from the fences,
+// which are in memory, an estimate, and the exact count, which reads one block of a run. Searches
+// for cuts use them (part_splitter.hpp); counts of several processes, each with its own runs, can
+// be added up.
 //
 // Records, and keys of 16 bytes, are counted by their prefixes (ElementFormat::cut_by_prefix()).
-// The last block read of each run is kept, since the next question is mostly about its
-// neighbourhood; if memory has no room for a block of each, runs share the room.
+// The last block read of each run is kept, since the next count is mostly close to it; if memory
+// has no room for a block of each, runs share the room.
 #pragma once
 
 #include <cstddef>
@@ -25,7 +25,7 @@ inline constexpr std::size_t kABlockOfEach = std::numeric_limits<std::size_t>::m
 // Not thread-safe. Movable. The runs outlive it.
 class RunCounter {
  public:
-  // A least and a most number of elements.
+  // The least and the greatest possible number of elements.
   struct Bounds {
     std::uint64_t least = 0;
     std::uint64_t most = 0;
@@ -38,7 +38,7 @@ class RunCounter {
 
   [[nodiscard]] std::size_t runs() const { return runs_.size(); }
   [[nodiscard]] std::uint64_t elements(std::size_t run) const { return fences_[run].elements(); }
-  // None where elements are keys of up to eight bytes.
+  // None if elements are keys of up to eight bytes.
   [[nodiscard]] const std::optional<RecordOrder>& records() const { return records_; }
   // The greatest value of a key, or of a prefix.
   [[nodiscard]] std::uint64_t greatest_value() const;
@@ -46,14 +46,13 @@ class RunCounter {
   // The bounds, by the fences, of the number of elements of a run that are <= value.
   [[nodiscard]] Bounds bounds_by_fences(std::size_t run, std::uint64_t value) const;
 
-  // How many elements are probably <= value, of a run and of all; keys are taken to be spread
+  // The estimated number of elements <= value, in a run and in all; keys are assumed to be spread
   // evenly between fences.
   [[nodiscard]] double expected_in(std::size_t run, std::uint64_t value) const;
   [[nodiscard]] double expected_up_to(std::uint64_t value) const;
 
-  // How many elements of a run are <= value. `low` and `high` bracket what of the answer may be
-  // used; it is one of them where it lies beyond.
-  // Throws: Error(kTemporary), Error(kCorrupt) from reading a block.
+  // The number of elements of a run that are <= value, limited to [low, high]. Throws:
+  // Error(kTemporary), Error(kCorrupt) from reading a block.
   [[nodiscard]] std::uint64_t count_up_to(std::size_t run, std::uint64_t value, std::uint64_t low,
                                           std::uint64_t high);
 
@@ -69,7 +68,7 @@ class RunCounter {
     ConstByteSpan keys;
   };
 
-  // How many of the elements [from, to) of a block, from its start, are <= value.
+  // The number of elements <= value in [from, to) of a block, counted from its start.
   [[nodiscard]] std::uint64_t count_in_block(ConstByteSpan block, std::uint64_t from,
                                              std::uint64_t to, std::uint64_t value) const;
   [[nodiscard]] ConstByteSpan block_of(std::size_t run, std::size_t block);
@@ -81,7 +80,7 @@ class RunCounter {
   std::uint64_t block_bytes_;
   std::vector<std::byte> memory_;
   ByteSpan scratch_;                // of memory_; the blocks are behind it
-  std::vector<CachedBlock> cache_;  // runs have its places in turn
+  std::vector<CachedBlock> cache_;  // runs take its places in turn
 };
 
 }  // namespace gsort
