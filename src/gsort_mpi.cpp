@@ -1,4 +1,4 @@
-// gsort-mpi: one process on each host; parse, sort together, tell, exit code. As main.cpp is for
+// gsort-mpi: one process on each host: parse, sort together, report, exit code. Like main.cpp for
 // gsort, the only place that exits.
 #include <algorithm>
 #include <array>
@@ -103,13 +103,16 @@ Options options_of(const Command& command, unsigned processes = 1) {
   return options;
 }
 
-// All words but the inputs that each process may have for itself: of equal words, the last ones.
+// All words except the inputs that each process may have for itself; removes the last one of equal
+// words.
 std::vector<std::string> common_words(const Command& command, bool inputs_here) {
   std::vector<std::string> words(command.words.begin() + 1, command.words.end());
   if (!inputs_here) return words;
   for (const std::string& input : options_of(command).inputs) {
     const auto found = std::ranges::find(words.rbegin(), words.rend(), input);
-    if (found != words.rend()) words.erase(std::next(found).base());  // not of a list of names
+    if (found != words.rend())
+      words.erase(std::next(found).base());  // not found if it comes from
+                                             // a list of names
   }
   return words;
 }
@@ -118,7 +121,7 @@ std::string joined(const std::vector<std::string>& words) {
   return fmt::format("{}", fmt::join(words, " "));
 }
 
-// A launcher may not pass rank 0's variables on: those that are not set do not count.
+// A launcher may not pass rank 0's variables on: variables that are not set do not count.
 void require_same_command(const cluster::Team& team, const Command& first, const Command& own,
                           bool inputs_here) {
   std::string wanted = joined(common_words(first, inputs_here));
@@ -160,8 +163,8 @@ void write_report(io::Output& output, const std::string& text) {
   }
 }
 
-// Together: what each thread of each process did. Rank 0 has the file. Each process has its own
-// clock, which began when its sort did.
+// Collective: writes the work of each thread of each process. Rank 0 has the file. Each process has
+// its own clock, which begins with its sort.
 void write_trace_of_all(cluster::Team& team, Meter& meter, std::optional<io::Output>& output) {
   std::uint64_t written = 0;
   const WriteText write = [&](std::string_view text) {
@@ -209,14 +212,14 @@ bool is_launched() {
   return has_variable(kRankVariables);
 }
 
-// No launcher has, not even one that does not know MPI, which MPI then says.
+// No launcher has started this process, not even one without MPI, as MPI reports.
 bool is_alone() {
   constexpr std::array kOthers = {"PMI_FD",      "PMI_PORT",       "SLURM_PROCID",
                                   "PALS_RANKID", "FLUX_TASK_RANK", "JSM_NAMESPACE_RANK"};
   return !is_launched() && !has_variable(kOthers);
 }
 
-// Help, the version and pages need no MPI, which may not be usable where a package is built.
+// Help, the version and pages need no MPI, which may not work where a package is built.
 bool show_without_mpi(int argc, const char* const* argv) {
   if (is_launched()) return false;
   try {
@@ -224,17 +227,17 @@ bool show_without_mpi(int argc, const char* const* argv) {
     if (options.show == Show::kNone) return false;
     print(stdout, text_of(options.show, Program::kCluster));
     return true;
-  } catch (const Error&) {  // is told by rank 0
+  } catch (const Error&) {  // rank 0 reports it
     return false;
   }
 }
 
-// MPI has a connection to each other process.
+// MPI has a connection to every other process.
 void raise_limit_of_open_files() {
   rlimit files{};
   if (::getrlimit(RLIMIT_NOFILE, &files) != 0) return;
   files.rlim_cur = files.rlim_max;
-  (void)::setrlimit(RLIMIT_NOFILE, &files);  // what a process needs is compared with the limit
+  (void)::setrlimit(RLIMIT_NOFILE, &files);  // the needs of a process are compared with the limit
 }
 
 // The message of rank 0 if MPI does not start, or does not end; empty in the others.
@@ -245,11 +248,11 @@ extern "C" void end_late(int /*signal*/) {
   ::_exit(kTrouble);
 }
 
-// From this process's own command: that of rank 0 is not known before MPI has started.
+// From this process's own command: rank 0's is unknown before MPI has started.
 unsigned peer_timeout_of(int argc, const char* const* argv) {
   try {
     return options_of(own_command(argc, argv)).peer_timeout_seconds;
-  } catch (const Error&) {  // is told by rank 0
+  } catch (const Error&) {  // rank 0 reports it
     return Options().peer_timeout_seconds;
   }
 }
@@ -259,7 +262,8 @@ class StartLimit {
  public:
   StartLimit(int argc, const char* const* argv) {
     constexpr unsigned kLeastSeconds = 10;  // on a busy machine MPI takes a few
-    constexpr unsigned kForRank0 = 5;       // to tell of it: a launcher ends all with the first
+    constexpr unsigned kForRank0 = 5;       // to report it: a launcher ends all processes with the
+                                            // first one
     const unsigned seconds = std::max(peer_timeout_of(argc, argv), kLeastSeconds);
     const Error late = Error(ErrorKind::kResource, "starting MPI",
                              fmt::format("it has not started for {} seconds", seconds))
@@ -306,7 +310,8 @@ class Process {
     cluster::Team team(peers_, team_options);
     const auto verdict = team.run_job([&] {
       work(team, own_command(argc, argv));
-      team.meet();  // who leaves does not wait long for rank 0, which may be writing a report
+      team.meet();  // a process that leaves does not wait long for rank 0, which may be writing a
+                    // report
     });
     if (!team.can_leave() && verdict) peers_.abort(kTrouble);
     if (!team.can_leave()) std::_Exit(status_);  // the output is in place, or the answer given
@@ -336,7 +341,7 @@ class Process {
       print(stdout, explain_on_cluster(team, options));
       return;
     }
-    if (options.stats || options.trace) {  // inputs may be its own
+    if (options.stats || options.trace) {  // inputs may be of this process only
       cluster::on_this_host([&] { refuse_shared_reports(options, options); });
     }
     // Opened first, so that an error with it appears before anything is sorted.
@@ -362,7 +367,7 @@ class Process {
     put_to_stderr(cluster_summary(outcome, team.count()));
   }
 
-  // Together. Returns whether rank 0 shows the progress of all.
+  // Collective. Returns whether rank 0 shows the progress of all.
   bool begin_progress(cluster::Team& team, const Options& options) {
     Progress::Request request = progress_request(options);
     request.take_request = [] { return false; };
@@ -382,7 +387,7 @@ class Process {
             }};
   }
 
-  // Rank 0 answers, by its status, too.
+  // Rank 0 gives the answer, also by its status.
   void check(cluster::Team& team, Options options) {
     const cluster::ClusterCheck found = check_on_cluster(team, options);
     if (team.rank() != 0) return;
@@ -394,16 +399,16 @@ class Process {
     if (!is_right) status_ = kRefuted;
   }
 
-  // Rank 0 tells for all, unless it cannot be asked.
+  // Rank 0 reports for all, unless it cannot be reached.
   void tell(const cluster::Verdict& verdict) {
-    progress_.reset();  // wipes its line
+    progress_.reset();  // clears its line
     if (peers_.rank() != 0 && verdict.is_known) return;
     const std::string text = error_text(verdict.text.c_str(), stderr_color(color_));
     std::fputs(text.c_str(), stderr);
     std::fflush(stderr);
   }
 
-  // A thread that cannot be stopped is at work.
+  // For a process in which a thread cannot be stopped.
   [[noreturn]] void leave_at_once(const cluster::Verdict& verdict) {
     if (on_leave_) on_leave_();
     if (!verdict.can_leave) peers_.abort(kTrouble);

@@ -160,7 +160,7 @@ void require_folder(const std::string& output) {
       .hint("with --each, -o names an existing folder; without -o, results replace the FILEs");
 }
 
-// Every file by itself. Returns the worst status.
+// Sorts each file separately. Returns the worst status.
 int run_each(const Options& options) {
   const bool replaces = !options.output && options.check == CheckMode::kNone;
   if (options.output) require_folder(*options.output);
@@ -186,7 +186,7 @@ void refuse_a_bare_call(int argc) {
       .hint("gsort -h shows how to call gsort: gsort FILE -o OUTPUT sorts a file");
 }
 
-// `color` becomes what was asked for, as soon as that is known.
+// `color` becomes the requested mode as soon as it is known.
 int run(int argc, const char* const* argv, ColorMode& color) {
   io::take_process();
   io::remove_names_on_signals();
@@ -213,8 +213,8 @@ void tell_trouble(ColorMode color) noexcept {
   }
 }
 
-// For an exception that cannot be thrown on: in a thread of a library, or if a library cannot
-// continue. Files without names end with the process. If several threads call it, the first one
+// For an exception that cannot be passed on: in a thread of a library, or if a library cannot
+// continue. Files without names vanish with the process. If several threads call it, the first one
 // prints the message.
 [[noreturn]] void end_at_once() {
   if (!std::current_exception()) std::abort();

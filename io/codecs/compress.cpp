@@ -23,7 +23,7 @@ namespace bio = boost::iostreams;
 
 constexpr std::streamsize kBufferBytes = 64 << 10;
 
-// The vector's end, in Boost's terms.
+// The vector's end as a sink of Boost.Iostreams.
 class Appender {
  public:
   using char_type = char;

@@ -6,7 +6,7 @@
 
 #include <fmt/format.h>
 #include <lzma.h>
-#define ZSTD_STATIC_LINKING_ONLY  // for what frames say of themselves
+#define ZSTD_STATIC_LINKING_ONLY  // for the headers of frames
 #include <zstd.h>
 
 #include "base/units.hpp"
@@ -14,7 +14,7 @@
 namespace gsort::io {
 namespace {
 
-// Buffers on the way through a decoder, and its small structures.
+// The buffers and small structures of a decoder.
 constexpr std::uint64_t kBuffersBytes = 256 * kKiB;
 
 std::uint64_t bzip2_bytes(ConstByteSpan first_bytes) {
@@ -26,7 +26,7 @@ std::uint64_t bzip2_bytes(ConstByteSpan first_bytes) {
   return kBuffersBytes + std::clamp<std::uint64_t>(level, 1, 9) * 4 * kBlockBytes;
 }
 
-// A decoder that may take nothing says what it would need.
+// A decoder with a limit of 0 reports its need.
 std::uint64_t xz_bytes(ConstByteSpan first_bytes) {
   lzma_stream stream = LZMA_STREAM_INIT;
   if (lzma_stream_decoder(&stream, 1, LZMA_CONCATENATED) != LZMA_OK) throw std::bad_alloc();
@@ -45,8 +45,7 @@ std::uint64_t zstd_bytes(ConstByteSpan first_bytes) {
   ZSTD_frameHeader header;
   const bool is_whole = ZSTD_getFrameHeader(&header, first_bytes.data(), first_bytes.size()) == 0;
   if (!is_whole || header.frameType != ZSTD_frame) return kBuffersBytes;
-  // A frame says any size; one that is not read need not be told exactly, but must be more than any
-  // that is.
+  // A frame may claim any size. If it is too large to be read, its exact size does not matter.
   const std::uint64_t window = std::min<std::uint64_t>(header.windowSize, std::uint64_t{1} << 60);
   if (window > kMostZstdWindow) return std::max(kBuffersBytes + window, kMostDecoderShare + 1);
   return kBuffersBytes + ZSTD_estimateDStreamSize(window);
@@ -92,7 +91,7 @@ void require_decoder_memory(Codec codec, const std::string& path, std::uint64_t 
                 : fmt::format("its {} needs {}, more than the {} that are planned for it", word,
                               format_bytes(bytes), format_bytes(most_bytes));
   std::string way_out = "use: " + decompress_pipe(codec, path);
-  // No need that is within the largest share is so large that this could wrap.
+  // Needs within the largest share are too small to wrap here.
   if (limit.budget_factor > 0 && bytes <= kMostDecoderShare) {
     const std::uint64_t budget = round_up(bytes * limit.budget_factor, kMiB);
     if (budget <= limit.most_budget_bytes) {

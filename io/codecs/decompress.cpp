@@ -45,7 +45,7 @@ Error bad_stream(Codec codec, const std::string& path) {
           name_of(codec)));
 }
 
-// A ByteStream in Boost's terms.
+// A ByteStream as a source of Boost.Iostreams.
 class Compressed {
  public:
   using char_type = char;
@@ -132,7 +132,7 @@ class GzipMembers {
     return true;
   }
 
-  // False if it came no further.
+  // False if it made no progress.
   bool inflate_on(const char*& from, const char* from_end, char*& to, char* to_end) {
     stream_.next_in = reinterpret_cast<const Bytef*>(from);
     stream_.avail_in = static_cast<uInt>(from_end - from);
@@ -155,7 +155,7 @@ class GzipMembers {
   bool is_padding_ = false;
 };
 
-// What a decoder may take, and whom to tell otherwise.
+// The memory limit of a decoder, and the data for its Error.
 struct Memory {
   Codec codec;
   const DecoderBudget& budget;
@@ -182,7 +182,7 @@ class XzStreams {
 
   // As for GzipMembers.
   bool filter(const char*& from, const char* from_end, char*& to, char* to_end, bool at_end) {
-    lzma_memlimit_set(&stream_, most_bytes());  // it may have been planned since
+    lzma_memlimit_set(&stream_, most_bytes());  // the plan may have changed it
     stream_.next_in = reinterpret_cast<const std::uint8_t*>(from);
     stream_.avail_in = static_cast<std::size_t>(from_end - from);
     stream_.next_out = reinterpret_cast<std::uint8_t*>(to);
@@ -197,7 +197,7 @@ class XzStreams {
   void close() {}
 
  private:
-  // Of what the library counts: all but the buffers.
+  // The limit as the library counts it: without the buffers.
   [[nodiscard]] std::uint64_t most_bytes() const {
     const std::uint64_t buffers = xz_decoder_bytes(0);
     return std::max(memory_.budget.most_bytes, buffers + 1) - buffers;
@@ -240,10 +240,10 @@ class ZstdDecoder final : public ByteStream {
       const std::size_t still_wanted = ZSTD_decompressStream(context_.get(), &out, &in_);
       if (ZSTD_isError(still_wanted) != 0) throw failed(still_wanted);
       is_between_frames_ = still_wanted == 0;
-      // With room left the decoder has given all it had; without, it may hold more.
+      // If there is room left, the decoder has no more output; if not, it may have more.
       is_flushing_ = out.pos == out.size && !is_between_frames_;
     }
-    // Only between two frames, and not before the first one, is a stream whole.
+    // A stream may only end after a frame, and not before the first one.
     if (out.pos < out.size && (!is_between_frames_ || !has_begun_)) {
       throw bad_stream(Codec::kZstd, memory_.path);
     }
@@ -255,8 +255,8 @@ class ZstdDecoder final : public ByteStream {
     void operator()(ZSTD_DCtx* context) const { ZSTD_freeDCtx(context); }
   };
 
-  // Has the whole header of the next frame in the buffer, and sees that there is memory for what it
-  // asks for. False at the end of the input.
+  // Reads the whole header of the next frame into the buffer, and checks that there is memory for
+  // it. False at the end of the input.
   bool begin_frame() {
     const std::size_t left = in_.size - in_.pos;
     if (left < ZSTD_FRAMEHEADERSIZE_MAX) {

@@ -70,7 +70,7 @@ Codec ContentStream::codec() {
   return *codec_;
 }
 
-// Finds out what there is to be known from the first bytes.
+// Finds the codec and the decoder's need from the first bytes.
 void ContentStream::look() {
   if (has_looked_) return;
   const bool is_told = codec_.has_value();
@@ -185,7 +185,7 @@ std::size_t ContentStream::read_decoded(ByteSpan to) {
   return bytes;
 }
 
-// Behind what had been decoded before a pause.
+// Continues after the bytes that were decoded before a pause.
 void ContentStream::start_decoder() {
   require_decoder_memory(*codec_, path_, needed_bytes_, budget_.most_bytes, budget_.limit);
   decoder_ = make_decoder(*codec_, bytes_, path_, budget_);

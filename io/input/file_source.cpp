@@ -81,8 +81,8 @@ void FileSource::fill(ByteSpan room, const Claim& claim) {
   input().read_at(room, claim.bytes, first_ + claim.begin);
 }
 
-// Reads numbers, counted along rows, from byte `at` on: of each column those that are among them.
-// One read takes several columns that are short.
+// Reads numbers, counted along rows, from byte `at` on, column by column. One read takes several
+// short columns.
 void FileSource::read_rows(ByteSpan to, std::uint64_t at) {
   constexpr std::uint64_t kShortBytes = 4 * kKiB;
   const std::uint64_t columns = columns_.count;

@@ -23,7 +23,7 @@ namespace {
 constexpr std::uint64_t kLeastDirectBytes = 16 * kMiB;
 constexpr int kPipeBytes = 1 << 20;
 
-// One of the few files that parked inputs may have open at the same time, all together.
+// One of the few files that all parked inputs together may have open at the same time.
 class OpenPlace {
  public:
   OpenPlace() { places().acquire(); }
@@ -56,12 +56,13 @@ Input::Input(const std::string& path)
     if (end < 0) throw file_.error("looking at", errno);
     size_ =
         static_cast<std::uint64_t>(end) - std::min(static_cast<std::uint64_t>(end), base_offset_);
-    // Files in /proc say that they are empty and are not: they are read like a stream.
+    // Files in /proc claim to be empty but are not: they are read like a stream.
     std::byte first{};
     if (end == 0) is_stream_ = file_.read_full_at(ByteSpan(&first, 1), 0) != 0;
   }
   if (is_stream_) {
-    sys::set_pipe_bytes(file_.fd(), kPipeBytes);  // refused for what is no pipe, and over the limit
+    sys::set_pipe_bytes(file_.fd(), kPipeBytes);  // fails for other files than pipes, and above the
+                                                  // limit
     return;
   }
   sys::advise(file_.fd(), 0, 0, POSIX_FADV_SEQUENTIAL);
@@ -106,7 +107,7 @@ void Input::read_at(ByteSpan room, std::size_t bytes, std::uint64_t at) {
   const std::uint64_t offset = base_offset_ + at;
   std::size_t done = 0;
   if (is_direct() && is_aligned(room.data()) && is_aligned(offset)) {
-    // Rounded up where there is room, so that the tail of the file needs no call of its own.
+    // Rounded up if there is room, so that the tail of the file needs no separate call.
     const std::size_t asked =
         std::min(round_up(bytes, kDirectAlignment), round_down(room.size(), kDirectAlignment));
     if (!direct_.read_direct_at(room.first(asked), offset, done) && done == 0) {

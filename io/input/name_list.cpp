@@ -16,10 +16,11 @@ namespace gsort::io {
 namespace {
 
 constexpr std::size_t kMostNameBytes = PATH_MAX - 1;  // no call takes a longer one
-// What a list without an end is known by before it has taken all memory.
+// The limit that stops an endless list before it takes all memory.
 constexpr std::size_t kMostNames = std::size_t{1} << 20;
 
-// Takes names off a list as it comes in, so that what is no list is refused by its first bytes.
+// Takes names from a list as it is read, so that a file that is not a list fails by its first
+// bytes.
 class NameCollector {
  public:
   NameCollector(const File& file, bool is_stdin) : file_(file), is_stdin_(is_stdin) {}

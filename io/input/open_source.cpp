@@ -16,8 +16,8 @@
 namespace gsort::io {
 namespace {
 
-// Whether the bytes of the file are what it holds, so that they can be read at any offset. A pipe
-// is not waited for to learn whether it is compressed.
+// Whether the file is not compressed and can be read at any offset. Does not wait for a pipe to
+// learn whether it is compressed.
 bool is_plain_file(const Input& input, ContentStream& content) {
   return !input.is_stream() && content.codec() == Codec::kNone;
 }

@@ -119,7 +119,7 @@ class Reader::Impl {
   std::vector<KeyField> floats_;  // that are made alike
   std::vector<std::unique_ptr<Source>> sources_;
 
-  mutable std::mutex mutex_;  // guards what follows, and the order of claims
+  mutable std::mutex mutex_;  // guards the members below, and the order of claims
   std::size_t current_ = 0;   // the source whose turn it is
   std::uint64_t position_ = 0;
   std::uint64_t end_ = kNoLimit;  // of the sequence, if that is before the end of the inputs
@@ -181,7 +181,7 @@ void Reader::Impl::adopt_stored_keys(const ReaderOptions& options) {
     const bool is_other =
         (stored->type != key_.type || string_bytes(*stored) != string_bytes(key_)) &&
         !has_rows_of(*source->stored(), options.key);
-    // Without -t, the files before, with counts, have been taken for numbers.
+    // Without -t, earlier files with counts were taken for numbers.
     const bool lacks_type = options.has_counts && !sources_.front()->stored() &&
                             string_bytes(*stored) != string_bytes(options.key);
     if (is_other && (type_is_fixed || lacks_type)) {
@@ -254,8 +254,8 @@ std::optional<InputBlock> Reader::Impl::next(ByteSpan buffer, std::uint64_t limi
   return block;
 }
 
-// Claims from one source after the other, until `wanted` bytes are together, there are no more, or
-// the next ones need a block of their own.
+// Claims from one source after the other, until it has `wanted` bytes, there are no more, or the
+// next ones need a separate block.
 std::size_t Reader::Impl::claim(ByteSpan buffer, std::size_t wanted, std::vector<Fill>& fills) {
   std::size_t filled = 0;
   while (filled < wanted && current_ < sources_.size()) {
@@ -361,7 +361,7 @@ std::size_t Reader::Impl::read_again(ByteSpan buffer, std::uint64_t position,
   throw Error(ErrorKind::kUsage, "reading again", "the inputs end before that");
 }
 
-// Brings elements of files without taking them from the sequence.
+// Reads elements of files without taking them from the sequence.
 void Reader::Impl::sample_sequence(std::uint64_t position, ByteSpan to) {
   for (const auto& source : sources_) {
     if (to.empty()) return;

@@ -24,7 +24,7 @@ bool kernel_will_tell(const File& file) {
 
 bool is_mostly_cached(const File& file, std::uint64_t offset, std::uint64_t bytes) {
   if (!kernel_will_tell(file)) return bytes < host_facts().memory_bytes / 2;
-  // The mapping is never read, so a file that gets shorter does no harm.
+  // The mapping is never read, so a file that shrinks does no harm.
   const std::uint64_t end = offset + bytes;
   void* const mapping = sys::mmap(end, PROT_READ, MAP_SHARED, file.fd(), 0);
   if (mapping == MAP_FAILED) return false;

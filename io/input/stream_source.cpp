@@ -27,7 +27,7 @@ void StreamSource::begin(const ElementForm& form) {
   refuse_foreign_name(path(), form, false);
 }
 
-// A pipe is waited for when its first elements are wanted, not before.
+// Waits for a pipe only when its first elements are needed.
 void StreamSource::look_at_beginning() {
   beginning_is_read_ = true;
   if (!form_.type_is_assumed && !may_have_header_) return;
@@ -38,7 +38,7 @@ void StreamSource::look_at_beginning() {
   refuse_foreign_bytes(path(), form_, beginning_);
 }
 
-// As the content's own: less than asked only at the end.
+// As ContentStream::read(): less than asked only at the end.
 std::size_t StreamSource::read(ByteSpan to) {
   if (!beginning_is_read_) look_at_beginning();
   const std::size_t looked_at = std::min(to.size(), beginning_.size() - beginning_taken_);

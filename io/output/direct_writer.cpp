@@ -20,7 +20,8 @@ DirectWriter::DirectWriter(const File& cached, File direct, const WriteWindows& 
   try {
     while (threads_.size() < kThreads) threads_.emplace_back([this] { write_full_windows(); });
   } catch (const std::exception&) {
-    // No thread, or no memory for one. Fewer will do; with none, whoever fills a window writes it.
+    // No thread, or no memory for one. Fewer threads suffice; without any, the thread that fills a
+    // window writes it.
   }
 }
 
@@ -53,8 +54,8 @@ void DirectWriter::put_in_window(std::uint64_t offset, ConstByteSpan bytes) {
   note_filled(offset, bytes.size());
 }
 
-// Claims a place in a window, which is opened if it is not open, and returns the window's buffer.
-// Waits for a buffer while one will become free by itself.
+// Claims a place in a window, which it opens if necessary, and returns the window's buffer. Waits
+// for a buffer if one will become free.
 std::byte* DirectWriter::claim(std::uint64_t offset, std::size_t bytes) {
   const std::uint64_t number = offset / window_bytes_;
   std::unique_lock lock(mutex_);

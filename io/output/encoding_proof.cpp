@@ -19,7 +19,7 @@ namespace gsort::io {
 namespace {
 
 constexpr std::size_t kBytesAtOnce = std::size_t{8}
-                                     << 10;  // of keys: they and their lines are near
+                                     << 10;  // of keys: they and their lines stay in the cache
 
 // A member as a decoder reads it.
 class MemberStream final : public ByteStream {
@@ -47,7 +47,7 @@ bool are_equal(ConstByteSpan one, ConstByteSpan other) {
   return one.size() == other.size() && std::memcmp(one.data(), other.data(), one.size()) == 0;
 }
 
-// But for what a NaN says.
+// Except for the payload of a NaN.
 template <class Value>
 bool are_same(ConstByteSpan keys, ConstByteSpan others, bool swaps_bytes) {
   if (are_equal(keys, others)) return true;
@@ -114,7 +114,7 @@ void require_decompresses(Codec codec, ConstByteSpan member, ConstByteSpan conte
       if (!are_equal(scratch.first(bytes), wanted)) throw encoded_otherwise(name_of(codec));
       content = content.subspan(bytes);
     }
-  } catch (const Error&) {  // the decoder takes it for damaged, or for too large
+  } catch (const Error&) {  // the decoder finds it damaged, or too large
     throw encoded_otherwise(name_of(codec));
   }
   if (!content.empty()) throw encoded_otherwise(name_of(codec));

@@ -1,4 +1,4 @@
-// Finds out what the output is: descriptor, stream, or regular file, following symbolic links; the
+// Finds the kind of the output: descriptor, stream, or regular file, following symbolic links; the
 // kinds themselves are in output_regular.cpp, output_stream.cpp and output_memory.cpp.
 #include "io/output/output.hpp"
 
@@ -70,7 +70,7 @@ std::string pointed_to(const std::string& link, const std::string& path) {
   return target.starts_with('/') ? target : place_of(link).folder + "/" + target;
 }
 
-// Writes through what is not a regular file: opening a FIFO waits for its reader.
+// Writes through a file that is not regular: opening a FIFO waits for its reader.
 std::unique_ptr<Output::Impl> open_stream(const std::string& resolved, const std::string& path) {
   const int fd = sys::open_at(AT_FDCWD, resolved.c_str(), O_WRONLY | O_NOCTTY);
   if (fd < 0) throw cannot_open(path, errno);
@@ -211,7 +211,7 @@ void Output::finish(std::uint64_t size_bytes) {
 void commit_all(std::span<Output> outputs, const std::function<void()>& placed_all) {
   const HeldSignals held;
   const auto sync_names = [&] {
-    for (std::size_t i = 0; i < outputs.size(); ++i) {  // a folder with several of them once
+    for (std::size_t i = 0; i < outputs.size(); ++i) {  // sync each folder only once
       const bool is_last = i + 1 == outputs.size();
       if (is_last || outputs[i].folder() != outputs[i + 1].folder()) outputs[i].impl_->sync_name();
     }

@@ -61,8 +61,8 @@ void MemoryOutput::finish(std::uint64_t size_bytes) {
   }
 }
 
-// The null device: threads may write in any order, because it stores nothing. What they write is
-// still compared.
+// The null device: threads may write in any order, because it stores nothing. The places of writes
+// are still checked.
 class NullOutput final : public MemoryOutput {
  public:
   explicit NullOutput(File file)

@@ -10,11 +10,11 @@ namespace gsort::io {
 namespace {
 
 constexpr mode_t kModeOfNew = 0666;
-constexpr mode_t kModeOfOwner = 0600;  // with which files come
+constexpr mode_t kModeOfOwner = 0600;  // with which files are created
 constexpr mode_t kPermissions = 07777;
 constexpr mode_t kSetIds = S_ISUID | S_ISGID;
 
-// No more for the group than for all others.
+// The mode with the group's rights reduced to those of all others.
 mode_t mode_without_group(mode_t mode) {
   return mode & (07707U | (mode & 07U) << 3U);
 }
@@ -61,8 +61,8 @@ void OutputRights::give_to(const File& file) const {
   // The mode's rights for the group may have been the mask of a list.
   if (!list_of_replaced_) mode = mode_without_group(mode);
   const bool same = replaced_->st_uid == now.st_uid && replaced_->st_gid == now.st_gid;
-  // Only root may give files away. The group often can be kept, and what the group may do only
-  // then.
+  // Only root may change a file's owner. The group can often be kept; the group's rights are kept
+  // only then.
   if (!same && sys::fchown(file.fd(), replaced_->st_uid, replaced_->st_gid) != 0) {
     mode &= ~kSetIds;
     if (sys::fchown(file.fd(), now.st_uid, replaced_->st_gid) != 0) {
@@ -74,10 +74,10 @@ void OutputRights::give_to(const File& file) const {
   set(file, mode, list);
 }
 
-// The file has come with the list of the folder, which its mode of 0600 keeps from giving anything.
-// So that list goes before the mode comes. Where it cannot be changed a new file keeps it, and its
-// mode gives the rest. A file that replaces another then gives no user more than all others have:
-// the mode bounds the rest of the folder's list.
+// The file was created with the list of the folder, which its mode of 0600 makes ineffective. So
+// the list is set before the mode. If it cannot be changed, a new file keeps it, with its mode. A
+// file that replaces another then gives no user more than all others have: the mode bounds the rest
+// of the folder's list.
 void OutputRights::set(const File& file, mode_t mode, const AccessList& list) const {
   const bool has_list = !list.empty() || !list_of_folder_ || !list_of_folder_->empty();
   if (has_list && !takes_list(file, list) && replaced_) {

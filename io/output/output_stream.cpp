@@ -1,4 +1,5 @@
-// A pipe, FIFO, device, or whatever standard output is: bytes go out in order and stay out.
+// A pipe, FIFO, device, or standard output of any kind: bytes are written in order and cannot be
+// undone.
 #include <atomic>
 #include <cerrno>
 #include <exception>
@@ -28,7 +29,7 @@ class StreamOutput : public Output::Impl {
             Error(ErrorKind::kOutput, "writing", "stopped before the output was complete")
                 .path(file_.path())
                 .hint("see the other message"))) {
-    sys::set_pipe_bytes(file_.fd(), kPipeBytes);  // refused for what is no pipe
+    sys::set_pipe_bytes(file_.fd(), kPipeBytes);  // fails for other files than pipes
   }
 
   [[nodiscard]] bool is_stream() const override { return true; }
@@ -48,10 +49,10 @@ class StreamOutput : public Output::Impl {
  private:
   using Lock = std::unique_lock<std::mutex>;
 
-  // What a thread has put that waits for its turn.
+  // The bytes of a thread that waits for its turn.
   struct Waiting {
     ConstByteSpan bytes;
-    bool is_in_hand = false;  // another thread writes it
+    bool is_in_hand = false;  // another thread writes them
     bool is_done = false;
     std::condition_variable changed{};
   };
@@ -81,18 +82,20 @@ class StreamOutput : public Output::Impl {
   const bool keeps_bytes_ = is_file_or_disk(file_);
   const bool is_memory_ = is_in_memory(file_);  // a file in a tmpfs
   mutable std::atomic<std::uint64_t> unlooked_bytes_{0};
-  const std::exception_ptr cancelled_;  // made in advance: cancel() may come for lack of memory
+  const std::exception_ptr cancelled_;  // made in advance, because a lack of memory may be the
+                                        // reason for cancel()
   const std::string no_folder_;
   std::mutex mutex_;
-  Tiling claimed_;                             // what has been put, or waits for its turn
+  Tiling claimed_;                             // the bytes that have been put, or wait for their
+                                               // turn
   std::map<std::uint64_t, Waiting*> waiting_;  // by offset
   std::uint64_t written_ = 0;
-  bool has_failed_ = false;     // a write has; a part may be written
-  std::exception_ptr stopped_;  // why; all who wait fail for the same reason
+  bool has_failed_ = false;     // a write has failed; a part may be written
+  std::exception_ptr stopped_;  // the reason, with which all waiting calls fail
 };
 
-// A thread whose turn it is writes its bytes, and then what comes behind them and has been put
-// meanwhile by threads that wait: so none of these must wake up before the next write.
+// A thread writes its bytes in its turn, and then the following bytes of waiting threads: so none
+// of these must wake up before the next write.
 void StreamOutput::write_at(std::uint64_t offset, ConstByteSpan bytes) {
   if (bytes.empty()) return;
   Lock lock(mutex_);
@@ -128,7 +131,7 @@ void StreamOutput::write_from(ConstByteSpan bytes, Lock& lock) {
   }
 }
 
-// Outside the lock: whose turn it is has the file for itself, and cancel() must not wait for a
+// Outside the lock: only the thread with the turn uses the file, and cancel() must not wait for a
 // reader that does not read.
 bool StreamOutput::has_written(ConstByteSpan bytes, Lock& lock) {
   lock.unlock();

@@ -26,7 +26,7 @@ bool has(const struct statx& facts, std::uint64_t attribute) {
   return (facts.stx_attributes & facts.stx_attributes_mask & attribute) != 0;
 }
 
-// Root can usually rename over files of others, but not in every container.
+// Root can usually replace files of others, but not in every container.
 bool may_ignore_owners() {
   __user_cap_header_struct header = {_LINUX_CAPABILITY_VERSION_3, 0};
   __user_cap_data_struct sets[_LINUX_CAPABILITY_U32S_3] = {};

@@ -26,8 +26,8 @@ void WriteQueue::wait_for(Entry& entry, std::unique_lock<std::mutex>& lock) {
   entry.done.wait(lock, [&] { return entry.is_done; });
 }
 
-// This entry, then those that wait until there are none. Under the lock once more, because an entry
-// is gone as soon as its thread sees that it is done.
+// Writes this entry, then the waiting ones until there are none. Takes the lock again for each,
+// because an entry is destroyed as soon as its thread sees that it is done.
 void WriteQueue::write_all_from(Entry& entry, std::unique_lock<std::mutex>& lock) {
   is_writing_ = true;
   for (Entry* next = &entry; next != nullptr;) {

@@ -31,7 +31,7 @@ class EncoderSlot {
   std::counting_semaphore<>& slots_;
 };
 
-// Holds the helper threads that are free now until the end of the scope.
+// Reserves the helper threads that are free now, until the end of the scope.
 class HelpersInHand {
  public:
   HelpersInHand(std::counting_semaphore<>& free, std::uint64_t wanted) : free_(free) {
@@ -110,7 +110,7 @@ void Writer::begin(std::optional<std::uint64_t> elements, ConstByteSpan header) 
   const std::uint64_t least_elements = elements.value_or(1);
   std::vector<std::byte> bytes = has_count ? counting_header(least_elements)
                                            : std::vector<std::byte>(header.begin(), header.end());
-  // An output without anything in it still is a member of its codec.
+  // An empty output is still a member of its codec.
   if (options_.form.codec != Codec::kNone && (!bytes.empty() || least_elements == 0)) {
     Scratch scratch;
     compressed(bytes, scratch);
@@ -134,8 +134,8 @@ void Writer::put(std::uint64_t position, ConstByteSpan keys) {
   }
 }
 
-// A piece of one frame is encoded at once, while others still have the turn. A larger one has many
-// threads to itself, but only when its turn has come: those that wait would keep its frames.
+// A piece of one frame is encoded at once, while others still have the turn. A larger one uses many
+// threads, but only in its turn: waiting threads would hold the frames.
 void Writer::put_frames(std::uint64_t position, ConstByteSpan keys) {
   const std::uint64_t frame_bytes = options_.frame_elements * element_bytes_;
   const std::uint64_t frames = div_up(keys.size(), frame_bytes);

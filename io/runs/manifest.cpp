@@ -188,7 +188,7 @@ bool places_can_be(const Manifest& manifest) {
   return true;
 }
 
-// Whether there can be such runs, and all of them together.
+// Whether these runs are possible, alone and together.
 bool runs_can_be(const Manifest& manifest) {
   const std::uint64_t most_elements = kMostBytes / manifest.element_bytes;
   std::uint64_t elements = 0;

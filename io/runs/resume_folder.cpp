@@ -159,7 +159,7 @@ Error ResumeFolder::refusal(const std::string& reason) const {
                               words_for_files_of(path_)));
 }
 
-// A file that is not there is not open.
+// The result is not open if the file does not exist.
 File ResumeFolder::open_file(const char* name, int flags) const {
   const std::string path = path_of(name);
   const int fd =
@@ -223,7 +223,7 @@ void ResumeFolder::open_runs() {
   require_runs();
 }
 
-// Without it, a power cut may take the new folder with everything in it.
+// Without this, a power cut may remove the new folder with everything in it.
 void ResumeFolder::sync_folder_above() const {
   const Folder above = open_folder(path_of(".."), ErrorKind::kTemporary);
   above.sync_names(runs_);
@@ -249,7 +249,7 @@ void ResumeFolder::save(const Manifest& manifest) {
   write_named_file(folder_, kManifestName, path_of(kManifestName), text);
 }
 
-// Not opened before: NFS and FUSE rename an open file that is removed to a hidden name.
+// The file must not be open: NFS and FUSE rename an open file to a hidden name when it is removed.
 void ResumeFolder::remove_file(const char* name) const {
   struct stat facts = {};
   const int folder = folder_.file.fd();
@@ -261,7 +261,7 @@ void ResumeFolder::remove_file(const char* name) const {
   throw Error::from_errno(ErrorKind::kTemporary, "removing", errno).path(path_of(name));
 }
 
-// Without runs first: a file of runs that is gone would else be missed.
+// Saves a manifest without runs first: else the next sort would miss the removed file of runs.
 void ResumeFolder::remove(Manifest manifest) {
   if (!manifest.runs.empty()) {
     manifest.runs.clear();
@@ -282,7 +282,7 @@ void ResumeFolder::discard() {
   std::error_code problem;  // then the folder stays
   for (std::filesystem::directory_iterator entry(path_, problem), end; !problem && entry != end;
        entry.increment(problem)) {
-    // A killed process left it, where files cannot be unnamed.
+    // A killed process left it, on a file system without unnamed files.
     const std::string name = entry->path().filename();
     if (is_numbered_name(name, ".gsort-")) remove_if_left(folder_, name);
   }

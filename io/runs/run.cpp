@@ -39,9 +39,9 @@ Run::~Run() {
   release_blocks(blocks_.size());
 }
 
-// Positions without a gap: the first is 0 and no block is longer than a block may be. That none
-// overlap is then the same as that the sum of counts is right, which the readers' identity check
-// proves again.
+// Positions have no gap if the first is 0 and no block is longer than allowed. Then blocks do not
+// overlap if the sum of their counts is right; readers check this again by the identities of
+// blocks.
 bool Run::is_whole() const {
   std::uint64_t expected = 0;
   for (std::size_t i = 0; i < blocks_.size(); ++i) {

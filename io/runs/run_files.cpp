@@ -21,7 +21,7 @@ namespace {
 // A file in memory takes one write at a time, so several threads write faster to several files.
 constexpr unsigned kMostFilesInMemory = 8;  // of a folder
 
-// What another folder may still have.
+// Whether the error is a lack of space, which another folder may have.
 bool means_full(int error_number) {
   return error_number == ENOSPC || error_number == EDQUOT || error_number == EFBIG ||
          error_number == ENOMEM;
@@ -45,8 +45,8 @@ RunFiles::RunFiles(const std::vector<std::string>& folders, const RunStoreOption
   for (unsigned thread = 2; thread < threads; ++thread) add_files_in_memory(folders.size());
 }
 
-// One more file in each folder, if all files stay in memory: beside a disk, they would take more
-// than their folder's share of the runs. Without them, runs are only slower.
+// Adds one more file to each folder, if all files stay in memory: next to a disk, these folders
+// would get more than their part of the runs. Without these files, runs are only slower.
 void RunFiles::add_files_in_memory(std::size_t folders) {
   const auto stays_in_memory = [](const auto& stripe) { return stripe->stays_in_memory; };
   if (!std::ranges::all_of(stripes_, stays_in_memory)) return;
@@ -111,8 +111,8 @@ FilePlace RunFiles::append(ConstByteSpan bytes, std::uint64_t run) {
   const auto count = static_cast<std::uint32_t>(stripes_.size());
   const std::uint32_t first = next_folder_.fetch_add(1, std::memory_order_relaxed);
   std::optional<Error> refusal;
-  // Full folders come last, but they do come: space may have been given back since. In the second
-  // round all are tried: what was full in the first may not be so any more, for another thread.
+  // Full folders come last, but are still tried: space may have been given back. The second round
+  // tries all: a folder that was full in the first may have room again, because of another thread.
   for (const bool try_all : {false, true}) {
     for (std::uint32_t attempt = 0; attempt < count; ++attempt) {
       const std::uint32_t folder = (first + attempt) % count;
@@ -192,7 +192,7 @@ void RunFiles::release(std::uint32_t folder, std::uint64_t offset, std::uint64_t
 
 void RunFiles::settle(std::uint64_t run) {
   for (const auto& stripe : stripes_) {
-    // Around the page cache the bytes are on the disk, but not always where they lie.
+    // Direct writes are on the disk, but perhaps not the metadata that says where.
     if (!stripe->unsynced.exchange(false) && !is_persistent_) continue;
     try {
       stripe->file.sync_data();

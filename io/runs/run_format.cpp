@@ -73,7 +73,7 @@ std::span<const Key> keys_in(ConstByteSpan bytes) {
   return {reinterpret_cast<const Key*>(bytes.data()), bytes.size() / sizeof(Key)};
 }
 
-// The bytes of the keys packed, if they are worth packing, else 0.
+// The size of the packed keys, if packing pays, else 0.
 std::size_t worthwhile_packed_bytes(ConstByteSpan keys, const BlockIdentity& identity,
                                     Packing packing) {
   if (packing == Packing::kOff || !is_packable(identity)) return 0;

@@ -72,7 +72,7 @@ void RunSpace::release_for_good(const std::vector<BlockEntry>& blocks, std::size
       at += extent.count;
     }
   } catch (const std::bad_alloc&) {
-    // No memory to put them in order: one by one, which keeps the pages that neighbours share.
+    // No memory to sort them: gives back one by one, which keeps the pages that neighbours share.
     for (std::size_t at = begin; at < end; ++at) give_back(blocks[at], blocks[at].stored_bytes);
   }
 }

@@ -48,7 +48,7 @@ std::vector<std::string> RunStore::notes() const {
 
 namespace {
 
-// The rest of a piece that is put, cut into blocks: plain keys.
+// The rest of a piece of plain keys that is cut into blocks.
 class PlainPiece {
  public:
   PlainPiece(const RunSpace& space, ConstByteSpan keys) : space_(space), keys_(keys) {}
@@ -70,7 +70,7 @@ class PlainPiece {
   ConstByteSpan keys_;
 };
 
-// The same of keys in stored form. Packed or not, a payload begins with the first key.
+// The same for keys in stored form. Packed or not, a payload begins with the first key.
 class StoredPiece {
  public:
   StoredPiece(const RunSpace& space, const StoredBlocks& blocks) : space_(space), left_(blocks) {}
@@ -177,7 +177,7 @@ Run RunWriter::Impl::finish() {
   std::vector<BlockEntry> blocks = index_.take();
   std::sort(blocks.begin(), blocks.end(),
             [](const BlockEntry& a, const BlockEntry& b) { return a.position < b.position; });
-  // From here on the run gives the space back, also when it turns out to be none.
+  // From here on the run gives its space back, also if it is not whole.
   Run run(space_, number_, elements_, std::move(blocks));
   if (run.is_whole()) return run;
   throw Error(ErrorKind::kCorrupt, fmt::format("finishing run {}", number_),

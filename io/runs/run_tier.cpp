@@ -8,7 +8,7 @@ namespace gsort::io {
 
 RunTier::RunTier(TierMemory* memory, std::uint64_t buffers, std::uint64_t buffer_bytes)
     : memory_(memory), buffer_bytes_(buffer_bytes), live_bytes_(buffers, 0) {
-  // The first one is lent first: memory that was never needed is never touched.
+  // Takes low numbers first: memory that is never needed is never touched.
   free_.reserve(buffers);
   for (std::uint64_t left = buffers; left > 0; --left) {
     free_.push_back(static_cast<std::uint32_t>(left - 1));

@@ -25,7 +25,7 @@ WriteBuffers::WriteBuffers(RunFiles& files, RunTier& tier, const WriteBufferSize
       sizes_(sizes),
       memory_(sizes.buffer_bytes * (sizes.open_buffers + sizes.kept_buffers), "runs"),
       live_bytes_(sizes.open_buffers + sizes.kept_buffers, 0) {
-  // The first one is lent first: memory that was never needed is never touched.
+  // Takes low numbers first: memory that is never needed is never touched.
   for (std::size_t left = live_bytes_.size(); left > 0; --left) {
     free_.push_back(memory_.bytes().subspan((left - 1) * sizes.buffer_bytes, sizes.buffer_bytes));
   }
@@ -114,7 +114,7 @@ void WriteBuffers::release(std::uint64_t offset, std::uint64_t bytes) noexcept {
   free_memory(memory_.bytes().subspan(buffer * sizes_.buffer_bytes, sizes_.buffer_bytes));
 }
 
-// The one that ends nearest before `position`.
+// The idle buffer of the run with the nearest end before `position`.
 WriteBuffer* WriteBuffers::idle_buffer_before(std::uint64_t run, std::uint64_t position) {
   WriteBuffer* nearest = nullptr;
   for (const auto& buffer : buffers_) {
@@ -125,7 +125,8 @@ WriteBuffer* WriteBuffers::idle_buffer_before(std::uint64_t run, std::uint64_t p
   return nearest;
 }
 
-// The one whose next piece is likeliest not to come: the least position of the earliest run.
+// The idle buffer that is least likely to get another piece: that with the least position of the
+// earliest run.
 WriteBuffer* WriteBuffers::oldest_idle_buffer() {
   WriteBuffer* oldest = nullptr;
   for (const auto& buffer : buffers_) {
@@ -171,7 +172,7 @@ bool WriteBuffers::keep_in_tier(WriteBuffer& buffer) {
 }
 
 void WriteBuffers::write(WriteBuffer& buffer) {
-  // The last block takes the padding: what lies behind it is never anybody else's.
+  // The padding counts to the last block: no other block follows it.
   const std::size_t end = round_up(buffer.used_bytes, kDirectAlignment);
   std::memset(buffer.room().data(), 0, end - buffer.used_bytes);
   buffer.entries.back().stored_bytes += static_cast<std::uint32_t>(end - buffer.used_bytes);

@@ -43,7 +43,7 @@ std::optional<AccessList> attribute_of(const std::string& path, const char* name
   return AccessList(list.begin(), list.begin() + std::max<ssize_t>(bytes, 0));
 }
 
-// Where what `who` may do stands in the list.
+// The offset in the list of the rights of `who`.
 std::optional<std::size_t> place_of(const AccessList& list, Who who) {
   for (std::size_t at = kVersionBytes; at + sizeof(Entry) <= list.size(); at += sizeof(Entry)) {
     Entry entry{};

@@ -46,7 +46,7 @@ std::vector<Cgroup> cgroups_with(std::string_view controller, const GroupPlaces&
 }
 
 // Calls visit(folder) for the group and all above it. In a container the path may not exist below
-// the mount, the limits then stand in the mount itself; missing files are skipped by the visitor.
+// the mount; then the mount itself has the limits. The visitor skips missing files.
 template <class Visit>
 void for_each_level(const Cgroup& group, const Visit& visit) {
   std::string path = group.path;
@@ -57,7 +57,7 @@ void for_each_level(const Cgroup& group, const Visit& visit) {
   }
 }
 
-// What one cgroup leaves: its limit less the memory that the kernel cannot drop.
+// The memory that one cgroup leaves: its limit minus the memory that the kernel cannot drop.
 MemoryLimit limit_of(const std::string& folder, bool unified) {
   const auto number_in = [&](const char* name) {
     return number_at_start(kernel_text(folder + name)).value_or(kUnlimited);  // "max" is none
@@ -65,7 +65,7 @@ MemoryLimit limit_of(const std::string& folder, bool unified) {
   const std::uint64_t limit = unified
                                   ? std::min(number_in("/memory.max"), number_in("/memory.high"))
                                   : number_in("/memory.limit_in_bytes");
-  if (limit >= kTiB * 1024) return {};  // version 1 says "none" so
+  if (limit >= kTiB * 1024) return {};  // means "none" in version 1
   const std::uint64_t used =
       number_at_start(
           kernel_text(folder + (unified ? "/memory.current" : "/memory.usage_in_bytes")))
@@ -108,7 +108,7 @@ std::uint64_t core_limit_of_groups(const GroupPlaces& places) {
         if (space != std::string::npos) {
           take(number_at_start(text), number_at_start(std::string_view(text).substr(space)));
         }
-      } else {  // -1: no quota, and no number to number_at_start
+      } else {  // -1: no quota; number_at_start returns none
         take(number_at_start(kernel_text(folder + "/cpu.cfs_quota_us")),
              number_at_start(kernel_text(folder + "/cpu.cfs_period_us")));
       }

@@ -180,7 +180,8 @@ struct stat File::facts() const {
 }
 
 void File::close() {
-  // Never repeated: after EINTR the descriptor is closed on Linux, and another thread may own it.
+  // Never repeated: on Linux, the descriptor is closed after EINTR, and another thread may already
+  // use it.
   const int fd = std::exchange(fd_, -1);
   if (fd >= 0 && sys::close(fd) != 0 && errno != EINTR) throw error("closing", errno);
 }

@@ -29,14 +29,14 @@ extern "C" void note_signal(int signal) {
   noted.compare_exchange_strong(none, signal, std::memory_order_relaxed);
 }
 
-// Those of the real time end a process, too, where nobody has said otherwise.
+// Real-time signals end a process, too, unless it handles or ignores them.
 template <class F>
 void for_each_signal(const F& f) {
   for (const int signal : kSignals) f(signal);
   for (int signal = SIGRTMIN; signal <= SIGRTMAX; ++signal) f(signal);
 }
 
-// None of these calls fails for signals that there are.
+// None of these calls can fail for existing signals.
 void hold() {
   for_each_signal([](int signal) {
     struct sigaction& before = before_held[static_cast<std::size_t>(signal)];

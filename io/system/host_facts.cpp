@@ -54,10 +54,10 @@ unsigned affinity_cores() {
   return static_cast<unsigned>(std::max(::sysconf(_SC_NPROCESSORS_ONLN), 1L));
 }
 
-// Of the machine and of everything that limits this process.
+// The memory of the machine and the limits of this process.
 MemoryLimit memory_of_process() {
   const std::string text = kernel_text("/proc/meminfo");
-  // Where /proc cannot be read, the system call knows less: what is free, not what is available.
+  // If /proc cannot be read, the system call tells less: the free memory, not the available memory.
   const auto bytes_of = [&](const char* name, int pages_name) {
     const auto kib = number_in_line(text, name);
     return kib ? capped_product(*kib, kKiB)
@@ -75,14 +75,14 @@ bool has_several_nodes(const std::string& sysfs) {
   return online.find_first_of("-,") != std::string::npos;
 }
 
-// Only what an address consists of may become part of a path.
+// Only the characters of an address may become part of a path.
 bool is_address(std::string_view text) {
   return !text.empty() && std::ranges::all_of(text, [](unsigned char letter) {
     return std::isxdigit(letter) != 0 || letter == ':' || letter == '.';
   });
 }
 
-// Where the kernel tells of the device, whose address CUDA writes in capitals; empty for what is no
+// The kernel's folder for the device, whose address CUDA writes in capitals; empty for an invalid
 // address.
 std::string folder_of_pci_device(std::string_view address, const std::string& sysfs) {
   if (!is_address(address)) return "";
@@ -129,9 +129,9 @@ std::optional<FolderFacts> facts_of(const std::string& path, int flags) {
   if (sys::fstatvfs(fd, &space) != 0 || sys::fstat(fd, &inode) != 0) return std::nullopt;
   FolderFacts facts;
   facts.file_system = inode.st_dev;
-  // File systems over a network at times say that next to everything is free.
+  // Network file systems sometimes report almost unlimited free space.
   facts.free_bytes = capped_product(space.f_bavail, space.f_frsize);
-  // File systems without a table of inodes say that they have none at all.
+  // File systems without a table of inodes report 0 inodes.
   facts.free_files = space.f_files == 0 ? kUnlimited : std::uint64_t{space.f_favail};
   facts.block_bytes = space.f_frsize;
   constexpr std::uint64_t kStatBlockBytes = 512;
@@ -158,10 +158,10 @@ std::optional<FolderFacts> file_facts(const std::string& path) {
 }
 
 std::optional<unsigned> node_of_pci_device(std::string_view address, const std::string& sysfs) {
-  constexpr std::uint64_t kMostNodes = 1024;  // of any Linux
+  constexpr std::uint64_t kMostNodes = 1024;  // the most of any Linux
   const std::string folder = folder_of_pci_device(address, sysfs);
   if (folder.empty() || !has_several_nodes(sysfs)) return std::nullopt;
-  // -1 where the firmware does not say, which is no number here.
+  // The file holds -1 if the firmware does not say; number_at_start returns none for it.
   const auto node = number_at_start(kernel_text(folder + "/numa_node"));
   if (!node || *node >= kMostNodes) return std::nullopt;
   return static_cast<unsigned>(*node);
@@ -170,7 +170,7 @@ std::optional<unsigned> node_of_pci_device(std::string_view address, const std::
 // The speed is the most that the device can, "32.0 GT/s PCIe": links slow down while nothing
 // crosses them. The width is that of the slot.
 std::optional<double> link_of_pci_device(std::string_view address, const std::string& sysfs) {
-  constexpr std::uint64_t kMostTransfers = 1024;  // 10^9 a second, of any link so far
+  constexpr std::uint64_t kMostTransfers = 1024;  // 10^9 a second, the most of any link so far
   constexpr std::uint64_t kMostWidth = 64;
   const std::string folder = folder_of_pci_device(address, sysfs);
   if (folder.empty()) return std::nullopt;

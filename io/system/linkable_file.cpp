@@ -23,7 +23,7 @@ LinkableFile::LinkableFile(const Folder& folder, std::string target, const std::
 
 LinkableFile::~LinkableFile() {
   if (new_file_.name.empty()) return;
-  // Twice, for what a signal or a fault may have stopped.
+  // Twice, because a signal or a fault may have stopped the first attempt.
   for (int attempt = 0; attempt < 2; ++attempt) {
     if (sys::unlink_at(folder_.file.fd(), new_file_.name.c_str()) == 0) break;
   }
@@ -32,10 +32,11 @@ LinkableFile::~LinkableFile() {
 // linkat cannot replace a name: a hidden one first, unless the name is free.
 void LinkableFile::put_in_place(bool replaces, std::uint64_t bytes) {
   require_written(bytes);
-  const HeldSignals held;  // none leaves the hidden name
+  const HeldSignals held;  // no signal may leave the hidden name
   if (new_file_.name.empty()) {
     if (!replaces) {
-      remove_left_name(folder_, target_);  // somebody may have moved the file it was to replace
+      remove_left_name(folder_, target_);  // another program may have moved the file that it would
+                                           // replace
       const int taken = link_as(new_file_.file, folder_, target_);
       if (taken == 0) return;
       if (taken != EEXIST) throw failed(taken);
@@ -50,12 +51,12 @@ void LinkableFile::put_in_place(bool replaces, std::uint64_t bytes) {
 
 void LinkableFile::put_in_free_place(std::uint64_t bytes) {
   require_written(bytes);
-  const HeldSignals held;  // none leaves both names
+  const HeldSignals held;  // no signal may leave both names
   if (new_file_.name.empty()) remove_left_name(folder_, target_);
   const int refused = link_as(new_file_.file, folder_, target_);
   const bool has_no_links = refused == EPERM || refused == EOPNOTSUPP;
   if (has_no_links && !new_file_.name.empty()) return rename_to_free_place();
-  // A link that NFS has made twice is there already when it answers.
+  // NFS may repeat a link and then report that the name exists.
   if (refused != 0 && (refused != EEXIST || !is_target())) throw failed(refused);
   if (new_file_.name.empty()) return;
   sys::unlink_at(folder_.file.fd(), new_file_.name.c_str());

@@ -34,7 +34,7 @@ std::optional<std::filesystem::path> target_of(const std::filesystem::path& link
   return link.parent_path() / std::string_view(text.data(), static_cast<std::size_t>(length));
 }
 
-// Where a chain of links ends that leads to no file yet.
+// The end of a chain of links to a file that does not exist.
 std::filesystem::path end_of_links(std::filesystem::path path) {
   for (int links = 0; links < kMostLinks; ++links) {
     const auto target = target_of(path);

@@ -17,7 +17,7 @@
 namespace gsort::io {
 namespace {
 
-// A file system, and what of it earlier needs have left.
+// A file system, and its space that earlier needs have left.
 struct Room {
   std::uint64_t file_system = 0;
   std::uint64_t free_bytes = 0;
@@ -44,7 +44,7 @@ void require_writable(std::span<const std::string> folders, const std::string& p
   for (const std::string& folder : folders) {
     if (sys::access_at(AT_FDCWD, folder.c_str(), W_OK | X_OK) == 0) continue;
     const int reason = errno;
-    if (reason != EACCES && reason != EROFS) continue;  // opening it will tell better what is wrong
+    if (reason != EACCES && reason != EROFS) continue;  // opening it gives a better message
     throw Error::from_errno(ErrorKind::kResource, "making room for " + purpose + " in", reason)
         .path(folder)
         .hint("use another folder");
@@ -88,7 +88,7 @@ void require_space(std::span<const SpaceNeed> needs) {
 
 bool memory_has_room(std::atomic<std::uint64_t>& unlooked_bytes, std::uint64_t bytes) {
   constexpr std::uint64_t kStep = 4 * kMiB;
-  constexpr std::uint64_t kLeft = 24 * kMiB;  // several threads may look late
+  constexpr std::uint64_t kLeft = 24 * kMiB;  // several threads may check late
   if (unlooked_bytes.fetch_add(bytes) + bytes < kStep) return true;
   if (host_facts().available_bytes < kLeft + bytes) return false;
   unlooked_bytes = 0;

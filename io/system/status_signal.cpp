@@ -20,7 +20,7 @@ void hear_status_signal() {
   action.sa_handler = note_status_request;
   action.sa_flags = SA_RESTART;
   ::sigemptyset(&action.sa_mask);
-  ::sigaction(SIGUSR1, &action, nullptr);  // cannot fail for a signal that there is
+  ::sigaction(SIGUSR1, &action, nullptr);  // cannot fail for an existing signal
 }
 
 bool take_status_request() {

@@ -26,7 +26,7 @@
 namespace gsort::io::sys {
 namespace {
 
-// `armed` is all that calls look at while no test is under way; the rest is only touched when it is
+// While no test is under way, calls only read `armed`; the other members are used only when it is
 // set.
 struct Faults {
   std::atomic<bool> armed{false};
@@ -80,7 +80,7 @@ int uninterrupted(Call call, const Attempt& attempt) {
   return result;
 }
 
-// The bytes a transfer may move: all, or half when it shall be short, or none when it shall fail.
+// The bytes that a transfer may move: all, half if it must be short, or none if it must fail.
 std::size_t granted(Call call, std::size_t bytes, bool& failed) {
   const Verdict verdict = verdict_on(call);
   failed = verdict == Verdict::kFail;

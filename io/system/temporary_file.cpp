@@ -106,7 +106,7 @@ NewFile create_named(const Folder& folder, const std::string& target, const std:
     if (fd < 0) return errno;
     created.file = File(fd, path, folder.file.kind());
     sys::lock(fd);
-    // Before that, another sort may have taken it for something left, and removed it.
+    // Before the lock, another sort may have removed the file as a left one.
     struct stat facts = {};
     return sys::fstat(fd, &facts) == 0 && facts.st_nlink == 0 ? EEXIST : 0;
   });
@@ -268,7 +268,7 @@ NewFile create_linkable(const Folder& folder, const std::string& target, const s
   File file = try_unnamed(folder, path, 0);
   if (file.is_open()) {
     sys::lock(file.fd());
-    // Without /proc the file could not be linked when all the work is done: find out now.
+    // Without /proc the file could not be linked after all the work: check this now.
     struct stat facts = {};
     const std::string self = fmt::format("/proc/self/fd/{}", file.fd());
     if (sys::stat_at(AT_FDCWD, self.c_str(), &facts, 0) == 0) return {std::move(file), {}};
@@ -315,7 +315,7 @@ int link_as(const File& file, const Folder& folder, const std::string& name) {
 int link_hidden(const File& file, const Folder& folder, const std::string& target,
                 std::string& name) {
   const int refused = with_free_name(folder, target, [&](const std::string& free) {
-    name = free;  // before the name is there: what comes after must not fail
+    name = free;  // before the name exists: the steps after that must not fail
     return link_as(file, folder, name);
   });
   if (refused != 0) name.clear();
@@ -358,7 +358,7 @@ bool is_numbered_name(std::string_view name, std::string_view prefix) {
          name.find_first_not_of("0123456789abcdef", prefix.size()) == name.npos;
 }
 
-// A guessed name would do no harm, either: it is only ever created exclusively.
+// A guessed name would do no harm: files with it are only created exclusively.
 std::string hidden_name() {
   return numbered_name(kOfGsort);
 }

@@ -6,7 +6,7 @@
 namespace gsort {
 namespace {
 
-// Whether what was read is what --expect asks for; says so if not.
+// Whether the elements are those of --expect; prints a message if not.
 bool is_expected(const Request& request, const Fingerprint& found) {
   if (!request.expected || to_string(found) == *request.expected) return true;
   if (request.check != CheckMode::kQuiet) {

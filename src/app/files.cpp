@@ -22,7 +22,7 @@ namespace gsort {
 
 namespace {
 
-// Before they are opened, because that takes the memory.
+// Called before they are opened, because that takes the memory.
 void require_memory_for_names(const Request& request) {
   std::uint64_t name_bytes = 0;
   for (const std::string& name : request.inputs) name_bytes += name.size();
@@ -71,7 +71,7 @@ io::ReaderOptions reader_options(const Options& options) {
 
 namespace {
 
-// Whether the first input is probably a SOSD file that is read as raw keys. Not if it is small: a
+// Whether the first input is probably a SOSD file that is read as raw keys. False if it is small: a
 // few raw keys may begin with their number by chance.
 bool looks_like_sosd(const Options& options, const io::Reader& reader, const Job& job) {
   constexpr std::uint64_t kLeastBytes = 4 * kKiB;

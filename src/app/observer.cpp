@@ -113,7 +113,7 @@ void Observer::summarize(const SortReport& report) {
   put_to_stderr(colored_summary(lines, stderr_color(reporting_.color)));
 }
 
-// A summary that is missing harms nobody; a report does.
+// A missing summary does no harm; a missing report does.
 bool Observer::tell_without_memory() const {
   const bool lacks_report = stats_ || trace_;
   if (lacks_report) {

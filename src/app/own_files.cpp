@@ -35,7 +35,7 @@ bool is_of_resume(const FileNames& names, const std::string& name) {
                              [&](const std::string& kept) { return io::same_file(name, kept); });
 }
 
-// A file that is yet to be made could be meant to have the name of the folder itself.
+// A file that does not exist yet could have the name of the folder itself.
 bool is_made_by_resume(const FileNames& names, const std::string& name) {
   return is_of_resume(names, name) || (names.resume && io::same_file(name, *names.resume));
 }
@@ -60,7 +60,7 @@ Error irreplaceable(const std::string& input) {
       .hint("name another output, or copy the input to a file first");
 }
 
-// `name` is written through, `what` says that to the user.
+// `name` is written directly; `what` describes this to the user.
 void refuse_inputs_called(const std::string& name, const std::string& what, const FileNames& names,
                           const io::Reader& reader, const char* hint) {
   if (hold_nothing(reader)) return;
@@ -71,7 +71,7 @@ void refuse_inputs_called(const std::string& name, const std::string& what, cons
   }
 }
 
-// `path` is what `option` names.
+// `path` is the value of `option`.
 void refuse_shared_report(const FileNames& names, std::string_view option,
                           const std::optional<std::string>& path) {
   if (!path) return;
@@ -149,7 +149,8 @@ void refuse_streams_in_place(const FileNames& names) {
 
 void require_replaceable(const std::string& input) {
   std::error_code error;
-  const bool is_known = std::filesystem::exists(input, error);  // opening others says more
+  const bool is_known = std::filesystem::exists(input, error);  // opening others gives a better
+                                                                // message
   if (!is_known || std::filesystem::is_directory(input, error)) return;
   if (!std::filesystem::is_regular_file(input, error)) throw irreplaceable(input);
 }

@@ -54,7 +54,7 @@ std::unique_ptr<TierMemory> make_tier(const DevicePlan& device, std::uint64_t by
 
 namespace {
 
-// A file that is smaller is sorted before a GPU could be started, whatever the rates are.
+// A smaller file is sorted before a GPU could be started, whatever the rates are.
 constexpr std::uint64_t kLeastBytesToLookUp = std::uint64_t{64} << 20;
 
 RatesFile rates_file() {
@@ -162,7 +162,7 @@ Error told_of_variable(const Request& request, const Error& error) {
       .hint("set TMPDIR to an existing folder, or give one with -T");
 }
 
-// A stream is not opened to be explained: it may be a terminal, or have nobody at its other end.
+// --explain does not open a stream: it may be a terminal, or have no reader.
 std::vector<io::Output> open_outputs(const Request& request, const OutputForm& form,
                                      std::uint64_t expected_bytes) {
   std::vector<io::Output> outputs;
@@ -318,7 +318,7 @@ PreparedSort::PreparedSort(const Request& request, const Job& job, io::Reader& r
   require_temporary_folders(request, machine_, plan_);
 }
 
-// It is a place with room for what is written, and takes as much from the memory that is available.
+// The output's file system is memory, so its bytes reduce the available memory.
 void PreparedSort::count_output_in_memory() {
   constexpr std::uint64_t kNoFileSystem = UINT64_MAX;
   machine_.output = Folder{outputs_.front().path(), kNoFileSystem, UINT64_MAX, true};

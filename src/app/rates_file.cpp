@@ -87,7 +87,7 @@ RatesFile::RatesFile(const char* cache_home, const char* home, std::string proce
 
 Rates RatesFile::read(std::string& problem) const {
   std::error_code error;
-  // Anything else might keep its reader waiting.
+  // Reading another kind of file might block.
   if (path_.empty() || !std::filesystem::is_regular_file(path_, error)) return {};
   std::array<char, kMostBytes> text{};
   std::ifstream file(path_, std::ios::binary);
@@ -126,7 +126,7 @@ void RatesFile::write(const Rates& rates) const {
       json.dump(2, ' ', false, nlohmann::json::error_handler_t::replace) + '\n';
   make_folder(std::filesystem::path(path_).parent_path());
   std::error_code error;
-  // To open a FIFO would be to wait for its reader.
+  // Opening a FIFO would wait for its reader.
   if (std::filesystem::exists(path_, error) && !std::filesystem::is_regular_file(path_, error)) {
     throw Error(ErrorKind::kOutput, "writing '" + path_ + "'", "is not a regular file");
   }

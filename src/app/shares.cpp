@@ -47,7 +47,7 @@ io::ManifestShare manifest_share(const Options& options, const std::optional<Sto
   return share;
 }
 
-// The stretch of the inputs that is the share's.
+// Restricts the reader to the share's stretch of the inputs.
 std::optional<std::uint64_t> hold_to_share(const Options& options, std::uint64_t element_bytes,
                                            io::Reader& reader) {
   const auto bytes = reader.known_size();
@@ -297,7 +297,7 @@ ShareDone form(const Options& options, Job job, io::Reader& reader, Meter& meter
 ShareDone take(const Options& options, Meter& meter) {
   const bool has_own_file = options.split_output.has_value();
   const std::string output = options.outputs().at(has_own_file ? options.take->number : 0);
-  bool is_known = false;  // which job the part belongs to
+  bool is_known = false;  // the job of the part is known
   try {
     return take_into(output, options, meter, is_known);
   } catch (const Error&) {

@@ -1,7 +1,7 @@
 // Each thread has a track in the meter it last marked a span for: counters that only it writes and
-// anyone may read, and its spans. A thread finds its track through what it owns; when it ends, or
-// turns to another meter, the track goes back to a list and to the next thread that asks. It shares
-// the ownership of the meter's state, so that it does not matter which of the two ends first.
+// anyone may read, and its spans. A thread finds its track through a thread-local object; when it
+// ends, or uses another meter, the track goes back to a list, for the next thread that needs one.
+// The object shares the ownership of the meter's state, so that either may end first.
 #include "base/meter.hpp"
 
 #include <algorithm>
@@ -102,7 +102,7 @@ struct MeterState {
   MeterTrack& take_track() {
     const std::scoped_lock lock(mutex);
     if (free_tracks.empty()) {
-      free_tracks.reserve(tracks.size() + 1);  // giving back must not fail
+      free_tracks.reserve(tracks.size() + 1);  // giving a track back must not fail
       tracks.push_back(std::make_unique<MeterTrack>());
       tracks.back()->state = this;
       return *tracks.back();
@@ -148,7 +148,7 @@ struct MeterState {
     next_look_ns.store(now + kLookEveryNs, std::memory_order_relaxed);
   }
 
-  // The phase under way, up to now.
+  // The current phase so far.
   [[nodiscard]] PhaseRecord measured(std::uint64_t now) const {
     PhaseRecord record = current;
     record.end_ns = now;
@@ -200,12 +200,12 @@ struct MeterState {
   std::atomic<std::uint64_t> kept_spans{0};  // or would be, if there were room
   std::atomic<std::uint64_t> lost_spans{0};
   std::atomic<bool> is_stopped{false};
-  mutable std::mutex mutex;  // guards what follows
+  mutable std::mutex mutex;  // guards the members below
   std::vector<std::unique_ptr<MeterTrack>> tracks;
   std::vector<MeterTrack*> free_tracks;
   std::vector<PhaseRecord> phases;
   bool in_phase = false;
-  PhaseRecord current;  // totals and CPU time as they were when it began
+  PhaseRecord current;  // with the totals and CPU time at its beginning
   ByStage<RateWindow> windows;
 };
 
@@ -219,7 +219,7 @@ DeviceCounters& MeterTrack::counters_of(int device) {
 
 namespace {
 
-// The thread's track in the meter it works for.
+// The thread's track in its current meter.
 class OwnTrack {
  public:
   OwnTrack() = default;
@@ -324,7 +324,7 @@ Span::Span(Meter* meter, Stage stage, Kind kind) : stage_(stage), kind_(kind) {
   track_->current = this;
 }
 
-// For the thread, and for the device that it works for.
+// Adds for the thread, and for its device.
 template <class Add>
 void Span::count(const Add& add) {
   add(track_->counters[stage_]);
@@ -345,7 +345,7 @@ Span::~Span() {
   if (outer_ != nullptr) outer_->charged_until_ns_ = now;
   if (state.keep_spans) keep(now);
   if (now >= state.next_look_ns.load(std::memory_order_relaxed)) {
-    // If another thread holds the lock, it looks itself: do not wait.
+    // If another thread holds the lock, that thread takes the sample: do not wait.
     const std::unique_lock lock(state.mutex, std::try_to_lock);
     if (lock.owns_lock()) state.look_at_rates(now);
   }
@@ -360,7 +360,7 @@ void Span::keep(std::uint64_t now_ns) noexcept {
     const int device = device_ == nullptr ? -1 : device_->device;
     track_->spans.push_back(
         {begin_ns_, now_ns, bytes_, stage_, is_wait, static_cast<std::int16_t>(device)});
-  } catch (const std::bad_alloc&) {  // a sort does not fail for want of a trace
+  } catch (const std::bad_alloc&) {  // a sort does not fail because of its trace
     state.lost_spans.fetch_add(1, std::memory_order_relaxed);
   }
 }

@@ -19,7 +19,7 @@ namespace {
 
 constexpr std::size_t kMostThreads = 1024;
 
-// One call of run_workers(). What the pool may touch, under its lock, is public.
+// One call of run_workers(). The pool uses the public members, under its lock.
 class Call {
  public:
   Call(unsigned workers, const std::function<void(unsigned worker)>& work)
@@ -99,7 +99,7 @@ class Pool {
     return place;
   }
 
-  // As many as are wanted and not there, or as the system allows.
+  // Adds the threads that are wanted and missing, or as many as the system allows.
   void add_threads() noexcept {
     try {
       while (idle_ < helpers_wanted_ && helpers_.size() < kMostThreads) {
@@ -109,7 +109,7 @@ class Pool {
         helpers_.splice(helpers_.end(), added);
         ++idle_;
       }
-    } catch (const std::exception&) {  // the caller works alone, or with those that are there
+    } catch (const std::exception&) {  // the caller works alone, or with the existing threads
     }
   }
 

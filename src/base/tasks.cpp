@@ -1,6 +1,6 @@
-// The one file that knows oneTBB. ThreadSanitizer cannot see into that library, nor what its
-// headers share with it, so this file is not instrumented; it tells the sanitizer itself what tasks
-// and callers may rely on (HandOver).
+// The only file that uses oneTBB. ThreadSanitizer cannot see into that library or the state that
+// its headers share with it, so this file is not instrumented; it tells the sanitizer itself about
+// the order of tasks and callers (HandOver).
 #include "base/tasks.hpp"
 
 #include <algorithm>
@@ -41,7 +41,7 @@ namespace {
 constexpr unsigned kMostThreads = 1023;
 
 // Makes oneTBB load its allocator before main(). Later there may be no memory for that: glibc 2.36
-// writes through a null pointer where dlopen() fails for lack of it.
+// writes through a null pointer if dlopen() fails for lack of it.
 [[maybe_unused]] const bool kAllocatorIsLoaded = [] {
   tbb::cache_aligned_allocator<char> allocator;
   allocator.deallocate(allocator.allocate(1), 1);
@@ -64,7 +64,7 @@ class HandOver {
 #endif
 };
 
-// Addresses that the C library reserves when a thread first asks for memory, at the most.
+// The most addresses that the C library reserves when a thread first allocates memory.
 class HeapAddresses {
  public:
   HeapAddresses()
@@ -81,27 +81,27 @@ class HeapAddresses {
   void* const begin_;
 };
 
-// How many threads the system allows beside those that there are, of those that are wanted. Under
-// a limit on addresses (ulimit -v) each has room for its heap, or that of an earlier thread could
-// take the place of a later one's stack.
+// The number of wanted threads that the system allows in addition to the existing ones. Under a
+// limit on addresses (ulimit -v), each has room for its heap, or the heap of an earlier thread
+// could take the room of a later one's stack.
 unsigned threads_given(unsigned wanted) noexcept {
   std::latch leave(1);
   std::list<HeapAddresses> heaps;  // an empty one needs no memory
   std::vector<std::jthread> threads;
   try {
-    threads.reserve(wanted);  // one that finds no place here would be waited for
+    threads.reserve(wanted);  // a thread without a place here would be waited for
     while (threads.size() < wanted) {
       heaps.emplace_back();
       threads.emplace_back([&leave] { leave.wait(); });
     }
-  } catch (const std::exception&) {  // these are all
+  } catch (const std::exception&) {  // the system allows no more
   }
   leave.count_down();
   return static_cast<unsigned>(threads.size());
 }
 
 // Makes oneTBB start its threads now, and no other ones later: each gets a task that ends when all
-// are there. Not waited for without end, for others in the process may have work for them.
+// have started. It does not wait forever, because other code in the process may use these threads.
 void start_threads(unsigned count) noexcept {
   const auto deadline = std::chrono::steady_clock::now() + std::chrono::milliseconds(100);
   std::atomic<unsigned> here{0};
@@ -118,8 +118,8 @@ void start_threads(unsigned count) noexcept {
   });
 }
 
-// If oneTBB does not get a thread, it waits forever, deep in its pool. So it gets a limit that the
-// system has been seen to allow.
+// If oneTBB does not get a thread, it waits forever inside its pool. So it gets a limit that the
+// system has shown to allow.
 class ThreadLimit {
  public:
   // Gives `arena` the wanted number of threads, or as many as possible, and returns their number.
@@ -183,7 +183,7 @@ class Guard {
 
   [[nodiscard]] bool failed() const { return failure_.failed(); }
 
-  // When all have returned.
+  // Call it when all have returned.
   void end() {
     after_.take();
     failure_.rethrow();
@@ -233,8 +233,8 @@ void TaskArena::for_each(std::size_t count, const Task& task) {
   guard.end();
 }
 
-// One loop for each worker, and not oneTBB's pipeline: a worker takes its next number itself, so
-// nothing is handed from thread to thread between two tasks.
+// One loop for each worker instead of oneTBB's pipeline: a worker takes its next number itself, so
+// nothing passes between threads between two tasks.
 void TaskArena::for_each_in_order(std::size_t count, const WorkerTask& task, const Steps& steps) {
   Guard guard;
   std::mutex mutex;  // guards `next`

@@ -13,7 +13,7 @@
 HWY_BEFORE_NAMESPACE();
 namespace gsort::HWY_NAMESPACE {
 #if HWY_TARGET != \
-    HWY_SCALAR  // one lane cannot be read as two halves; the scalar tail does all there
+    HWY_SCALAR  // one lane cannot be read as two halves; the scalar tail does everything
 namespace hn = hwy::HWY_NAMESPACE;
 
 using D64 = hn::ScalableTag<std::uint64_t>;

@@ -6,7 +6,7 @@
 namespace gsort {
 namespace {
 
-// With so many others for each key it pays to skip them.
+// With at least this many others for each key, skipping them pays.
 constexpr std::size_t kSparse = 8;
 
 template <class Key>

@@ -1,6 +1,5 @@
 // Compiled once for each vector instruction set (Highway's foreach_target), chosen at run time. A
-// row is a vector of 32 bytes in the compiler's own notation, which every target lowers to what it
-// has.
+// row is a vector of 32 bytes in the compiler's own notation, which it implements on every target.
 #include "element/packed_keys.hpp"
 
 #include <tuple>
@@ -156,7 +155,7 @@ template <class Key>
 HWY_ATTR void unpack_group(const Key* words, unsigned width, Key first_key, Key* keys) {
   using Row = typename RowOf<Key>::Row;
   Row sum = Row{} + first_key;
-  if (width == 0) {  // there is not even one word
+  if (width == 0) {  // there are no words
     for (unsigned number = 0; number < kBits<Key>; ++number) {
       __builtin_memcpy(keys + number * kLanes<Key>, &sum, sizeof(sum));
     }
@@ -171,7 +170,7 @@ HWY_ATTR void unpack_group(const Key* words, unsigned width, Key first_key, Key*
     Row row;
     Row next;
     load(row, words + word * kLanes<Key>);
-    // Bits of the next word are needed only where there is one: else they fall to the mask.
+    // Bits of the next word are needed only if there is one: else the mask removes them.
     load(next, words + (word + 1 < width ? word + 1 : word) * kLanes<Key>);
     row = ((row >> shift) | (next << 1 << (kBits<Key> - 1 - shift))) & mask;
     RowOf<Key>::sum_lanes(row);
@@ -211,7 +210,7 @@ const GroupLoops<Key>& loops() {
   return std::get<GroupLoops<Key>>(made_once(choose));
 }
 
-// The keys of a group, the last one repeated where the group is not full; `room` holds them then.
+// The keys of a group, with the last one repeated if the group is not full; then `room` holds them.
 template <class Key>
 const Key* whole_group(std::span<const Key> keys, std::size_t group, Key (&room)[kPackGroupKeys]) {
   const std::span<const Key> rest = keys.subspan(group * kPackGroupKeys);

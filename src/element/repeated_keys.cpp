@@ -28,8 +28,8 @@ using AllChangeCounters =
 HWY_BEFORE_NAMESPACE();
 namespace gsort::HWY_NAMESPACE {
 
-// In stretches so short that a counter as wide as a key holds their changes: the lanes of a vector
-// then are as many as its keys.
+// Counts in stretches so short that a counter as wide as a key suffices: a vector then has as many
+// counters as keys.
 template <class Key>
 HWY_ATTR std::size_t count_loop(const Key* keys, std::size_t count) {
   constexpr std::size_t kStretch = sizeof(Key) == 1 ? 255 : 1024;

@@ -1,5 +1,5 @@
-// Keys are looked at stretch by stretch: first without a branch, by vectors, whether one of them
-// comes before the bound and which of the others is the least; only where there is one, key by key.
+// Keys are read stretch by stretch: vector code without branches finds whether a key comes before
+// the bound, and the least of the others; only if one does, the stretch is read key by key.
 #include "element/select_keys.hpp"
 
 #include <algorithm>

@@ -21,8 +21,8 @@ class CpuSizes final : public EngineSizes {
 
   [[nodiscard]] unsigned chunk_lanes() const override { return 2; }
 
-  // The readers distribute blocks as well, and later sort and put pieces. Each waits for the disk
-  // now and then; one reader more than there are cores keeps the cores busy (measured:
+  // The readers also distribute blocks, and later sort and put pieces. Each sometimes waits for the
+  // disk; one reader more than there are cores keeps the cores busy (measured:
   // tools/bench/results/tried.md).
   [[nodiscard]] unsigned most_readers(unsigned threads) const override {
     return threads == 1 ? 1 : threads + 1;
@@ -68,7 +68,7 @@ class CpuSizes final : public EngineSizes {
 
   [[nodiscard]] unsigned array_lanes(unsigned threads) const override { return threads; }
 
-  // On a core as much as its cache holds, or as there is memory for on all of them.
+  // For each core, the size of its cache, or less if memory does not suffice for all cores.
   [[nodiscard]] std::uint64_t array_block_bytes(std::uint64_t host_bytes,
                                                 std::uint64_t /*device_bytes*/,
                                                 unsigned threads) const override {
@@ -84,8 +84,8 @@ class CpuSizes final : public EngineSizes {
                 : CpuArrayFootprint::of_keys(longest_array * element.bytes, block).arena_bytes()};
   }
 
-  // Half for sorting and half for runs, unless there is so much more data than memory that larger
-  // chunks save as much.
+  // Half for sorting and half for runs, unless there is so much data that larger chunks save as
+  // much.
   [[nodiscard]] std::uint64_t host_tier_bytes(
       std::uint64_t host_bytes, std::optional<std::uint64_t> input_bytes) const override {
     constexpr std::uint64_t kWorthwhileFactor = 4;

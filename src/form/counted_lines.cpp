@@ -10,7 +10,7 @@
 namespace gsort {
 namespace {
 
-// The first line of the text with its end, which is taken away from the text.
+// Removes the first line of the text, with its end, and returns it.
 std::string_view take_line(std::string_view& text) {
   const std::string_view line = text.substr(0, std::min(text.find('\n'), text.size() - 1) + 1);
   text.remove_prefix(line.size());

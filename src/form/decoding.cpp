@@ -34,8 +34,8 @@ std::string form_words(std::string_view path) {
   return fmt::format("{}-t {}", format == FileFormat::kText ? "--format=text " : "", type_word);
 }
 
-// A pipe has no name that says its format: an array's header would be taken for keys. Which other
-// options were given is not known here.
+// A pipe has no name that gives its format: an array's header would be taken for keys. Other
+// options are not known here.
 std::string decompress_pipe(std::string_view command, std::string_view path) {
   const auto format = format_of_path(path);
   const bool is_plain = format != FileFormat::kNpy && format != FileFormat::kText;

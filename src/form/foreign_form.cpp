@@ -233,7 +233,7 @@ bool is_parquet(const FirstBytes& first) {
          first.has(6, "\x15"sv);
 }
 
-// The version that is needed, flags, and one of the methods of compression that there are.
+// The needed version, flags, and a known method of compression.
 bool is_zip(const FirstBytes& first) {
   constexpr unsigned kLatestVersion = 63;
   return first.has(0, "PK\x03\x04"sv) && first.byte(4) <= kLatestVersion && first.has(5, "\0"sv) &&
@@ -293,7 +293,7 @@ bool is_tf_record(const FirstBytes& first) {
   return first.number(kLengthBytes, 4) == (std::rotr(~crc, 15) + 0xa282ead8U);
 }
 
-// Whether all of it is printable, but for a character that the end cuts.
+// Whether all of it is printable, except for a character cut off at the end.
 bool is_printable(std::string_view text) {
   constexpr std::size_t kMostCharacterBytes = 4;
   while (!text.empty()) {

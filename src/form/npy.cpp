@@ -16,7 +16,7 @@ namespace gsort::io {
 namespace {
 
 constexpr std::string_view kMagic = "\x93NUMPY";
-// No file holds more, and their bytes can be counted.
+// The largest file; 64 bits can count these bytes.
 constexpr std::uint64_t kMostBytes = std::numeric_limits<std::int64_t>::max();
 constexpr std::size_t kMostHeaderBytes = std::size_t{64} << 10;  // NumPy itself reads no more
 constexpr std::size_t kStartBytes = 10;  // in front of the dictionary; 12 from version 2 on

@@ -45,7 +45,7 @@ Digits read_digits(const char* at) {
   return {count, value};
 }
 
-// Up to 20 digits; count 0 where there are none, more, or a value beyond 64 bits.
+// Up to 20 digits; the count is 0 if there are none, more, or a value beyond 64 bits.
 Digits read_long_digits(const char* at) {
   Digits all = read_digits(at);
   if (all.count < 8) return all;
@@ -61,7 +61,7 @@ Digits read_long_digits(const char* at) {
   return {16 + third.count, value};
 }
 
-// The line [begin, end) by the library: every case there is, and the last word on each.
+// Reads the line [begin, end) by the standard library, which decides every case.
 template <class Value>
 bool read_any(std::string_view line, Value& value) {
   const std::string_view number = without_blanks(line);
@@ -70,7 +70,7 @@ bool read_any(std::string_view line, Value& value) {
   return problem == std::errc() && stop == end;
 }
 
-// Reads the line at `at`, and returns where the next one begins; nullptr if it is no number.
+// Reads the line at `at`, and returns the beginning of the next one; nullptr if it is not a number.
 template <class Value>
 const char* read_line(const char* at, const char* end_of_text, Value& value) {
   if constexpr (std::is_integral_v<Value>) {
@@ -121,7 +121,7 @@ constexpr std::array<std::uint8_t, 256> kHexValues = [] {
   return values;
 }();
 
-// Whether the line is a key, which is then written.
+// Writes the key in the line; returns whether the line is a key.
 bool read_hex_key(std::string_view line, std::span<std::byte> key) {
   if (line.size() != 2 * key.size()) return false;
   unsigned all = 0;

@@ -29,7 +29,7 @@ std::string_view word_around(std::string_view line, std::size_t at) {
   return line.substr(begin, line.find_first_of(kBlanks, at) - begin);
 }
 
-// Where the first byte stands that no integer can have there.
+// The position of the first byte that no integer can have there.
 std::size_t first_wrong_byte(std::string_view line, bool sign_allowed) {
   const std::size_t first = sign_allowed && line.starts_with('-') ? 1 : 0;
   return std::min(line.find_first_not_of(kDigits, first), line.size());
@@ -60,7 +60,7 @@ Error wrong(const std::string& path, std::uint64_t number, std::size_t column, s
       .hint(hint);
 }
 
-// Whether it is a number that only floating-point types hold.
+// Whether the word is a number that only floating-point types can hold.
 bool is_of_float(std::string_view word) {
   double value = 0;
   const char* const end = word.data() + word.size();
@@ -68,7 +68,7 @@ bool is_of_float(std::string_view word) {
   return problem != std::errc::invalid_argument && stop == end;
 }
 
-// Whether the library reads a number there, but none that the type holds.
+// Whether the line is a number outside the range of the type.
 bool is_only_out_of_range(std::string_view line, KeyType type) {
   if (!is_float(type)) {
     const bool minus = line.starts_with('-');

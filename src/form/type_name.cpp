@@ -12,7 +12,7 @@
 namespace gsort {
 namespace {
 
-// How names of NumPy and C begin, and gsort's names; the number of bits follows.
+// The beginnings of names of NumPy and C, and gsort's own; the number of bits follows.
 constexpr std::array<std::pair<std::string_view, std::string_view>, 6> kBeginnings = {
     {{"uint", "u"},
      {"int", "i"},

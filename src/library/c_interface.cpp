@@ -161,7 +161,7 @@ gsort_status sort(const CallOfWords& call, const char* const* words, gsort_repor
   return GSORT_DONE;
 }
 
-// Why the file is not as it should be; empty if it is.
+// The reason why the file is not as it should be; empty if it is.
 std::string refutation(const Options& options, const Job& job, const CheckOutcome& found) {
   if (!found.in_order) {
     return disorder_words(job.element, job.unique, found.disorder_element, found.value,

@@ -76,8 +76,7 @@ void sort_device_batch(const Key* input, Key* output, std::uint64_t array_count,
   any_width::sort_batch<Bits<Key>>(sort);
 }
 
-// All that is there for every type of key.
-// NOLINTBEGIN(bugprone-macro-parentheses): a type
+// All functions for every type of key. NOLINTBEGIN(bugprone-macro-parentheses): a type
 #define GSORT_FOR_KEY(Key)                                                                        \
   template std::size_t device_sort_scratch_bytes<Key>(std::uint64_t);                             \
   template void sort_device_keys(const Key*, Key*, std::uint64_t, Order, const DeviceScratch&,    \

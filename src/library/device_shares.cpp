@@ -30,7 +30,7 @@ gpu::HostArrays arrays_of(const HostSegments& segments) {
   return {segments.array_count, segments.array_keys, segments.offsets};
 }
 
-// The longest array; 0 where offsets do not ascend, which the sort will refuse.
+// The longest array; 0 if offsets do not ascend, which is an error of the sort.
 std::uint64_t longest_of(const HostSegments& segments) {
   const auto& [array_count, array_keys, offsets] = segments;
   if (array_count == 0) return 0;

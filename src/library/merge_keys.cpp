@@ -1,5 +1,5 @@
-// Merging two sequences in memory: the output is cut into parts of equal size, the co-rank says
-// what each sequence gives to a part, and the parts are merged on all cores, without a branch a
+// Merges two sequences in memory: the output is cut into parts of equal size, the co-rank gives
+// each part its slice of both sequences, and the parts are merged on all cores, without a branch a
 // key.
 #include <algorithm>
 #include <functional>
@@ -16,7 +16,7 @@
 namespace gsort {
 namespace {
 
-// Below this many keys for each, a core is not worth waking.
+// With fewer keys for each core, waking a further core does not pay.
 constexpr std::uint64_t kLeastKeysPerCore = std::uint64_t{1} << 15;
 
 // Raw keys, read as ordered ones; equal keys are one number.

@@ -37,7 +37,7 @@ void adopt_elements(Job& job, const Options& options, const StoredArray& stored)
   job.type_source = TypeSource::kHeader;
 }
 
-// The rows of an array are arrays that are sorted on their own.
+// The rows of an array are sorted separately.
 std::uint64_t array_elements(const Options& options, std::uint64_t row_elements,
                              std::uint64_t element_bytes) {
   const std::uint64_t asked = options.batch_elements.value_or(row_elements);
@@ -62,7 +62,7 @@ void refuse_numbers_that_numpy_lacks(const Job& job) {
           "[('low', '<u8'), ('high', '<u8')]");
 }
 
-// Throws if a suffix says plain keys: their bytes could pass for keys with counts.
+// Throws if a suffix is that of plain keys: their bytes could be taken for keys with counts.
 void refuse_suffix_of_keys(const Options& options) {
   if (options.input_form.format) return;
   for (const std::string& input : options.inputs) {
@@ -101,8 +101,8 @@ void adopt_counts(Job& job, const Options& options, const StoredArray& stored) {
                                      {strings ? strings->keys.front() : number}};
 }
 
-// Elements and positions that together are nothing but keys are sorted as numbers. Of distinct keys
-// the first position is wanted, so there it is no key.
+// Elements and positions that together are nothing but keys are sorted as numbers. With -u, the
+// first position of each key is wanted, so the position is not a key.
 void adopt_numbered_elements(Job& job) {
   constexpr bool kIsKey = true;
   job.element = numbered(*job.numbered, job.numbering(), !kIsKey);

@@ -1,6 +1,5 @@
-// The table of options. Rows stand in the order of the help text: first those of
-// order_and_job_rows.cpp. -k, -T, --from, -v and FILE add up; all else is overwritten by what comes
-// later.
+// The table of options, in the order of the help text: first the rows of order_and_job_rows.cpp.
+// -k, -T, --from, -v and FILE add up; for other options, the last value counts.
 #include <array>
 #include <vector>
 

@@ -1,5 +1,5 @@
 // Boost.Program_options does the lexical work (which word is an option, which its value); the table
-// decides what an option means. Whatever Boost finds wrong is said again in gsort's words.
+// decides what an option means. Errors of Boost become errors in gsort's words.
 #include <algorithm>
 #include <memory>
 #include <new>
@@ -40,10 +40,10 @@ const char* see_help(Program program) {
   return program == Program::kGsort ? kSeeHelp : kSeeClusterHelp;
 }
 
-// Where words come from: which decides whether files may be among them, and what errors say.
+// The origin of words, which decides whether files may be among them, and the text of errors.
 enum class Origin : std::uint8_t { kEnvironment, kArguments };
 
-// The table in Boost's terms: "name,letter", and how many values.
+// The table as options of Boost: "name,letter", and the number of values.
 po::options_description describe_to_boost(Program program) {
   po::options_description description;
   for (const OptionSpec& spec : option_table(program)) {
@@ -57,7 +57,7 @@ po::options_description describe_to_boost(Program program) {
     if (spec.value_kind == ValueKind::kOptional) {
       value->implicit_value(std::string(spec.implicit_value));
     }
-    description.add_options()(names.c_str(), value.release());  // Boost takes it over
+    description.add_options()(names.c_str(), value.release());  // Boost takes ownership
   }
   return description;
 }
@@ -91,7 +91,7 @@ Error unknown_long_option(std::string_view typed, Program program) {
       .hint(nearest ? fmt::format("did you mean --{}?", *nearest) : see_help(program));
 }
 
-// `typed` is a word of letters, "-rx", without what follows a '='.
+// `typed` is a word of letters, "-rx", up to a '='.
 Error unknown_letter(std::string_view typed, bool has_value, Program program) {
   const auto has = [](std::span<const OptionSpec> rows, char letter) {
     return std::ranges::find(rows, letter, &OptionSpec::letter) != rows.end();
@@ -111,7 +111,7 @@ Error unknown_letter(std::string_view typed, bool has_value, Program program) {
 
 // An error of Boost, in gsort's words.
 Error in_our_words(const po::error_with_option_name& refused, Program program) {
-  std::string name = refused.get_option_name();  // "--output", "-o", at times with its value
+  std::string name = refused.get_option_name();  // "--output", "-o", sometimes with its value
   const bool has_value = name.find('=') != name.npos;
   name.resize(std::min(name.find('='), name.size()));
   // An option of gsort's is unknown to Boost if an allocation fails while Boost compares names.
@@ -127,8 +127,8 @@ Error in_our_words(const po::error_with_option_name& refused, Program program) {
       .hint(see_help(program));
 }
 
-// Reads "--explain" as "--explain=text". Left to itself, Boost would take the next word for the
-// value of an option whose value may be left out.
+// Reads "--explain" as "--explain=text". Otherwise Boost would take the next word as the value of
+// an option whose value is optional.
 std::pair<std::string, std::string> complete_optional_value(const std::string& word,
                                                             Program program) {
   for (const OptionSpec& spec : option_table(program)) {
@@ -154,7 +154,7 @@ std::vector<po::option> tokenize(const Words& words, Program program) {
   }
 }
 
-// Boost would take the end of the text for the end of a quotation.
+// Boost would accept the end of the text as the end of a quotation.
 bool quotations_are_closed(std::string_view text) {
   char open = '\0';
   for (std::size_t i = 0; i < text.size(); ++i) {
@@ -189,7 +189,7 @@ void require_origin(const OptionSpec& row, Origin origin) {
                         display_name(row)));
 }
 
-// For messages: which options the user does not see on the command line.
+// Keeps, for messages, the options that are not on the command line.
 void note_origin(Options& options, const OptionSpec& row, Origin origin) {
   const std::string name = display_name(row);
   std::erase(options.from_environment, name);
@@ -213,8 +213,8 @@ void apply_words(Options& options, const Words& words, Origin origin, Program pr
   }
 }
 
-// Whatever is wrong with an option of the environment, the message says where it is: it is not on
-// the command line that the user sees.
+// Errors about options of the environment say so, because these options are not on the command line
+// that the user sees.
 void apply_environment(Options& options, const char* text, Program program) {
   const Words words = split_words(text);
   try {
@@ -243,7 +243,7 @@ void resolve_type(Options& options, const Environment& environment) {
   }
 }
 
-// The inputs, wherever they are named.
+// The inputs from all places that may name them.
 void resolve_inputs(Options& options, const NameList& name_list) {
   if (options.files0_from && !options.inputs.empty()) {
     throw Error(ErrorKind::kUsage, fmt::format("operand '{}'", options.inputs.front()),

@@ -14,8 +14,8 @@
 namespace gsort {
 namespace {
 
-// Files of raw records, and where `arrays_hold_them`, arrays. Keys of bytes are in all files but
-// SOSD's.
+// Accepts files of raw records and, with `arrays_hold_them`, arrays. Keys of bytes may be in all
+// files except SOSD's.
 void require_files_of_records(const Options& options, const RecordFormat& records,
                               bool arrays_hold_them) {
   const auto require = [&](const std::string& what, FileFormat format, bool is_input) {
@@ -37,7 +37,7 @@ void require_files_of_records(const Options& options, const RecordFormat& record
   if (!options.argsort) require("this output", output_form(options).format, false);
 }
 
-// The name as one types it for --key.
+// The name as the user types it for --key.
 std::string as_typed(std::string_view name) {
   std::string typed;
   for (const char letter : name) {
@@ -113,7 +113,7 @@ const StoredField* field_named(const StoredRecords& records, std::string_view na
   return nullptr;
 }
 
-// Whether OFFSET[:TYPE] says which type the key has.
+// Whether OFFSET[:TYPE] gives the type of the key.
 bool names_its_type(std::string_view key) {
   return key.find(':') != std::string_view::npos;
 }
@@ -127,8 +127,8 @@ void add_field(RecordFormat& format, const StoredField& field, std::string_view 
   }
 }
 
-// NAME, NAMEr, or the bytes of the record that OFFSET says. Returns whether that gives the key a
-// type of its own.
+// Adds the key for NAME, NAMEr, or the bytes of the record at OFFSET. Returns whether it gives the
+// key its type.
 bool add_named_key(RecordFormat& format, const StoredRecords& records, std::string_view key,
                    const Options& options) {
   const StoredField* field = field_named(records, key);
@@ -150,7 +150,7 @@ bool add_named_key(RecordFormat& format, const StoredRecords& records, std::stri
   return true;
 }
 
-// NAME, or -NAME for descending order.
+// Adds NAME, or -NAME for descending order.
 void add_ordered_field(RecordFormat& format, const StoredRecords& records, std::string_view name,
                        const Options& options) {
   const StoredField* field = field_named(records, name);
@@ -241,7 +241,7 @@ void resolve_records(Options& options) {
   options.records = std::move(format);
 }
 
-// Whether -t bytesN alone gave the keys.
+// Whether the keys come only from -t bytesN.
 static bool has_keys_of_type(const Options& options) {
   return string_bytes(options.key) > 0 && options.record_bytes == string_bytes(options.key) &&
          options.record_keys == std::vector<std::string>{"0"};

@@ -87,7 +87,7 @@ void set_min_count(Options& options, std::string_view value) {
 }
 
 std::string name_in_folder(const std::string& path) {
-  return path.substr(path.rfind('/') + 1);  // from 0 where there is none
+  return path.substr(path.rfind('/') + 1);  // from 0 if there is none
 }
 
 void refuse_inputs_of_each(const Options& options) {

@@ -36,11 +36,11 @@ std::string element_text(const ElementFormat& element) {
   return text;
 }
 
-// Numbers are saved otherwise than records.
+// Runs hold numbers in another form than records.
 std::string positions_text(const Job& job) {
   if (!job.numbered) return "";
   if (job.shuffle_seed) return shuffle_words(*job.shuffle_seed);
-  // The text of records does not say the byte order of positions.
+  // The text of records does not contain the byte order of positions.
   const bool big_endian = job.numbered->shown_records() && job.numbered->key.big_endian;
   return fmt::format(" with positions{}{}", job.element.records ? "" : ", as numbers",
                      big_endian ? ", big endian" : "");

@@ -24,7 +24,7 @@ bool is_type_of(const KeyFormat& key, KeyType named) {
   return string_bytes(key) == 0 && named == key.type;
 }
 
-// Headers of arrays say more than suffixes, and have been compared.
+// Headers of arrays decide instead of suffixes, and have been compared.
 bool is_of_other_type(const InputForm& form, const std::string& input, const KeyFormat& key) {
   if (is_read_compressed(form, input)) return false;
   const auto named = key_type_of_path(input);

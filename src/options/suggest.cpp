@@ -39,7 +39,7 @@ constexpr auto kNamesElsewhere = std::to_array<std::pair<std::string_view, std::
 
 }  // namespace
 
-// The optimal string alignment distance, by rows: two back, one back, and the row being made.
+// The optimal string alignment distance, by rows: the last but one, the last, and the current row.
 std::size_t edit_distance(std::string_view from, std::string_view to) {
   std::vector<std::size_t> two_back;
   std::vector<std::size_t> one_back(to.size() + 1);

@@ -21,7 +21,7 @@ namespace gsort {
 namespace {
 
 // An element at the border of a block. Its key decides the order, its identity whether it differs
-// from its neighbour: the key, for keys and where no two elements may share one; else the bytes.
+// from its neighbour: the key, for keys and if no two elements may share one; else the bytes.
 struct Border {
   std::string key;
   std::string identity;
@@ -31,10 +31,10 @@ struct Border {
   friend bool operator==(const Border& a, const Border& b) { return a.identity == b.identity; }
 };
 
-// Looks at elements, of which the first has that position; returns whether to go on.
+// Checks elements, from `position` on; returns whether to continue.
 using Look = std::function<bool(std::uint64_t position, ConstByteSpan elements)>;
 
-// Has `threads` workers read the input and look at it, block by block.
+// Lets `threads` workers read the input and check it, block by block.
 void look_at_blocks(const ElementOrder& order, io::Reader& reader, unsigned threads, Meter* meter,
                     const Look& look) {
   if (meter != nullptr) meter->begin_phase(Phase::kRead, reader.known_size().value_or(0));
@@ -117,7 +117,7 @@ class OrderCheck {
     }
   }
 
-  // At elements of one array. In the ledger arrays stand one position apart, and so never meet;
+  // Checks elements of one array. In the ledger, arrays are one position apart, and so never meet;
   // whole ones need no entry.
   void look_at_array(std::uint64_t position, ConstByteSpan elements) {
     const std::size_t bytes = order_.element_bytes();

@@ -64,7 +64,7 @@ class Comparison {
   // A stretch of the first input's slice; after compare(), the elements of it that stay.
   struct Piece {
     ByteSpan elements;
-    std::string before;          // the element in front of the first one
+    std::string before;          // the element before the first one
     std::uint64_t position = 0;  // in the output
   };
 
@@ -99,7 +99,7 @@ class Comparison {
     });
   }
 
-  // Makes and compares the pieces, and leaves those of which elements stay.
+  // Makes and compares the pieces, and keeps those with elements that stay.
   void compare_pieces() {
     std::vector<ByteSpan> stretches;
     add_pieces(slices_.front(), stretches);
@@ -120,7 +120,7 @@ class Comparison {
     std::erase_if(pieces_, [](const Piece& piece) { return piece.elements.empty(); });
   }
 
-  // Leaves the elements that stay, and checks them against the results of other searches.
+  // Keeps the elements that stay, and checks them against the results of other searches.
   void compare(Piece& piece, std::byte* dropped) {
     ByteSpan& elements = piece.elements;
     const std::size_t distinct = compare_.count_distinct(piece.before, elements);
@@ -154,7 +154,7 @@ class Comparison {
     proof_.add_dropped(elements);
   }
 
-  // Nothing of the other inputs comes out.
+  // Adds the elements of the other inputs to the dropped ones.
   void drop_others() {
     for_each_block(1, [&](ByteSpan elements) { drop(elements); });
   }
@@ -181,7 +181,7 @@ class Comparison {
   Proof& proof_;
   Meter* meter_;
   TaskArena tasks_;
-  ByteSpan scratch_;  // of each worker, for what it drops of a piece
+  ByteSpan scratch_;  // of each worker, for the elements of a piece that it drops
   std::vector<SortedWindow> windows_;
   std::vector<ByteSpan> slices_;  // of the windows, up to the bound
   std::vector<Piece> pieces_;     // of the first slice

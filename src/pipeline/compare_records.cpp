@@ -23,7 +23,7 @@ std::size_t RecordCompare::count_distinct(const std::string& before, ByteSpan pi
   return distinct;
 }
 
-// A kept record moves to an earlier place, if at all: the one before the next is still in place.
+// A kept record moves only to earlier places: the record before the next one is still in place.
 template <class Stays>
 std::size_t RecordCompare::split(ByteSpan piece, std::byte* dropped, Stays&& stays) const {
   std::byte* kept = piece.data();

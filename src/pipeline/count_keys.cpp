@@ -41,7 +41,7 @@ void add_tables(std::array<std::vector<std::uint32_t>, 4>& tables, KeyMap<Key> m
 template <class Key>
 KeyCounts count_all(const Plan& plan, const BlockReader& read, Meter* meter, ByteSpan memory) {
   constexpr std::size_t kValues = std::size_t{1} << (8 * sizeof(Key));
-  // A 32-bit counter cannot run over before this many keys have been added to it.
+  // A 32-bit counter cannot overflow before this many keys have been added to it.
   constexpr std::uint64_t kKeysBeforeAdding = std::uint64_t{1} << 31;
   const auto map = KeyMap<Key>::of(plan.job.element.key);
   KeyCounts counts(kValues, 0);

@@ -93,7 +93,7 @@ class RunFormation {
   }
 
   // Whether the chunk of a lane whose device failed can be done again: the failure is not another
-  // device's, and has taken no runs with it.
+  // device's, and no runs were in its memory.
   [[nodiscard]] bool may_lose(const FormingLane& lane, const DeviceError& failure) const {
     const bool runs_are_left =
         plan_.device_run_bytes() == 0 || failure.kind() == ErrorKind::kResource;
@@ -102,8 +102,8 @@ class RunFormation {
            failure.ordinal() == lane.device;
   }
 
-  // Works on a chunk. Returns false if the device failed, and so the lane is lost. If no other lane
-  // is left, the sort fails.
+  // Works on a chunk. Returns false if the device failed and the lane is lost. If no other lane is
+  // left, the sort fails.
   template <class Work>
   bool done_or_lost(FormingLane& lane, const Work& work) {
     try {
@@ -207,7 +207,8 @@ class RunFormation {
     if (sort(lane, KeyForm::kOrdered)) spill_sorted();
   }
 
-  // Reads one chunk into the lane. What was read is noted even if the lane's device fails.
+  // Reads one chunk into the lane. Notes the elements that were read even if the lane's device
+  // fails.
   void fill(FormingLane& lane) {
     const std::uint64_t begin = reader_.position();
     const std::uint64_t most = std::numeric_limits<std::uint64_t>::max() - begin;
@@ -234,7 +235,7 @@ class RunFormation {
     return (reader_.position() - begin) / plan_.element_bytes;
   }
 
-  // A kept run stands for all of the input up to its end: a resumed sort reads on from there. So
+  // A kept run covers all of the input up to its end: a resumed sort reads on from there. So
   // elements that the reader has skipped must be found now, not at the end of the sort.
   void require_all_taken(std::uint64_t begin, std::uint64_t elements) const {
     const std::uint64_t given = taken_since(begin);
@@ -347,7 +348,7 @@ class RunFormation {
   std::size_t sampled_from_pipe_ = 0;
   std::atomic<bool> has_begun_to_spill_{false};
   std::atomic<std::size_t> threads_;    // spillers from this number on have none
-  std::vector<std::jthread> spillers_;  // last: they end before the rest goes
+  std::vector<std::jthread> spillers_;  // last: they end before other members are destroyed
 };
 
 }  // namespace

@@ -52,7 +52,7 @@ class GroupMerge {
     PieceSink& sink = begin(anything_left(windows_));
     std::vector<std::jthread> mergers;
     try {
-      mergers.reserve(lanes_.size());  // one that finds no place here would be waited for
+      mergers.reserve(lanes_.size());  // a thread without a place here would be waited for
       for (std::size_t lane = 0; lane < lanes_.size(); ++lane) {
         free_.push(lane);
         if (!start_merger(mergers, sink, staging_of(lane))) break;
@@ -79,7 +79,7 @@ class GroupMerge {
     return staging_.subspan(lane * staging_bytes_, staging_bytes_);
   }
 
-  // False where the system allows no further thread: those that are there merge in its place.
+  // Returns false if the system allows no further thread: the existing ones then merge.
   bool start_merger(std::vector<std::jthread>& mergers, PieceSink& sink, ByteSpan staging) {
     try {
       mergers.push_back(

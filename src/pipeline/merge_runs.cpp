@@ -45,7 +45,8 @@ LaneBuffers lay_out(ByteSpan memory, const MergePlan& sizes) {
   return buffers;
 }
 
-// Merges the part; if the lane's device fails, again without it. What has been put stays.
+// Merges the part; if the lane's device fails, merges it again without the device. Elements that
+// have been put stay.
 void merge_part_even_without_device(const PartMerge& merge, const Part& part, MergeLane& lane,
                                     std::span<const ByteSpan> scratch, PieceSink& sink) {
   OnceSink once(merge.element_bytes, sink);
@@ -59,7 +60,7 @@ void merge_part_even_without_device(const PartMerge& merge, const Part& part, Me
   merge_part(merge, part, lane, scratch, once);
 }
 
-// One merge of at most fan-in runs of this process, whose space is given back.
+// Merges at most fan-in runs of this process, and gives their space back.
 void merge_once(const SortContext& context, std::span<io::Run> runs, KeyForm form,
                 PieceSink& sink) {
   const RunViews views = views_of(runs);
@@ -67,7 +68,7 @@ void merge_once(const SortContext& context, std::span<io::Run> runs, KeyForm for
   merge_range(context, {views, {0, elements_of(runs)}, form, &space}, sink);
 }
 
-// `first` is the number of the group's first run among those that are there.
+// `first` is the number of the group's first run among the existing ones.
 io::Run merge_group(const SortContext& context, std::span<io::Run> group, std::size_t first) {
   io::RunWriter writer = context.store().begin_run(elements_of(group));
   RunSink sink(writer, context.meter);

@@ -24,7 +24,7 @@ void load_each(const PartMerge& merge, const Part& part, std::span<const ByteSpa
   });
 }
 
-// Loads the slices as keys, one behind the other.
+// Loads the slices as keys, back to back.
 void load_slices(const PartMerge& merge, const Part& part, ByteSpan input,
                  std::span<const ByteSpan> scratch) {
   std::vector<ByteSpan> places(merge.runs.size());
@@ -37,8 +37,8 @@ void load_slices(const PartMerge& merge, const Part& part, ByteSpan input,
   });
 }
 
-// Where the slices of a part lie in a lane's input in stored form: the blocks of one run behind
-// those of the other, and behind them the table of what is wanted of each.
+// The layout of a part's slices in a lane's input in stored form: the blocks of all runs, run by
+// run, and then the table of the wanted keys of each block.
 class StoredLayout {
  public:
   StoredLayout(RunViewSpan runs, const Part& part) : slices_(runs.size() + 1) {
@@ -52,7 +52,7 @@ class StoredLayout {
     }
   }
 
-  // In blocks of which only some keys are wanted more may be stored than there is room for.
+  // Blocks of which only some keys are wanted may need more room than there is.
   [[nodiscard]] bool fits(ByteSpan input) const {
     return slices_.back().bytes + slices_.back().pieces * sizeof(StoredKeys) <= input.size();
   }
@@ -61,7 +61,7 @@ class StoredLayout {
             slices_.back().pieces};
   }
 
-  // Loads what the part wants of a run.
+  // Loads the part's slice of a run.
   void load(const RunView& run, std::size_t number, const Part& part, ByteSpan input,
             ByteSpan scratch) const {
     const Slice& slice = slices_[number];
@@ -77,7 +77,7 @@ class StoredLayout {
   }
 
  private:
-  // Where it begins, in bytes, pieces and keys.
+  // The beginning of a slice, in bytes, pieces and keys.
   struct Slice {
     std::uint64_t bytes = 0;
     std::size_t pieces = 0;

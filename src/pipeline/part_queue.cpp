@@ -43,7 +43,7 @@ void SpaceReturn::begin_range() {
 
 void SpaceReturn::done(const Part& part) {
   const std::vector<std::uint64_t> ends = ends_to_release(part);
-  // Not under the lock of those who tell what is done: a hole in a file takes the disk some time.
+  // Under another lock than done() takes, because punching a hole in a file takes some time.
   const std::scoped_lock lock(releasing_);
   for (std::size_t run = 0; run < ends.size(); ++run) runs_[run].release_before(ends[run]);
 }

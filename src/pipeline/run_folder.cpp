@@ -16,8 +16,8 @@
 namespace gsort {
 namespace {
 
-// Elements drawn evenly from all inputs: what size and time do not tell of a file that was written
-// to and given its old time, or of another file.
+// The checksum of elements drawn evenly from all inputs: it finds a file that was changed and given
+// its old time, or another file, which size and time do not show.
 std::uint64_t sample_of(const io::Reader& reader) {
   constexpr std::size_t kSampleBytes = std::size_t{256} << 10;
   const auto size = reader.known_size();
@@ -41,7 +41,7 @@ std::vector<io::ManifestInput> inputs_of(const io::Reader& reader) {
   return inputs;
 }
 
-// Empty without one.
+// Empty if there is no change.
 std::string change_of_inputs(const io::Manifest& found, const io::Manifest& wanted) {
   for (std::size_t i = 0; i < found.inputs.size(); ++i) {
     const io::ManifestInput& then = found.inputs[i];
@@ -149,7 +149,7 @@ RunFolder::RunFolder(const std::string& folder, io::ResumeAccess access, io::Man
   }
   manifest_.folder_is_made = found->folder_is_made;
   manifest_.store = found->store;
-  // Not the number of the run that was in the making: blocks of it may lie on the disk.
+  // Skips the number of the unfinished run: blocks of it may be on the disk.
   manifest_.next_run = found->next_run + 1;
   manifest_.block_elements = found->block_elements;
   manifest_.runs = found->runs;

@@ -60,11 +60,11 @@ class ArraySort {
     return lane.sort(bytes);
   }
 
-  // The reader's blocks may end within an array: reads on until the block is full. What is behind
-  // it is room that text needs beside the keys it becomes.
+  // The reader's blocks may end within an array: reads on until the block is full. The room after
+  // it is for text, which needs more than its keys.
   ConstByteSpan read_block(ByteSpan room, std::uint64_t& position) {
     const std::scoped_lock lock(mutex_);
-    // Nobody reads on behind a block that will not come: the output would wait for it.
+    // Do not read on after a block that will not come: the output would wait for it.
     if (has_failed_) return {};
     has_failed_ = true;  // unless this returns
     const std::uint64_t end = position_ * plan_.element_bytes + block_bytes_;
@@ -79,7 +79,7 @@ class ArraySort {
     return room.first(filled);
   }
 
-  // As soon as it is known whether there is anything to put.
+  // Called as soon as it is known whether there are elements.
   void begin_output(bool anything) {
     if (sink_ != nullptr) return;
     const auto size = reader_.known_size();
@@ -98,7 +98,7 @@ class ArraySort {
   Meter* meter_;
   const OutputMaker& output_;
   std::vector<std::unique_ptr<ArrayLane>> lanes_;
-  std::mutex mutex_;  // guards reading, and what follows
+  std::mutex mutex_;  // guards reading, and the members below
   std::uint64_t position_ = 0;
   bool has_failed_ = false;
   PieceSink* sink_ = nullptr;

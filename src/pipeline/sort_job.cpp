@@ -32,7 +32,7 @@
 namespace gsort {
 namespace {
 
-// One sort, with what its stages share.
+// One sort, with the objects that its stages share.
 class Sort {
  public:
   Sort(SortContext context, std::span<io::Output> outputs, const std::function<void()>& before_name)
@@ -67,7 +67,7 @@ class Sort {
     try {
       if (context_.run_folder != nullptr) finish_run_folder();
       take_all_notes();
-    } catch (const std::bad_alloc&) {  // no sort fails whose output is in place
+    } catch (const std::bad_alloc&) {  // a sort does not fail when its output is in place
       outcome_.is_whole = false;
     }
     return std::move(outcome_);
@@ -98,8 +98,8 @@ class Sort {
     io::require_space(needs);
   }
 
-  // Throws unless the proof covers all that the inputs hold or, if their size is not known in
-  // advance, all that the reader gave, and the reader is at the end.
+  // Throws unless the proof covers all elements of the inputs or, if their size is not known in
+  // advance, all elements from the reader, and the reader is at the end.
   void require_all_read() const {
     const std::uint64_t bytes = reader_.known_size().value_or(reader_.position()) - begin_;
     // The proof counts a key with its count as that many keys. Runs that stay are not compared with
@@ -150,7 +150,7 @@ class Sort {
     }
   }
 
-  // Each array is a sort with a proof of its own; the output is one.
+  // Each array is a sort with its own proof; they have one output.
   void sort_array_by_array(ByteSpan memory) {
     const auto size = reader_.known_size();
     const auto all = size ? std::optional(*size / plan_.element_bytes) : std::nullopt;
@@ -197,8 +197,8 @@ class Sort {
     }
     if (plan_.is<SelectPlan>()) return select_top(context_, output);
     if (plan_.is<SetPlan>()) return compare_inputs(context_, output);
-    // A folder that cannot keep runs is an error now, not when the first run is ready. And however
-    // the process ends from here on, the next one knows whether gsort made the folder.
+    // A folder that cannot keep runs is an error now, not when the first run is ready. And if the
+    // process is killed from here on, the next one knows whether gsort made the folder.
     if (context_.run_folder != nullptr && !plan_.is<OneChunk>()) run_store();
     const auto engine = start_engine(context_, memory);
     FormedRuns formed =
@@ -292,9 +292,9 @@ class Sort {
   std::optional<io::TierGroup> tier_;
   std::optional<io::RunStore> run_store_;
   Outcome outcome_;
-  const std::uint64_t begin_ = reader_.position();  // where the share begins, in bytes
-  std::uint64_t left_ = plan_.elements;             // of the inputs; 0 where the size is not known
-  std::uint64_t later_arrays_ = 0;                  // elements to move after the array at hand
+  const std::uint64_t begin_ = reader_.position();  // the beginning of the share, in bytes
+  std::uint64_t left_ = plan_.elements;             // of the inputs; 0 if the size is unknown
+  std::uint64_t later_arrays_ = 0;                  // elements to move after the current array
 };
 
 // Whether input and output are as they were before the sort.
@@ -304,7 +304,7 @@ bool begin_again(const SortContext& context, std::span<io::Output> outputs) {
   return std::ranges::all_of(outputs, [](io::Output& output) { return output.restart(); });
 }
 
-// Whether the plan that was made after a device failed uses it.
+// The kind of repetition by the plan that was made after a device failed.
 DoneAgain done_again(const DeviceError& failure, const Plan& plan) {
   const bool is_used = std::ranges::any_of(
       plan.devices, [&](const DevicePlan& device) { return device.ordinal == failure.ordinal(); });
@@ -328,7 +328,7 @@ Outcome run_attempts(const SortContext& door, std::span<io::Output> outputs,
                      const Attempt& attempt) {
   const auto begin = std::chrono::steady_clock::now();
   DeviceLosses losses;
-  Meter own_meter;  // where nobody else measures
+  Meter own_meter;  // used if the caller does not measure
   SortContext context = door;
   Meter& meter = door.meter != nullptr ? *door.meter : own_meter;
   context.meter = &meter;
@@ -343,7 +343,7 @@ Outcome run_attempts(const SortContext& door, std::span<io::Output> outputs,
         meter.end_phase();
         outcome.phases = meter.phases();
         outcome.lost_devices = losses.all();
-      } catch (const std::bad_alloc&) {  // no sort fails whose output is in place
+      } catch (const std::bad_alloc&) {  // a sort does not fail when its output is in place
         outcome.is_whole = false;
       }
       outcome.peak_resident_bytes = io::peak_resident_bytes();

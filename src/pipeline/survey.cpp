@@ -65,7 +65,7 @@ Machine survey(const std::vector<std::string>& temporary, const std::string& out
 
 Machine survey(const std::vector<std::string>& temporary, const std::string& output_folder) {
   Machine machine;
-  // These first: another sort may end and remove the folder of --resume that --explain looks at.
+  // These first: another sort may end and remove the folder of --resume that --explain examines.
   for (const std::string& path : temporary) {
     machine.temporary.push_back(look_at_folder(path));
   }

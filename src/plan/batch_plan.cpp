@@ -11,7 +11,7 @@ bool plan_batches(Plan& plan, std::uint64_t budget_bytes) {
   const std::uint64_t array_elements = plan.job.array_elements;
   const std::uint64_t longest =
       plan.elements > 0 ? std::min(array_elements, plan.elements) : array_elements;
-  // Beyond that, the products below could run over.
+  // Beyond this, the products below could overflow.
   constexpr std::uint64_t kLeastBlockBytes = EngineSizes::kLeastArrayBlockBytes;
   if (longest > std::max(budget_bytes, kLeastBlockBytes)) return false;
   const std::uint64_t array_bytes = longest * plan.element_bytes;
@@ -30,10 +30,9 @@ bool plan_batches(Plan& plan, std::uint64_t budget_bytes) {
     lanes = static_cast<unsigned>(
         std::min<std::uint64_t>(lanes, devices * (device_bytes / lane.device)));
   }
-  // As little as that is there beside any budget, and arrays so short must not be sorts of their
-  // own.
+  // Every budget has room for this little, and arrays so short must not be separate sorts.
   if (lane.device == 0 && array_bytes <= kLeastBlockBytes) lanes = std::max(lanes, 1U);
-  // One array at a time is better sorted by all cores, unless there is nothing to share.
+  // If lanes are few, all cores sort one array at a time, unless arrays are too short for that.
   if (lanes < wanted && array_bytes > usual_bytes) return false;
   if (lanes == 0) return false;
   plan.strategy = BatchPlan{lanes, longest, block_elements};

@@ -15,8 +15,8 @@ namespace {
 // Enough for the usual levels of all codecs.
 constexpr std::uint64_t kUsualDecoderBytes = 10 * kMiB;
 
-// An eighth of the budget for all decoders at once, or as much as usual levels need, if that is no
-// more than a quarter.
+// An eighth of the budget for all decoders at once, or the need of usual levels, if that is at most
+// a quarter.
 constexpr std::uint64_t kShareDivisor = 8;
 constexpr std::uint64_t kMostShareDivisor = 4;
 
@@ -25,7 +25,7 @@ bool may_grow(const DecoderNeed& need) {
   return !facts_of(need.codec).header_says_all;
 }
 
-// How many decoders share what is set aside.
+// The number of decoders that share the reserved memory.
 std::uint64_t sharers(const DecodingPlan& decoding) {
   if (!decoding.all_at_once) return 1;
   const auto growing = std::ranges::count_if(decoding.needs, may_grow);
@@ -38,7 +38,7 @@ std::uint64_t share_bytes(const DecodingPlan& decoding, std::uint64_t host_bytes
                     kMostDecoderShare);
 }
 
-// For all inputs, or for the one that takes most. No need is more than a few GiB.
+// The memory for all inputs, or for the one that needs most. No need is more than a few GiB.
 std::uint64_t at_once(const DecodingPlan& decoding, std::uint64_t share) {
   std::uint64_t bytes = 0;
   for (const DecoderNeed& need : decoding.needs) {

@@ -37,7 +37,8 @@ double padding_share(const RunPlan& run, std::uint64_t element_bytes) {
   return (blocks * kBlockOverhead + kBufferOverhead) / (blocks * block);
 }
 
-// The shorter blocks where pieces end; headers and padding of blocks and write buffers.
+// The overhead of shorter blocks at the ends of pieces, and of headers and padding of blocks and
+// write buffers.
 double overhead_of(const Plan& plan) {
   return 1.02 + padding_share(plan.run, plan.element_bytes);
 }
@@ -72,7 +73,7 @@ std::uint64_t temporary_need(const Plan& plan) {
   }
   const bool merges_groups = plan.is<InputMergePlan>() && plan.run.count > 0;
   if (!plan.is<Spill>() && !merges_groups) return 0;
-  // All runs lie on disk once, but for those that stay in memory; a round of merging needs the runs
+  // All runs are on disk once, except those that stay in memory; a round of merging needs the runs
   // of its largest group twice.
   std::uint64_t runs = plan.run.count;
   double share = 0;
@@ -85,7 +86,7 @@ std::uint64_t temporary_need(const Plan& plan) {
   const auto there = static_cast<double>(plan.resumed.elements * plan.element_bytes);
   const auto most = static_cast<std::uint64_t>(
       std::min((all - there) * overhead_of(plan) + all * std::min(share, 1.0), kMostNeed));
-  // Buffers are full to nine tenths at least, but for the last ones of each run.
+  // Buffers are at least nine tenths full, except the last ones of each run.
   const std::uint64_t kept = (plan.device_run_bytes() + plan.run.kept_bytes()) / 10 * 9;
   const std::uint64_t last_ones =
       capped_product(plan.run.count, most_last_buffers(plan) * plan.run.write_buffer_bytes);
@@ -197,10 +198,10 @@ void require_disk_space(const Plan& plan, const Machine& machine) {
 }
 
 // Around the page cache, a sort of 1 GiB with -S 128M took 1.1 to 1.9 times as long on two cores
-// (tools/bench/results/tried.md): the disk must write and read every byte, and is slower at both
-// when it does both at once.
+// (tools/bench/results/tried.md): the disk must write and read every byte, and is slower if it does
+// both at once.
 bool runs_fit_page_cache(const Plan& plan, const Machine& machine) {
-  constexpr std::uint64_t kShare = 4;  // the rest is left to inputs and to other programs
+  constexpr std::uint64_t kShare = 4;  // the rest is left for inputs and other programs
   const std::uint64_t early = plan.output.makes_room_early ? plan.output.least_bytes : 0;
   const std::uint64_t taken = capped_sum(plan.host_budget_bytes, early);
   const std::uint64_t beside = machine.available_bytes - std::min(machine.available_bytes, taken);

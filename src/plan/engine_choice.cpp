@@ -28,7 +28,8 @@ struct DeviceFacts {
   std::uint64_t bytes = 0;                  // of the input
   std::vector<std::uint64_t> device_bytes;  // of the devices, the most first
   std::uint64_t host_bytes = 0;             // for runs in host memory
-  std::vector<bool> holds;                  // by number of devices, from one on: as one chunk
+  std::vector<bool> holds;                  // by number of devices, from 1: whether they hold it as
+                                            // one chunk
   bool keeps_runs = true;                   // in memory
   bool is_cached = false;                   // the input
   double read_rate = 0;                     // of the input, bytes a second
@@ -41,7 +42,8 @@ bool has_budget(const Resources& resources, const GpuFacts& gpu) {
          parse_size(*resources.gpu_memory, gpu.total_bytes, "--gpu-memory") <= gpu.free_bytes;
 }
 
-// Seen rates are of the fastest link: what others carry is to it as their links are.
+// Learned rates are those of the fastest link: the rates of others are in proportion to their
+// links.
 std::vector<double> link_rates(const Machine& machine) {
   double fastest = 0;
   for (const GpuFacts& gpu : machine.gpus) {
@@ -88,7 +90,7 @@ DeviceFacts device_facts(const Job& job, const Machine& machine) {
   DeviceFacts facts;
   facts.bytes = *machine.input_bytes;
   for (const GpuFacts& gpu : machine.gpus) {
-    // The first one is used in any case, and its lack is an Error.
+    // The first one is used in any case, and too little memory there is an Error.
     if (!facts.device_bytes.empty() && !has_budget(job.resources, gpu)) break;
     facts.device_bytes.push_back(device_budget(job.resources, gpu));
   }
@@ -104,7 +106,7 @@ DeviceFacts device_facts(const Job& job, const Machine& machine) {
   return facts;
 }
 
-// Room for runs on the first devices: what each has more than the last one is for runs.
+// The room for runs on the first devices: memory beyond that of the last one is for runs.
 double tier_bytes(const DeviceFacts& facts, std::size_t devices) {
   const std::uint64_t least = facts.device_bytes[devices - 1];
   const std::uint64_t each = cuda_sizes().device_tier_bytes(least, div_up(facts.bytes, devices));
@@ -116,7 +118,7 @@ double tier_bytes(const DeviceFacts& facts, std::size_t devices) {
   return sum;
 }
 
-// An input that fits one device is sorted by one, whatever others there are. If the devices cannot
+// An input that fits one device is sorted by one, even if there are others. If the devices cannot
 // hold it together, runs are copied a second time. This counts only if the input is cached:
 // otherwise the disk takes longer.
 double predicted_seconds(const DeviceFacts& facts, std::size_t devices) {
@@ -182,7 +184,8 @@ std::span<const GpuFacts> choose_devices(const Job& job, const Machine& machine)
   if (!job.resources.devices.is_auto() || all.empty()) return all;
   if (!shares_pay) return all.first(1);
   const DeviceFacts facts = device_facts(job, machine);
-  constexpr std::uint64_t kLeastPart = 4;  // of the best: others use what has less
+  constexpr std::uint64_t kLeastPart = 4;  // of the best: devices with less are left to other
+                                           // programs
   std::size_t best = 1;
   for (std::size_t count = 2; count <= facts.device_bytes.size(); ++count) {
     if (all[count - 1].free_bytes < all.front().free_bytes / kLeastPart) break;

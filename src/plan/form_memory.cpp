@@ -10,14 +10,14 @@
 namespace gsort {
 namespace {
 
-// As large as the largest pieces the engines usually put, and as the windows of the codecs.
+// As large as the largest pieces that the engines usually put, and as the windows of the codecs.
 constexpr std::uint64_t kMostFrame = std::uint64_t{1} << 17;
 constexpr std::uint64_t kLeastFrame = std::uint64_t{1} << 10;
 constexpr std::uint64_t kMostFrameBytes = kMiB;         // of long records
 constexpr std::uint64_t kProofBufferBytes = 64 * kKiB;  // io/output/writer.cpp
 
-// The most a frame's element takes while it is on its way: as text, and compressed.
-// Keys with counts become lines of keys first.
+// The most memory that an element of a frame takes, as text and compressed. Keys with counts become
+// lines of keys first.
 std::uint64_t encoded_bytes(const OutputForm& form, const KeyFormat& key,
                             std::uint64_t element_bytes, bool counted) {
   const bool is_text = form.format == FileFormat::kText;
@@ -32,7 +32,7 @@ std::uint64_t encoded_bytes(const OutputForm& form, const KeyFormat& key,
 EncodePlan plan_encoding(const OutputForm& form, const KeyFormat& key, std::uint64_t element_bytes,
                          unsigned threads, std::uint64_t host_bytes, bool proven, bool counted) {
   if (form.is_plain()) return {};
-  // Each thread has a frame on its way; while it waits for its turn to write, another one begins.
+  // Each thread has a frame in work; while it waits for its turn to write, another one begins.
   const std::uint64_t frames = 2 * std::uint64_t{threads};
   const std::uint64_t element = encoded_bytes(form, key, element_bytes, counted);
   EncodePlan plan;

@@ -11,7 +11,7 @@ void take_if_higher(std::optional<double>& rate, double seen) {
   if (seen > 0 && (!rate || seen > *rate * kBetter)) rate = seen;
 }
 
-// Whether the time of the cores is that of a plain sort: keys that were read, sorted and written.
+// Whether the cores only read, sorted and wrote keys.
 bool is_plain_on_cpu(const Plan& plan) {
   return plan.engine == EngineKind::kCpu && plan.is<OneChunk>() && !plan.job.element.records &&
          !plan.job.unique && !plan.job.top && plan.job.output_form.is_plain();
@@ -25,8 +25,8 @@ double core_seconds_of(const Outcome& outcome) {
   return seconds;
 }
 
-// How many devices with the fastest link carry as much as those of the plan; where a link is not
-// known, it counts as the fastest.
+// The number of devices with the fastest link that would carry as much as those of the plan; an
+// unknown link counts as the fastest.
 double fastest_devices(const Plan& plan) {
   double fastest = 0;
   for (const DevicePlan& device : plan.devices) {

@@ -53,7 +53,7 @@ void take_sizes(Plan& plan, const Sizes& sizes) {
   plan.chunk = sizes.chunk;
   plan.run = sizes.run;
   if (plan.is<UnknownSize>()) return;
-  // Where there is nothing to sort, a chunk need not hold even one element.
+  // If there are no elements, a chunk need not hold even one.
   const std::uint64_t chunk_elements = std::max<std::uint64_t>(plan.chunk.chunk_elements, 1);
   plan.run.count =
       plan.resumed.runs + div_up(plan.elements - plan.resumed.elements, chunk_elements);
@@ -63,8 +63,8 @@ void take_sizes(Plan& plan, const Sizes& sizes) {
   plan.run.rounds = plan_rounds(plan.run.count, plan.run.fan_in);
 }
 
-// A merge may find more memory in use by its blocks than run formation had, or less: all merges of
-// the plan are laid out in one arena.
+// A merge may need more or less memory for its blocks than run formation: all merges of the plan
+// are laid out in one arena.
 std::uint64_t merge_arena(const Plan& plan) {
   if (plan.is<UnknownSize>()) {
     constexpr std::uint32_t kLikelyRuns = 64;
@@ -110,7 +110,7 @@ void choose_engine_of(Plan& plan, const Machine& machine) {
   }
 }
 
-// A small sort should not start threads that find nothing to do.
+// A small sort should not start threads without work.
 unsigned useful_threads(const Plan& plan, const Machine& machine) {
   constexpr std::uint64_t kLeastKeys = std::uint64_t{1} << 16;
   constexpr std::uint64_t kLeastRecordBytes = 256 * kKiB;
@@ -120,9 +120,9 @@ unsigned useful_threads(const Plan& plan, const Machine& machine) {
   return static_cast<unsigned>(std::clamp<std::uint64_t>(shares, 1, plan.threads));
 }
 
-// Every thread has buffers of its own: with little memory, fewer threads may make larger chunks, or
-// be all that fit. Calls plan_with(Plan) with ever fewer, which returns what its plan costs,
-// none if it does not fit, and takes the cheapest. Returns false if none fits.
+// Every thread has its own buffers: with little memory, fewer threads may make larger chunks, or
+// only fewer may fit. Calls plan_with(Plan) with fewer and fewer threads, which returns the cost of
+// its plan, or none if it does not fit, and takes the cheapest. Returns false if none fits.
 template <class PlanWith>
 bool choose_threads(Plan& plan, const PlanWith& plan_with) {
   std::optional<Plan> best;
@@ -150,8 +150,8 @@ bool choose_threads_and_guess(Plan& plan, const PlanWith& plan_with) {
       });
 }
 
-// Lanes are of the sizes that the device with the least memory has room for, chunks and parts go to
-// whichever is free. What others have more keeps runs, as far as there are any.
+// Lanes have sizes for which the device with the least memory has room; chunks and parts go to any
+// free device. The further memory of other devices keeps runs, if there are any.
 void keep_more_runs(Plan& plan) {
   if (plan.devices.size() < 2 || plan.is<OneChunk>() || plan.job.resumable) return;
   const std::uint64_t least = least_device_budget(plan);
@@ -167,7 +167,7 @@ void keep_more_runs(Plan& plan) {
   }
 }
 
-// All that follow return false where no sizes fit the budgets.
+// All functions below return false if no sizes fit the budgets.
 bool plan_chunks_and_runs_for_devices(Plan& plan) {
   const auto plan_with = [](Plan& tried, std::uint64_t pipe_factor) -> std::optional<double> {
     const std::optional<Sizes> sizes = choose_sizes(question_for(tried, pipe_factor));
@@ -186,8 +186,8 @@ bool plan_chunks_and_runs_for_devices(Plan& plan) {
   return true;
 }
 
-// Every device needs lanes, which take host memory, too: where that is short, fewer devices sort,
-// unless just these were asked for.
+// Every device needs lanes, which also take host memory: if there is too little, fewer devices
+// sort, unless exactly these were requested.
 bool plan_chunks_and_runs(Plan& plan) {
   while (!plan_chunks_and_runs_for_devices(plan)) {
     if (plan.devices.size() < 2 || !plan.job.resources.devices.is_auto()) return false;
@@ -221,7 +221,7 @@ bool plan_merge_in_groups(Plan& plan) {
     const std::optional<Sizes> sizes = choose_sizes(q);
     if (!sizes) return std::nullopt;
     take_sizes(tried, *sizes);
-    // Beside what the runs take that are written meanwhile.
+    // In addition to the memory of runs that are written at the same time.
     q.host_bytes = question_of(tried).host_bytes;
     q.device_bytes = question_of(tried).device_bytes;
     const std::uint64_t runs =
@@ -246,8 +246,8 @@ bool plan_input_merge(Plan& plan) {
   return true;
 }
 
-// Windows of all inputs, and for each thread a piece, which stays in the cache together with what
-// is dropped of it. Where there is little memory, with fewer threads.
+// Windows of all inputs, and for each thread a piece, which stays in the cache together with its
+// dropped elements. With little memory, fewer threads.
 bool plan_set_operation(Plan& plan) {
   constexpr std::uint64_t kPieceBytes = 64 * kKiB;
   constexpr std::uint64_t kLeastWindowBytes = 16 * kKiB;
@@ -270,8 +270,8 @@ bool plan_set_operation(Plan& plan) {
   return true;
 }
 
-// An array that is a sort of its own. Of a pipe nobody knows how much of an array there is: one
-// that is longer than any guess may be all that the pipe brings, and little.
+// Plans each array as a separate sort. The length of a pipe is unknown: an array longer than any
+// guess may be the whole, short content of the pipe.
 bool plan_array_by_array(Plan& plan, const Machine& machine) {
   const std::uint64_t all = plan.elements;
   const std::uint64_t array = plan.job.array_elements;
@@ -285,8 +285,7 @@ bool plan_array_by_array(Plan& plan, const Machine& machine) {
 }
 
 // Arrays that fit in memory together with others are sorted by one core each, or many at once by
-// the device; larger ones are sorts of their own, one after the other, all by the plan for one of
-// them.
+// the device; larger ones are separate sorts, one after the other, all by the plan for one of them.
 bool plan_arrays(Plan& plan, const Machine& machine) {
   choose_engine_of(plan, machine);
   if (plan_batches(plan, sorting_budget(plan, plan.host_budget_bytes))) return true;
@@ -315,7 +314,7 @@ bool plan_sort(Plan& plan, const Machine& machine) {
   return merges ? plan_input_merge(plan) : plan_chunks_and_runs(plan);
 }
 
-// None where no sizes fit the budgets.
+// None if no sizes fit the budgets.
 std::optional<Plan> plan_within_budgets(const Job& job, const Machine& machine) {
   Plan plan;
   plan.job = job;

@@ -9,7 +9,7 @@
 namespace gsort {
 namespace {
 
-// A block and, beside it, room for its elements twice; large blocks are what a cold disk likes.
+// A block, and room for its elements twice; uncached disks read large blocks faster.
 std::uint64_t block_bytes_for(const Plan& plan, std::uint64_t budget_bytes) {
   return std::clamp<std::uint64_t>(std::bit_floor(budget_bytes / (4 * std::uint64_t{plan.threads})),
                                    64 * kKiB, kMiB);
@@ -22,7 +22,8 @@ std::optional<RecordFormat> as_records(const ElementFormat& element) {
       sizeof(UInt128), {{0, sizeof(UInt128), key.type, key.big_endian, key.descending}}});
 }
 
-// Beyond this share of all elements little is left out, and a sort has all cores for its work.
+// With more than this share of all elements, few are left out, and a sort, which uses all cores, is
+// faster.
 constexpr std::uint64_t kLeastShare = 4;
 
 }  // namespace
@@ -34,10 +35,11 @@ bool plan_selection(Plan& plan, std::uint64_t budget_bytes) {
   const bool has_keys = plan.element_bytes == 4 || plan.element_bytes == 8;
   if (!plan.job.top || !(is_record || has_keys)) return false;
   if (plan.elements > 0 && *plan.job.top > plan.elements / kLeastShare) return false;
-  if (*plan.job.top > budget_bytes) return false;  // and the products below cannot run over
+  if (*plan.job.top > budget_bytes) return false;  // and the products below cannot overflow
   const std::uint64_t block_bytes = block_bytes_for(plan, budget_bytes);
   SelectPlan select;
-  // The first N, as many that may replace them, and one block more, since a block is taken whole.
+  // Room for the first N, as many candidates that may replace them, and one more block, since a
+  // block is taken whole.
   select.candidates =
       2 * std::max<std::uint64_t>(*plan.job.top, 4 * kKiB) + block_bytes / plan.element_bytes;
   select.candidate_bytes = round_up(select.candidates * plan.element_bytes, kMemoryPageBytes);

@@ -12,16 +12,16 @@
 namespace gsort {
 namespace {
 
-// Blocks of runs, where fences and elements do not need larger ones.
+// The size of blocks of runs, if fences and elements do not need larger ones.
 constexpr std::uint64_t kLeastBlockBytes = 8 * kKiB;
 constexpr std::uint64_t kMostBlockBytes = 64 * kKiB;
 
-// Chunks shorter than this would make more runs than any merge could take.
+// Shorter chunks would make more runs than any merge could take.
 constexpr std::uint64_t kLeastChunk = std::uint64_t{1} << 15;
 constexpr std::uint64_t kLeastRecordChunk = std::uint64_t{1} << 8;
 
-// More runs than this are never made: merging them would take rounds without end, as would planning
-// it. Of 24 MiB of memory that is more than 100 TiB.
+// A sort never makes more runs: merging them, and planning this, would take far too many rounds.
+// With 24 MiB of memory, this many runs are more than 100 TiB.
 constexpr std::uint64_t kMostRuns = std::uint64_t{1} << 24;
 
 // No processor addresses more memory; sums of a few such sizes have room in 64 bits.
@@ -44,7 +44,7 @@ std::uint64_t largest(std::uint64_t most, const Fits& fits) {
   return low;
 }
 
-// So small that little is read in vain at the borders of parts.
+// So small that few unneeded bytes are read at the borders of parts.
 std::uint64_t usual_block_bytes(const SizeQuestion& q) {
   return std::clamp(std::bit_floor(q.host_bytes / 2048), kLeastBlockBytes, kMostBlockBytes);
 }
@@ -54,7 +54,7 @@ std::uint64_t block_memory(const SizeQuestion& q, const RunPlan& run) {
 }
 
 // Blocks large enough for the fences, which must all be in memory, to take at most a quarter of it.
-// The disk sees write buffers.
+// The disk is written in whole write buffers.
 RunPlan choose_run_plan(const SizeQuestion& q, std::uint64_t usual_bytes) {
   const std::uint64_t total_bytes = q.elements * q.element.bytes;
   const std::uint64_t by_fences =
@@ -64,8 +64,7 @@ RunPlan choose_run_plan(const SizeQuestion& q, std::uint64_t usual_bytes) {
   RunPlan run;
   const std::uint64_t one_element = round_up(q.element.bytes + 64, kMemoryPageBytes);
   const std::uint64_t block_bytes = std::max({usual_bytes, by_fences, one_element});
-  // A block with its header fills whole pages of the disk: one page less for keys would waste a
-  // page.
+  // A block with its header fills whole pages of the disk, so that no page is partly wasted.
   run.block_elements = (block_bytes - 64) / q.element.bytes;
   if (q.fixed_block_elements > 0) run.block_elements = q.fixed_block_elements;
   const std::uint64_t least_buffer = block_memory(q, run);
@@ -80,12 +79,12 @@ std::uint64_t write_buffers_memory(const RunPlan& run) {
   return run.write_buffer_bytes * run.write_buffers;
 }
 
-// Reading a block reads the pages of the disk that it begins and ends in.
+// Reading a block reads the pages of the disk in which it begins and ends.
 std::uint64_t least_scratch(const SizeQuestion& q, const RunPlan& run) {
   return block_memory(q, run) + 8 * kKiB;
 }
 
-// The most lanes that one device has, of so many in all.
+// The most lanes of one device, of this many in all.
 std::uint64_t lanes_of_device(const SizeQuestion& q, unsigned lanes) {
   return div_up(lanes, q.devices);
 }
@@ -94,7 +93,7 @@ std::optional<std::uint64_t> input_bytes(const SizeQuestion& q) {
   return q.size_known ? std::optional(q.elements * q.element.bytes) : std::nullopt;
 }
 
-// The largest chunk within the budgets for so many readers; chunk_elements stays 0 if there is
+// The largest chunk within the budgets for this many readers; chunk_elements stays 0 if there is
 // none.
 ChunkPlan largest_chunk(const SizeQuestion& q, unsigned lanes, std::uint64_t spill_bytes,
                         unsigned readers) {
@@ -117,7 +116,7 @@ ChunkPlan largest_chunk(const SizeQuestion& q, unsigned lanes, std::uint64_t spi
   return chunk;
 }
 
-// With as many readers as are of use, unless their buffers make chunks much smaller.
+// Chooses as many readers as are useful, unless their buffers make chunks much smaller.
 ChunkPlan choose_chunk(const SizeQuestion& q, unsigned lanes, std::uint64_t spill_bytes) {
   constexpr std::uint64_t kLeastShare = 16;
   const ChunkPlan chunk = largest_chunk(q, lanes, spill_bytes, q.threads);
@@ -150,8 +149,8 @@ std::uint64_t staging_bytes(const SizeQuestion& q, std::uint64_t elements) {
   return q.staged_output ? round_up(elements * q.element.bytes, kMemoryPageBytes) : 0;
 }
 
-// Whether `lanes` merge lanes fit the devices, and what they take of the host, staging buffers
-// included.
+// The host memory of `lanes` merge lanes, including staging buffers; none if they do not fit the
+// devices.
 std::optional<std::uint64_t> merge_lanes_bytes(const SizeQuestion& q, unsigned lanes,
                                                std::uint64_t elements) {
   const LaneBytes lane = q.engine->merge_lane(q.element, elements);
@@ -198,8 +197,8 @@ SizeQuestion question_of(const Plan& plan) {
   q.threads = plan.threads;
   q.devices = std::max(static_cast<unsigned>(plan.devices.size()), 1U);
   q.staged_output = plan.output.needs_order;
-  // Not only what the whole buffers take: sizes do not grow steadily with the memory, and a merge
-  // must find what it was chosen for.
+  // More than only the whole buffers: sizes do not grow steadily with the memory, and a merge must
+  // get the memory for which it was chosen.
   q.host_bytes = sorting_budget(plan, plan.host_budget_bytes) - plan.run.tier_bytes;
   const std::uint64_t device = least_device_budget(plan);
   q.device_bytes = device - std::min(device, plan.run.device_bytes());
@@ -209,7 +208,7 @@ SizeQuestion question_of(const Plan& plan) {
 InputMergePlan input_merge_sizes(const SizeQuestion& q, std::uint64_t inputs) {
   constexpr std::uint64_t kLeastWindowBytes = 16 * kKiB;
   constexpr std::uint64_t kUsualWindowBytes = 64 * kKiB;
-  const std::uint64_t least_window = kLeastWindowBytes / q.element.bytes;  // one record at least
+  const std::uint64_t least_window = kLeastWindowBytes / q.element.bytes;  // at least one record
   InputMergePlan merge;
   merge.lanes = q.devices * q.engine->merge_lanes(q.threads);
   const std::uint64_t wanted =
@@ -239,8 +238,8 @@ MergePlan merge_sizes(const SizeQuestion& q, const RunPlan& run, std::uint64_t f
   const std::uint64_t splitter = runs * block + least_scratch(q, run);
   MergePlan merge;
   merge.lanes = q.devices * q.engine->merge_lanes(q.threads);
-  // Slices come in small reads: several at a time, or the disk's latency would decide. Each has a
-  // buffer of its own, for which little memory has no room.
+  // Slices are read in small pieces: several at a time, to hide the disk's latency. Each read has
+  // its own buffer, for which there is no room if memory is short.
   merge.loaders = q.host_bytes < 32 * kMiB ? 1 : 4;
   merge.scratch_bytes =
       round_up(std::max(least_scratch(q, run), std::min<std::uint64_t>(kMiB, q.host_bytes / 64)),
@@ -313,13 +312,13 @@ std::optional<Sizes> cheapest_spilling_sizes(const SizeQuestion& q, std::uint64_
   return best;
 }
 
-// The input's share of a device, where its size is known.
+// The input's share for a device, if its size is known.
 std::optional<std::uint64_t> share_of_device(const SizeQuestion& q) {
   const auto bytes = input_bytes(q);
   return bytes ? std::optional(div_up(*bytes, q.devices)) : std::nullopt;
 }
 
-// With the tier of host memory, beside what stays on the devices; none where it does not pay or
+// Sizes with a tier of host memory, in addition to that of the devices; none if it does not pay or
 // does not fit.
 std::optional<Sizes> sizes_with_tier(const SizeQuestion& q, std::uint64_t on_device) {
   const std::uint64_t kept =
@@ -341,7 +340,7 @@ double spill_cost(std::uint64_t run_count, std::uint32_t fan_in, unsigned thread
   // A disk writes and reads an element in about the time in which a core sorts one, and merging is
   // about as much work.
   constexpr double kSpill = 1;
-  double moved = 1;  // in the last merge, all
+  double moved = 1;  // all, in the last merge
   auto runs = static_cast<double>(run_count);
   for (const MergeRound& round : plan_rounds(run_count, fan_in)) {
     double merged = 0;

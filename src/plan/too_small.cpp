@@ -27,8 +27,8 @@ struct Range {
   std::uint64_t most_bytes;
 };
 
-// The least value of an option in the range that has a plan; none where even the most has none.
-// Found by doubling, then refined to a sixteenth. Every value was tried before it is named, since
+// The least value of an option in the range that has a plan; none if even the greatest has none. It
+// is found by doubling, then refined to a sixteenth. Only values that were tried are named, since
 // sizes do not grow steadily with the memory.
 std::optional<std::string> least(Resources resources, Size size, const Range& range,
                                  const HasPlan& has_plan) {
@@ -52,7 +52,7 @@ std::optional<std::string> least(Resources resources, Size size, const Range& ra
   return mebibytes(high);
 }
 
-// "-S 8 MiB: is too small for this sort", and the way out.
+// "-S 8 MiB: is too small for this sort", and the hint.
 Error refusal(const char* option, std::uint64_t given_bytes, const std::string& hint) {
   return Error(ErrorKind::kUsage, fmt::format("{} {}", option, format_bytes(given_bytes)),
                "is too small for this sort")
@@ -79,7 +79,7 @@ Error too_little_host_memory(const Resources& resources, const Machine& machine,
                         all, machine.processes));
 }
 
-// Without which there is no plan: of those that were not asked for, one.
+// The devices without which there is no plan: the requested ones, or one of the others.
 std::span<const GpuFacts> needed_devices(const Job& job, const Machine& machine) {
   const std::span<const GpuFacts> all = choose_devices(job, machine);
   return job.resources.devices.is_auto() ? all.first(1) : all;

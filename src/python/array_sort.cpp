@@ -43,8 +43,8 @@ Error defect(const char* reason) {
           "is a defect of gsort");
 }
 
-// Long rows are sorted one after the other, each by all threads; of short ones, each thread sorts
-// some: sort_some(begin, end, threads).
+// Long rows are sorted one after the other, each by all threads; each thread sorts some of the
+// short ones: sort_some(begin, end, threads).
 template <class F>
 void for_each_row(std::size_t rows, std::size_t row_bytes, unsigned threads, TaskArena& tasks,
                   const F& sort_some) {
@@ -105,7 +105,7 @@ void sort_keys_in(ConstByteSpan source, ByteSpan result, std::size_t row_keys,
 }
 
 // Whether positions [first, last) of a row, and the one before them, are those of a stable sort:
-// keys ascend, and positions of equal keys. So no position occurs twice.
+// keys ascend, and so do positions of equal keys. So no position occurs twice.
 template <class Key, class Index>
 bool positions_are_in_order(std::span<const Key> keys, const Index* positions, std::size_t first,
                             std::size_t last, const KeyMap<Key>& classes) {
@@ -157,7 +157,7 @@ void argsort_rows(ConstByteSpan source, ByteSpan result, std::size_t row_keys,
   tasks.for_each(div_up(keys.size(), step), check);
 }
 
-// Fewer keys are sorted in less time than it takes to ask the host for its cores.
+// Sorting fewer keys takes less time than asking the host for its cores.
 unsigned cores_for_bytes(std::size_t bytes, unsigned threads) {
   if (bytes < cpu::kLeastSharedBytes) return 1;
   return cores_for(threads == 0 ? std::nullopt : std::optional(threads));

@@ -108,7 +108,7 @@ void with_device_key(const KeyFormat& format, const F& f) {
   }
 }
 
-// The same for values and numbers.
+// The same for values and indices.
 template <class F>
 void with_word(const DeviceWords& words, const F& f) {
   if (words.bytes != 4 && words.bytes != 8) {
@@ -181,14 +181,14 @@ void sort_rows_by_offsets(const DeviceKeys& keys, std::uintptr_t output, cudaStr
                               .stream = stream});
 }
 
-// Sorts rows with words beside them, for both calls.
+// Sorts rows with their words, for both calls.
 template <class Key, class Word>
 void sort_rows_of_pairs(gpu::PairBatchSort<Key, Word> sort, const DeviceKeys& keys,
                         cudaStream_t stream) {
   sort.keys_in = pointer_to<const Key>(keys.address);
   sort.arrays = places_of(keys);
-  sort.map = sort.takes_numbers ? KeyMap<Key>::classes_of(keys.format)
-                                : KeyMap<Key>::of(keys.format);
+  sort.map =
+      sort.takes_numbers ? KeyMap<Key>::classes_of(keys.format) : KeyMap<Key>::of(keys.format);
   const StreamMemory scratch(any_width::sort_pair_batch_scratch_bytes<Key>(sort.arrays), stream);
   sort.scratch = scratch.all();
   sort.stream = stream;

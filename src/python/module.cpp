@@ -1,5 +1,5 @@
-// The module gsort._native: the calls of the package as Python sees them. Arrays come as their
-// bytes, names and words as bytes of the file system's encoding; gsort/__init__.py makes them.
+// The module gsort._native: the calls of the package for Python. Arrays are passed as their bytes,
+// names and words as bytes in the file system's encoding; gsort/__init__.py makes them.
 #include <algorithm>
 #include <cstring>
 #include <functional>
@@ -90,8 +90,8 @@ std::shared_ptr<const Bytes> held(const Bytes& bytes) {
           }};
 }
 
-// The reader owns the array: what Python made of the caller's may have no other owner.
-// Reading a file costs less than a fault for each of its pages, and leaves memory to others.
+// The reader owns the array: an object that Python made from the caller's may have no other owner.
+// Reading a file costs less than a fault for each of its pages, and leaves memory for other uses.
 ArrayReader reader_of(const Array& array, const std::shared_ptr<io::Input>& file) {
   if (!file) {
     return [bytes = held(array.bytes)](ByteSpan to, std::uint64_t at) {
@@ -114,7 +114,7 @@ io::MemoryInput input_of(const Array& array, const std::shared_ptr<io::Input>& f
     io::MemoryInput input{name, io::parse_npy_dictionary(array.header, name, kVersion).array,
                           array.bytes.size(), reader_of(array, file)};
     return array.in_numpy_order ? io::in_numpy_order(std::move(input)) : input;
-  } catch (const Error& error) {  // it is about the header of a file
+  } catch (const Error& error) {  // the error is about the header of a file
     throw Error(error.kind(), "reading", error.reason()).path(name).hint(error.hint());
   }
 }

@@ -31,7 +31,7 @@ class Worker {
 
   Worker(const Work& work, Meter& meter) : thread_([this, &work, &meter] { run(work, meter); }) {}
 
-  // Waits at most kBetweenLooks for another state than kWorks.
+  // Waits at most kBetweenLooks for a state other than kWorks.
   State wait() {
     std::unique_lock lock(mutex_);
     changed_.wait_for(lock, kBetweenLooks, [&] { return state_ != State::kWorks; });
@@ -91,7 +91,8 @@ void tell(const nb::object& watch, StatusTracker& tracker, const Meter& meter) {
         status.bytes_per_second, status.seconds_left, status_line(status));
 }
 
-// Watches until the last look or the end, and returns which. Throws: what ended watching early.
+// Watches until the last look or the end, and returns which came. Throws: the exception that ended
+// watching early.
 Worker::State watch_work(Worker& worker, const nb::object& watch, StatusTracker& tracker,
                          Meter& meter) {
   const nb::gil_scoped_release released;

@@ -6,7 +6,7 @@
 namespace gsort {
 namespace {
 
-// Back to the first column, and all behind the cursor wiped.
+// Returns to the first column, and clears the line.
 constexpr const char* kWipe = "\r\x1b[K";
 
 }  // namespace
@@ -21,7 +21,7 @@ Progress::Progress(Source source, Request request)
     : source_(std::move(source)), request_(std::move(request)) {
   try {
     thread_ = std::jthread([this](const std::stop_token& stop) { run(stop); });
-  } catch (const std::system_error&) {  // a sort that nobody can watch is better than none
+  } catch (const std::system_error&) {  // a sort without progress is better than none
   }
 }
 
@@ -76,7 +76,7 @@ void Progress::say(const Status& status) {
     case Form::kRewritten: {
       const unsigned columns = request_.columns();
       line_is_shown_ = true;
-      // A line that fills the terminal would go on in the next one, and stay there.
+      // A line that fills the terminal would continue in the next one, and stay there.
       request_.write(kWipe + status_line(status).substr(0, columns > 1 ? columns - 1 : 0));
       return;
     }

@@ -18,7 +18,7 @@ using Json = nlohmann::ordered_json;
 std::uint64_t moved_bytes(const PhaseRecord& phase) {
   switch (phase.phase) {
     case Phase::kRead:
-    case Phase::kInputMerge:  // of which not all need come out
+    case Phase::kInputMerge:  // not all elements need come out
       return phase.stages[Stage::kRead].bytes;
     case Phase::kMerge:
       return phase.stages[Stage::kSpill].bytes + phase.stages[Stage::kWrite].bytes;

@@ -93,8 +93,8 @@ std::uint64_t bytes_of_device(const Outcome& outcome, int ordinal, Stage stage) 
   return sum;
 }
 
-// "gsort: device 1 (NAME): 1.5 GiB read, 1.4 GiB merged", or "1.5 GiB copied in" of a chunk that
-// all share: what each of several did.
+// The work of each of several devices: "gsort: device 1 (NAME): 1.5 GiB read, 1.4 GiB merged", or
+// "1.5 GiB copied in" for a chunk that all hold together.
 std::string device_lines(const Outcome& outcome, const Plan& plan) {
   std::map<int, std::string> names;
   for (const DevicePlan& device : plan.devices) names.emplace(device.ordinal, device.name);

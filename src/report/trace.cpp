@@ -13,7 +13,7 @@ namespace {
 constexpr std::size_t kPieceBytes = std::size_t{1} << 16;
 constexpr unsigned kPhaseTrack = 0;  // threads follow
 
-// Puts events into an array, and full pieces to where they go.
+// Collects events as a JSON array, and passes full pieces on.
 class EventWriter {
  public:
   EventWriter(const TraceRequest& request, const WriteText& write)
@@ -82,7 +82,7 @@ void write_track(EventWriter& writer, unsigned number, const TrackRecord& track)
   }
 }
 
-// The time that a track has spent in each stage: waits, and what an inner span counts, left out.
+// The time that a track has spent in each stage, without waits and inner spans.
 ByStage<std::uint64_t> stage_times(const TrackRecord& track) {
   ByStage<std::uint64_t> times{};
   std::vector<const SpanRecord*> outermost;  // of those so far

@@ -9,7 +9,7 @@
 namespace gsort {
 namespace {
 
-// Which elements come out.
+// The elements that come out, in words.
 std::string elements_words(const Plan& plan) {
   if (plan.job.array_elements > 0) {
     return fmt::format("arrays of {} elements, each sorted on its own",

@@ -1,5 +1,5 @@
-// gsort-bench batch: N arrays of d u32 keys each, or, where values are asked for, of d pairs, N * d
-// about the elements asked for, by our sort of a batch, told d or told offsets, and by CUB's
+// gsort-bench batch: N arrays of d u32 keys each, or of d pairs if values are requested, with N * d
+// close to the requested elements, by our sort of a batch, given d or offsets, and by CUB's
 // segmented sorts.
 #include <algorithm>
 #include <array>

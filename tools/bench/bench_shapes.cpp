@@ -1,6 +1,6 @@
-// Sorts of keys, or of pairs, in device memory beside CUB's best of both versions and counts, over
-// sizes and shapes of keys, in one run on one card. Every output is checked for order (of pairs:
-// stable) and by fingerprint; every time is a median. Usage: bench_shapes TYPE REPEATS SIZES
+// Compares sorts of keys, or of pairs, in device memory with the best of CUB's versions and counts,
+// over sizes and shapes of keys, in one run on one card. Every output is checked for order (of
+// pairs: stable) and by fingerprint; every time is a median. Usage: bench_shapes TYPE REPEATS SIZES
 // SHAPES, where TYPE is u32, u64, u32_u32, u64_u32, u64_u64, argsort_u32 or argsort_u64 (beside
 // CUB's sort of pairs, whose values were written before), SIZES are such as 2^22,9M and SHAPES
 // numbers of KeyShape, or all.

@@ -134,7 +134,7 @@ double seconds_of(int rounds, const std::function<void()>& prepare,
   return times[times.size() / 2];
 }
 
-// What part of `count` keys a device has.
+// The part of `count` keys that a device has.
 struct Share {
   std::uint64_t begin = 0;
   std::uint64_t count = 0;
@@ -192,7 +192,7 @@ class SharesBench {
     return is_sorted<Key>(output_) && sum_of<Key>(output_) == sum_ ? "verified" : "wrong";
   }
 
-  // Of indices that are as large as keys: equal keys in their order, so each index is there once.
+  // For indices of the size of keys: equal keys keep their order, so each index occurs once.
   [[nodiscard]] std::string verdict_on_indices() const {
     std::atomic<bool> sorted{true};
     on_all_cores(count_, [&](std::uint64_t begin, std::uint64_t end) {
@@ -229,7 +229,7 @@ class SharesBench {
 
   void poison() { std::memset(output_.data(), 0xa5, bytes()); }
 
-  // Everything there, then everything back, on all links at once.
+  // Copies everything to the devices, then everything back, on all links at once.
   double copy_there_and_back(std::span<const int> ordinals) {
     const auto shares = shares_of(count_, ordinals.size());
     std::vector<OnDevice> devices;

@@ -151,7 +151,7 @@ class UnequalDevices {
         input_(test::generated(kU32, Distribution::kUniform, keys)),
         wanted_(test::sorted_copy(input_, kU32)) {}
 
-  // Of devices with these delays; all but the first have a quarter of the memory.
+  // The rates of devices with these delays; all except the first have a quarter of the memory.
   [[nodiscard]] Rates measure(const std::vector<Delay>& delays) const {
     const test::SortResult result = test::sort_in_folder(request_for(delays));
     if (result.error) throw *result.error;
@@ -190,7 +190,7 @@ class UnequalDevices {
   test::Bytes wanted_;
 };
 
-// Whether both have their share of what they have alone.
+// Whether the rate of both together is close to the sum of their rates alone.
 bool report(std::string_view phase, double fast, double slow, double both) {
   const double share = both / (fast + slow);
   std::printf("%s, Mkeys/s: fast %.2f, slow %.2f, both %.2f: %.1f%% of the sum\n", phase.data(),

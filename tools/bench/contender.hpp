@@ -1,4 +1,4 @@
-// Who is measured: a name, and of which rival it is a variant.
+// A contender of a benchmark: its name, and the rival of which it is a variant.
 #pragma once
 
 #include <string>
@@ -7,7 +7,7 @@
 namespace gsort::bench {
 
 // `rival` is empty for all but CUB's. Variants of one rival do the same work with other versions or
-// other types of counts; the best of them is what others are compared with.
+// other types of counts; others are compared with the best of them.
 struct Contender {
   std::string name;
   std::string rival;

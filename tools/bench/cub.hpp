@@ -1,8 +1,8 @@
 // CUB's contenders, each queued on the default stream. CUB's rate depends on its version and on the
-// type of the counts it is given, so every contender is there for both types, and for two versions:
-// the toolkit's and, where the build found it, the newest release (tools/setup --newest-cub brings
-// it). The best of these is the rival. CUB's namespace names its version, so that one program can
-// hold both; one .cu file a contender, since they take long to compile.
+// type of its counts, so every contender exists for both types, and for two versions: the toolkit's
+// and, if the build found it, the newest release (from tools/setup --newest-cub). The best of these
+// is the rival. CUB's namespace names its version, so that one program can hold both; each
+// contender has its own .cu file, since they take long to compile.
 #pragma once
 
 #include <cstddef>
@@ -104,7 +104,7 @@ void cub_merge_sort_pairs(const CubPairs<Key, Value>& pairs, CubScratch scratch)
 template <class Cub, class Key, class Value>
 void cub_merge_pairs(const CubPairs<Key, Value>& pairs, CubScratch scratch);
 
-// Which pairs are an array. `offsets` is as in CubArrays.
+// The arrays of pairs. `offsets` is as in CubArrays.
 template <class Offset>
 struct CubSegments {
   std::uint64_t count;

@@ -1,5 +1,5 @@
-// See cub.hpp: CUB's merge sort. That of CUB 3.0.1 has a known race on sm_90 (its agent reads
-// partitions before it waits for the kernel that writes them), so its output is checked like ours.
+// See cub.hpp: CUB's merge sort. CUB 3.0.1 has a known race on sm_90 (its agent reads partitions
+// before it waits for the kernel that writes them), so its output is checked like ours.
 #include <cub/device/device_merge_sort.cuh>
 #include <cuda/std/functional>
 

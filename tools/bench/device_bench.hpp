@@ -1,5 +1,5 @@
-// DeviceBench: one table's worth of contenders over the same sets of keys on the card. A
-// subcommand makes one for each input, adds its contenders, and hands the results to the report.
+// DeviceBench: the contenders of one table over the same sets of keys on the card. A subcommand
+// makes one for each input, adds its contenders, and hands the results to the report.
 #pragma once
 
 #include <cstddef>
@@ -15,7 +15,7 @@
 
 namespace gsort::bench {
 
-// What all contenders of a table share.
+// The data of a table that all contenders use.
 template <class Key>
 struct BenchInput {
   KeyFormat format;

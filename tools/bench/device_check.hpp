@@ -1,5 +1,5 @@
-// Checks of what a contender left on the card, by kernels that share nothing with any contender:
-// the order, and an order-free sum over all keys that the input must have had as well.
+// Checks the output of a contender on the card, by kernels that share nothing with any contender:
+// the order, and an order-free sum over all keys, which must be that of the input.
 #pragma once
 
 #include <cstdint>
@@ -8,7 +8,7 @@
 
 namespace gsort::bench {
 
-// Equal sums mean equal multisets of keys in each array, but for chance (about 2^-64).
+// Equal sums mean equal multisets of keys in each array, except by chance (about 2^-64).
 struct DeviceCheck {
   std::uint64_t descents = 0;  // keys that are less than their predecessor in the same array
   std::uint64_t sum = 0;
@@ -27,7 +27,7 @@ template <class Key, class Value>
 [[nodiscard]] DeviceCheck check_pairs(const Key* keys, const Value* values, std::uint64_t count,
                                       std::uint64_t array_keys, KeyMap<Key> map);
 
-// In how many places the two differ. Waits for the device.
+// The number of places in which the two differ. Waits for the device.
 template <class Key>
 [[nodiscard]] std::uint64_t count_differences(const Key* keys, const Key* expected,
                                               std::uint64_t count);

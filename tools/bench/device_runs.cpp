@@ -44,7 +44,8 @@ class Stopwatch {
   cudaEvent_t end_ = nullptr;
 };
 
-// Who takes so long is not timed again: some contenders sort tiny arrays for a quarter of a minute.
+// A contender that takes this long is not timed again: some need a quarter of a minute for tiny
+// arrays.
 constexpr double kLongEnoughMs = 1000;
 
 }  // namespace

@@ -14,7 +14,7 @@
 
 namespace gsort::bench {
 
-// How often, over how many input sets, and what is poisoned before each run.
+// The number of runs, the number of input sets, and the memory that is poisoned before each run.
 struct RunPlan {
   int repeat = 1;
   unsigned sets = 1;
@@ -70,7 +70,7 @@ class DeviceKeys {
 // `count` keys in equal slices; the last one takes the rest.
 [[nodiscard]] std::vector<std::uint64_t> slices_of(std::uint64_t count, std::uint64_t slices);
 
-// Where each of `arrays` arrays of `array_keys` keys begins, one behind the other, and the end.
+// The beginnings of `arrays` arrays of `array_keys` keys, back to back, and the end.
 template <class Offset>
 [[nodiscard]] DeviceKeys<Offset> even_offsets(std::uint64_t arrays, std::uint64_t array_keys) {
   std::vector<Offset> offsets(arrays + 1);
@@ -78,8 +78,8 @@ template <class Offset>
   return DeviceKeys<Offset>(offsets);
 }
 
-// Sorts each of the slices that `keys` consists of, by CUB's radix sort, which merges nothing.
-// `room` is for as many keys.
+// Sorts each slice of `keys` by CUB's radix sort, which merges nothing. `room` has the size of
+// `keys`.
 template <class Key>
 void sort_slices(Key* keys, const std::vector<std::uint64_t>& slice_counts, Key* room,
                  void* scratch, std::size_t scratch_bytes);

@@ -58,7 +58,7 @@ __device__ std::uint64_t random_bits(std::uint64_t x) {
   return x ^ (x >> 31);
 }
 
-// The float or double as a key that is ordered as it is.
+// The float or double as a key in its order.
 template <class Key>
 __device__ Key ordered_float(double number) {
   Key bits;

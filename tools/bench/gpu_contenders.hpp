@@ -1,4 +1,4 @@
-// What the contenders on the card share: device memory, timing, inputs and the check of outputs.
+// Shared by the contenders on the card: device memory, timing, inputs and the check of outputs.
 #pragma once
 
 #include <cstddef>
@@ -42,7 +42,7 @@ enum class KeyShape : std::uint8_t {
   kMaximum,
   kZipf,
   kInterleaved,
-  // Numbers of floating point, as keys that are ordered as these, and times.
+  // Floating-point numbers, as keys in their order, and times.
   kNormal,
   kExponential,
   kBothSigns,  // in [-1, 1), all equally likely
@@ -56,8 +56,8 @@ inline constexpr int kKeyShapes = 15;
 template <class Key>
 void make_keys(KeyShape shape, std::uint64_t seed, Key* keys, std::uint64_t count);
 
-// What a check of an output needs: how often a key is less than its predecessor, and an order-free
-// sum of all keys.
+// The facts for checking an output: the number of keys less than their predecessor, and an
+// order-free sum of all keys.
 struct KeyCheck {
   std::uint64_t descents = 0;
   std::uint64_t fingerprint = 0;

@@ -1,5 +1,5 @@
-// gsort-bench: measures gsort's parts beside CUB's, the textbook's and the machine's ceilings.
-// This file reads as a map; the subcommands are in files of their own.
+// gsort-bench: measures gsort's parts beside CUB's, the textbook's and the machine's ceilings. This
+// file lists the subcommands, which have files of their own.
 #include <cstdio>
 #include <exception>
 #include <iostream>

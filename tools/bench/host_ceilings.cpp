@@ -27,7 +27,7 @@ constexpr std::uint64_t kBlockBytes = 4 * kMiB;
 constexpr std::uint64_t kMemoryBytes = 256 * kMiB;
 constexpr unsigned kDiskThreads = 8;  // transfers in flight in each direction
 
-// What one thread does with a block buffer at an offset.
+// The transfer of one thread, with a block buffer, at an offset.
 using Transfer = std::function<void(io::ByteSpan block, std::uint64_t offset)>;
 
 // `threads` threads share out the blocks of a file of `file_bytes`.
@@ -121,7 +121,7 @@ class HostCeilings {
 
   [[nodiscard]] bool has_direct() const { return one_.direct.is_open() && other_.direct.is_open(); }
 
-  // Times `work`, which moves so many bytes.
+  // Times `work`, which moves this many bytes.
   void add_timed(const std::string& name, std::uint64_t bytes, const std::function<void()>& work) {
     std::vector<double> all_ms;
     for (int run = 0; run < repeat_; ++run) {
@@ -194,7 +194,7 @@ class HostCeilings {
     });
   }
 
-  // The best rates that were seen; none where the disk's are not known.
+  // The best measured rates; none if the disk's are not known.
   [[nodiscard]] std::optional<Limits> limits() const {
     const Limits limits{rate_of("disk read, "), rate_of("disk write, "), rate_of(kMemoryCopy)};
     if (limits.disk_read_bytes_per_second <= 0) return std::nullopt;

@@ -57,8 +57,7 @@ class HostBench {
         count_(spec.count),
         expected_(check_of_input()) {}
 
-  // What comes out is what went in, in its order. The rate becomes that of which others reach a
-  // share.
+  // Copies the keys unchanged, in their order. Other rates are given as a share of this rate.
   void add_copies(Report& report) {
     const TimedRuns runs = time_on_device(
         plan(),

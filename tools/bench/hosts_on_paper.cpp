@@ -28,7 +28,7 @@ namespace {
 constexpr std::uint64_t kBytes = 100'000'000'000'000;
 constexpr std::uint64_t kKeyBytes = 8;
 
-// The hosts, as they are assumed to be.
+// The assumed hosts.
 constexpr unsigned kCores = 16;
 constexpr std::uint64_t kMemory = 256 * kGiB;
 constexpr std::uint64_t kScratch = 16'000'000'000'000;
@@ -58,7 +58,7 @@ double as_double(std::uint64_t number) {
   return static_cast<double>(number);
 }
 
-// Linear in the logarithm between what was measured.
+// Interpolates linearly in the logarithm between measured values.
 double slice_ns(double slices) {
   const SliceCost* above = std::ranges::upper_bound(kSliceCosts, slices, {}, &SliceCost::slices);
   above = std::clamp(above, std::begin(kSliceCosts) + 1, std::end(kSliceCosts) - 1);

@@ -1,4 +1,4 @@
-// Inputs of the benchmarks: what gsort-gen makes, on all cores, straight into memory.
+// Inputs of the benchmarks: the same as gsort-gen's, made on all cores, in memory.
 #pragma once
 
 #include <cstdint>

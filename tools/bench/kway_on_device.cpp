@@ -1,5 +1,5 @@
-// gsort-bench kway: K sorted slices to one, by merge_slices, by a tree of CUB's two-way merges,
-// and by sorting everything anew with CUB's radix sort.
+// gsort-bench kway: K sorted slices to one, by merge_slices, by a tree of CUB's two-way merges, and
+// by sorting everything again with CUB's radix sort.
 #include <string>
 
 #include "bench/device_bench.hpp"

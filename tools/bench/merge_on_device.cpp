@@ -1,5 +1,5 @@
-// gsort-bench merge: two sorted halves to one, by gsort and by CUB's DeviceMerge; of keys or, where
-// values are asked for, of pairs.
+// gsort-bench merge: two sorted halves to one, by gsort and by CUB's DeviceMerge; of keys or, if
+// values are requested, of pairs.
 #include "bench/device_bench.hpp"
 #include "bench/pairs_bench.hpp"
 #include "bench/subcommands.hpp"

@@ -1,5 +1,5 @@
-// What stands in for the card in a build without CUDA. The subcommands that need one are refused
-// before they are called, since there is no device's name.
+// Replaces the card in a build without CUDA. The subcommands that need one fail before they are
+// called, since there is no device name.
 #include "bench/subcommands.hpp"
 
 namespace gsort::bench {

@@ -1,5 +1,5 @@
-// PairsBench: what DeviceBench is for keys (device_bench.hpp), for pairs. The values are the pairs'
-// positions, so the output shows whether equal keys kept their order.
+// PairsBench: like DeviceBench (device_bench.hpp), for pairs. The values are the pairs' positions,
+// so the output shows whether equal keys kept their order.
 #pragma once
 
 #include <algorithm>
@@ -17,7 +17,7 @@
 
 namespace gsort::bench {
 
-// What all contenders of a table of pairs share.
+// The data of a table of pairs that all contenders use.
 struct PairsInput {
   GenSpec spec;
   std::uint64_t slices = 1;       // the keys come in so many sorted slices

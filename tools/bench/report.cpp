@@ -59,7 +59,7 @@ std::string row_of(const Result& result, double copy_rate, double best_of_cub) {
   return result.note.empty() ? row : row + "  " + result.note;
 }
 
-// "model name" of the first processor; empty where /proc has none.
+// The "model name" of the first processor; empty if /proc has none.
 std::string cpu_name() {
   std::ifstream info("/proc/cpuinfo");
   for (std::string line; std::getline(info, line);) {

@@ -48,7 +48,7 @@ struct Group {
   std::string type;
   std::string distribution;
   std::uint64_t elements = 0;
-  std::string parameter;  // "d", "K": what else this group has of its own, with its value
+  std::string parameter;  // "d", "K": a further parameter of this group, and its value
   std::uint64_t parameter_value = 0;
 };
 
@@ -57,7 +57,8 @@ class Report {
   // `device` is empty when there is none. Tables go to `out`, which must outlive the report.
   Report(const Request& request, std::string device, std::ostream& out);
 
-  // Bytes a second of a copy, read and written together: what shares refer to from now on.
+  // Sets the bytes a second of a copy, read and written together, to which shares refer from now
+  // on.
   void set_copy_rate(double bytes_per_second);
   [[nodiscard]] double copy_rate() const { return copy_rate_; }
 

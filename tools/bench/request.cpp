@@ -82,7 +82,7 @@ std::vector<KeyType> types_of(const std::string& list) {
   return types;
 }
 
-// Values are opaque, so their widths are all there is to tell.
+// Values are opaque, so only their widths matter.
 std::vector<KeyType> values_of(const std::string& list, const std::string& subcommand) {
   std::vector<KeyType> types;
   for (const std::string& word : words_of(list)) {

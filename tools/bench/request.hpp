@@ -1,5 +1,5 @@
-// Request: what a benchmark was asked for, as typed values. What is left out takes the
-// subcommand's own defaults. Read next: subcommands.hpp.
+// Request: the options of a benchmark, as typed values. Missing options have the subcommand's own
+// defaults. Read next: subcommands.hpp.
 #pragma once
 
 #include <cstdint>
@@ -26,17 +26,17 @@ struct Request {
   std::vector<Distribution> distributions = {Distribution::kUniform};
   EngineChoice engine = EngineChoice::kAuto;
   int repeat = 9;
-  std::uint64_t seed = 0;  // of the first input set; fresh unless given
+  std::uint64_t seed = 0;  // of the first input set; random unless given
   unsigned threads = 1;
-  std::string folder = ".";             // of ceilings: where its files are made
+  std::string folder = ".";             // of ceilings: the folder of its files
   std::uint64_t file_bytes = 4 * kGiB;  // of ceilings: the size of each
   bool keeps_limits = false;            // of ceilings: for the reports of gsort
   std::string json_path;                // empty: no JSON
   std::string command_line;
 };
 
-// A request, or none when help was asked for and has been printed.
-// Throws: Error(kUsage) for unknown words and impossible values.
+// A request, or none if help was requested and has been printed. Throws: Error(kUsage) for unknown
+// words and impossible values.
 [[nodiscard]] std::optional<Request> parse_request(int argc, char** argv);
 
 // "2^28", "16M" (powers of 1024) or "1000000". Throws: Error(kUsage).

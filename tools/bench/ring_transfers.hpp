@@ -1,5 +1,5 @@
-// The blocks of a file moved through io_uring: the other way to keep a disk busy. `ceilings` prints
-// it beside threads that each wait for a transfer of their own.
+// Moves the blocks of a file through io_uring, another way to keep a disk busy. `ceilings` prints
+// it beside threads that each wait for their own transfer.
 #pragma once
 
 #include <cstdint>
@@ -12,7 +12,7 @@ namespace gsort::bench {
 
 enum class RingDirection : std::uint8_t { kRead, kWrite };
 
-// Why this process may not use io_uring; "" if it may.
+// The reason why this process may not use io_uring; "" if it may.
 [[nodiscard]] std::string why_no_ring();
 
 // Moves all `file_bytes` of the file in blocks of `block_bytes`, a divisor of them, with as many

@@ -1,5 +1,5 @@
-// stxxl-sort: sorts a file of u32 or u64 with STXXL, the peer that Debian has. The output is sorted
-// where it lies, after the input was copied to it, as STXXL's vectors want it. For
+// stxxl-sort: sorts a file of u32 or u64 with STXXL, a comparable sorter in Debian. The input is
+// copied to the output, which is then sorted in place, as STXXL's vectors require. For
 // tools/bench/rivals.
 //
 //   stxxl-sort u32|u64 MEMORY_BYTES INPUT OUTPUT     where STXXLCFG names its disks
@@ -18,7 +18,7 @@
 
 namespace {
 
-// As stxxl::sort wants it: with keys before and behind all others.
+// The comparison for stxxl::sort, with a least and a greatest key.
 template <class Key>
 struct Ascending : std::less<Key> {
   [[nodiscard]] Key min_value() const { return std::numeric_limits<Key>::min(); }

@@ -1,7 +1,8 @@
-// The subcommands of gsort-bench, as one table. Each measures a list of contenders, verifies what
-// every one of them made, and puts the results into a Report.
+// The subcommands of gsort-bench, as one table. Each measures a list of contenders, verifies their
+// outputs, and puts the results into a Report.
 //
-// A build without CUDA has the same table; what needs a card says so and measures what is left.
+// A build without CUDA has the same table; subcommands that need a card say so and measure the
+// rest.
 #pragma once
 
 #include <span>
@@ -21,7 +22,7 @@ struct Subcommand {
 
 [[nodiscard]] std::span<const Subcommand> subcommands();
 
-// On the card; tools/bench/no_device.cpp has what stands in for them in a build without CUDA.
+// On the card; tools/bench/no_device.cpp replaces them in a build without CUDA.
 void bench_device_sort(const Request& request, Report& report);
 void bench_merge(const Request& request, Report& report);
 void bench_pairs(const Request& request, Report& report);
@@ -35,7 +36,7 @@ void bench_device_ceilings(const Request& request, Report& report);
 void bench_host_sort(const Request& request, Report& report);
 void bench_host_ceilings(const Request& request, Report& report);
 
-// The card's name, or none; then `reason` says why.
+// The card's name, or an empty text; then `reason` says why.
 [[nodiscard]] std::string device_name(std::string& reason);
 
 }  // namespace gsort::bench

@@ -1,6 +1,6 @@
-// The two tables of gsort-bench textbook, and what they share. The keys are i32, as in the
+// The two tables of gsort-bench textbook, and their common parts. The keys are i32, as in the
 // textbook; CUB and ours get the same keys as ordered u32. Every output is compared, key by key,
-// with what std::merge or std::sort made of a copy on the host.
+// with the result of std::merge or std::sort on a copy on the host.
 #pragma once
 
 #include <cstdint>
@@ -25,7 +25,7 @@ struct TextbookSet {
   DeviceKeys<std::uint32_t> expected_raw;
   DeviceKeys<std::uint32_t> expected_ordered;
 
-  // `ordered_keys` as made; `expected` as it shall come out, both ordered.
+  // `ordered_keys` is the input, `expected` the expected output, both ordered.
   [[nodiscard]] static TextbookSet of(const std::vector<std::uint32_t>& ordered_keys,
                                       const std::vector<std::uint32_t>& expected);
 

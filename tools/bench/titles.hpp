@@ -11,7 +11,7 @@
 
 namespace gsort::bench {
 
-// `what` such as "sort of", "merge of 2 slices of".
+// `what` is, for example, "sort of" or "merge of 2 slices of".
 [[nodiscard]] inline Group group_of(const std::string& what, KeyType type,
                                     Distribution distribution, std::uint64_t elements) {
   Group group;

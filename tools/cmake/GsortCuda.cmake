@@ -2,7 +2,7 @@
 # into the build folder. Sets GSORT_HAS_CUDA. Without one the build has no CUDA engine and says so.
 set(GSORT_HAS_CUDA FALSE)
 
-# What packages are compiled for, oldest first; later cards compile the code of the last one when a program starts.
+# The architectures of packages, oldest first; later cards compile the code of the last one when a program starts.
 set(GSORT_ALL_ARCHITECTURES 80 86 89 90 100 103 120)
 
 # gsort_cuda_architectures(RESULT): what GSORT_CUDA_ARCHITECTURES asks for, as CMake's list.

@@ -1,4 +1,4 @@
-# What every target of ours has in common: the language, the warnings, the sanitizers, the RPATH.
+# The common settings of all our targets: the language, the warnings, the sanitizers, the RPATH.
 set(CMAKE_CXX_STANDARD 20)
 set(CMAKE_CXX_STANDARD_REQUIRED ON)
 set(CMAKE_CXX_EXTENSIONS OFF)

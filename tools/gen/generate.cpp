@@ -98,7 +98,7 @@ class Fractions {
   [[nodiscard]] std::uint64_t worst_merge(std::uint64_t i) const {
     return sorted(worst_merge_.rank_of(i, count_));
   }
-  // Sums and powers of two alone, which are the same on every machine.
+  // Uses only sums and powers of two, which are the same on every machine.
   [[nodiscard]] std::uint64_t normal(std::uint64_t i) const {
     std::int64_t sum = -(std::int64_t{6} << 32);
     for (std::uint64_t term = 0; term < 6; ++term) {
@@ -143,8 +143,8 @@ class Fractions {
   WorstMerge worst_merge_;
 };
 
-// Of 128 bits the lower half depends on the upper one alone: equal fractions make equal keys, and
-// the greatest one the greatest key.
+// The lower half of 128 bits depends only on the upper one: equal fractions make equal keys, and
+// the greatest one makes the greatest key.
 template <class Key>
 Key number_of(std::uint64_t fraction) {
   if constexpr (sizeof(Key) > sizeof(fraction)) {

@@ -1,7 +1,7 @@
-// Test inputs as a pure function of (spec, position): any stretch can be made by anyone in any
-// order, so files of any size are made by all cores, and a test can ask for the key at a position.
+// Test inputs as a pure function of (spec, position): any thread can make any stretch in any order,
+// so all cores make files of any size, and a test can ask for the key at a position.
 //
-// Read next: worst_merge.hpp, the one distribution that needs more than a line.
+// Read next: worst_merge.hpp, the only distribution that needs more than a line.
 #pragma once
 
 #include <cstddef>
@@ -28,8 +28,8 @@ enum class Distribution : std::uint8_t {
   kWorstMerge,    // sorted by the inverse of a merge sort whose merges meet the most bank conflicts
   // Few equal cells of the range have most keys. Keys of 4 bytes and less have the order of floats,
   // longer ones that of doubles.
-  kNormal,          // numbers of floating point about 0, the sums of twelve that are equally likely
-  kBothSigns,       // equally likely numbers of floating point in [-1, 1)
+  kNormal,          // floating-point numbers around 0, the sums of twelve uniform ones
+  kBothSigns,       // uniform floating-point numbers in [-1, 1)
   kClusteredTimes,  // bursts of a second in ten years, as nanoseconds; one in a thousand anywhere
   kRandomWidth,     // random bits, of which a random number is kept
 };

@@ -64,7 +64,7 @@ Error usage_error(const std::string& what, const std::string& why) {
   return Error(ErrorKind::kUsage, what, why).hint("gsort-gen -h shows what there is");
 }
 
-// Of what is typed, as Boost would let -5 count from the top of the type.
+// Parses the typed text, because Boost would count -5 from the top of the type.
 std::uint64_t number_of(const po::variables_map& given, const std::string& name,
                         std::uint64_t least, std::uint64_t most) {
   const auto& text = given[name].as<std::string>();

@@ -30,7 +30,8 @@ io::File open_for_writing(const std::string& path) {
   return {fd, to_stdout ? "standard output" : path, ErrorKind::kOutput};
 }
 
-// Blocks in the order of their numbers, whoever makes them; after a failure nobody waits any more.
+// Passes on blocks in the order of their numbers, whichever thread makes them; after a failure no
+// thread waits any more.
 class Turns {
  public:
   // Returns false when another thread has failed.

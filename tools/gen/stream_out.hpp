@@ -13,8 +13,8 @@ namespace gsort {
 using MakeBlock = std::function<void(std::uint64_t offset, std::span<std::byte> block)>;
 
 // Writes `total_bytes` made by `make` to `path`, or to stdout for "-". A regular file is created or
-// cut to nothing and written in any order; whatever else is written in order.
-// Throws: Error(kOutput); what was written so far stays.
+// truncated and written in any order; other files are written in order. Throws: Error(kOutput);
+// bytes written so far stay.
 void stream_out(const std::string& path, std::uint64_t total_bytes, unsigned threads,
                 const MakeBlock& make);
 

@@ -9,7 +9,8 @@ namespace {
 constexpr std::uint32_t kWarp = WorstMerge::kWarp;
 constexpr std::uint32_t kPerThread = WorstMerge::kPerThread;
 
-// For each output of one warp: is it from A? Lists stand at multiples of the banks to begin with.
+// Tells for each output of one warp whether it is from A. At first, both lists are at multiples of
+// the banks.
 std::vector<bool> warp_pattern() {
   std::vector<bool> is_from_a;
   std::uint32_t a = 0;

@@ -6,12 +6,12 @@
 // benchmark on random keys alone flatters the sort.
 //
 // Idea. Choose how much each thread takes from A and from B so that as many threads as possible
-// start at bank 0 and read the same banks in the same step: a thread takes all its keys from
-// whichever list stands at a multiple of kWarp; where neither does, a thread takes what brings A to
-// a multiple and the rest from B. That fixes, for each warp's outputs, which come from A and which
-// from B; the next warp does the same with A and B exchanged, so that both lists are used up
-// together. Applied backwards from the sorted order, merge by merge, it gives the permutation of
-// which every merge is the worst one.
+// start at bank 0 and read the same banks in the same step: a thread takes all its keys from a list
+// that is at a multiple of kWarp; if neither is, it takes as many as bring A to a multiple, and the
+// rest from B. This decides, for each warp's outputs, which come from A and which from B; the next
+// warp does the same with A and B exchanged, so that both lists are used up together. Applied
+// backwards from the sorted order, merge by merge, it gives the permutation of which every merge is
+// the worst one.
 //
 // Example. kWarp 4, kPerThread 3: thread 0 takes AAA, thread 1 BBB, and both lists stand at 3.
 // Thread 2 takes A, which brings A to 4, and BB; thread 3 finds A at a multiple of 4 and takes AAA,

@@ -26,7 +26,7 @@ CpuArrayFootprint footprint_of(const EngineShape& shape, const ArrayShape& array
              : CpuArrayFootprint::of_keys(arrays.array_elements * bytes, block_bytes);
 }
 
-// Keys of one and two bytes are counted where there are enough of them to pay for the table.
+// Keys of one and two bytes are counted if there are enough of them to pay for the table.
 template <class Key>
 void sort_narrow(std::span<Key> keys) {
   constexpr std::size_t kValues = std::size_t{1} << (8 * sizeof(Key));

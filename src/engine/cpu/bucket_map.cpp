@@ -56,23 +56,23 @@ HWY_EXPORT(cells_u128);
 namespace {
 
 // A few keys far from all others would make every cell too wide: this share of the sample at either
-// end is left to the outermost cells. The larger share is tried where cells do not divide the keys:
-// to deal these keys out again costs less than to search for the bucket of every key.
+// end is left to the outermost cells. The larger share is tried if cells do not divide the keys:
+// dealing these keys out again costs less than searching for the bucket of every key.
 constexpr std::array<std::size_t, 2> kOutlierShares = {512, 64};
 
-// In how many steps the sample is gone through for what lies between its keys: as many as the
-// places that a chunk's sample is drawn from.
+// The number of steps of a pass over the sample for the gaps between its keys: the number of places
+// from which a chunk's sample is drawn.
 constexpr std::size_t kSteps = 64;
 
-// A cell of more than so many buckets' weight cannot be divided by the table; the tree is used
-// where such cells have more than this share of all weight.
+// The table cannot divide a cell of more than this many buckets' weight; the tree is used if such
+// cells have more than this share of all weight.
 constexpr double kFullCell = 3;
 constexpr double kLeastFullShare = 1.0 / 16;
 
-// The bounds between buckets, for the tree: where the weight passed from the least key on reaches
-// the share of one bucket, of two, and so on. Each sample key weighs one; half of that is spread
-// evenly over its step, as in weigh_cells(). Where a key weighs more than a share, its bucket holds
-// nothing else.
+// The bounds between buckets, for the tree: the keys at which the weight from the least key on
+// reaches that of one bucket, of two, and so on. Each sample key weighs one; half of that is spread
+// evenly over its step, as in weigh_cells(). If a key weighs more than a bucket, its bucket holds
+// no other keys.
 template <class Key>
 class BucketBounds {
  public:
@@ -165,11 +165,11 @@ BucketMap<Key> BucketMap<Key>::even(Key least, Key greatest, std::size_t buckets
   return map;
 }
 
-// Every cell weighs a little of its own, so that a sample that saw nothing of a range still leaves
-// buckets there; half of the sample keys that fell into it; and its share of the other half, which
-// is spread evenly from one key to that a step further. For keys that are near each other in a
-// sorted input are drawn together, and most of the others lie between such clusters. Where either
-// half is misled, the other one still leaves buckets of twice the size wanted.
+// The weight of a cell is the sum of a small constant, so that ranges without sample keys get
+// buckets, too; half of the sample keys in it; and its share of the other half, which is spread
+// evenly from each key to the key one step further. The reason for the second half: in a sorted
+// input, sample keys are drawn in clusters, and most other keys lie between these clusters. If
+// either half is misleading, the other one still gives buckets of twice the wanted size.
 template <class Key>
 std::vector<double> BucketMap<Key>::weigh_cells(std::span<const Key> sorted_sample) const {
   const std::size_t keys = sorted_sample.size();
@@ -204,7 +204,7 @@ BucketMap<Key>::BucketMap(std::span<Key> sample, std::size_t buckets) : BucketMa
   tree_ = BucketTree<Key>(bounds_);
 }
 
-// Cells divide the range of the sample without so many keys at either end.
+// Cells divide the range of the sample without this many keys at either end.
 template <class Key>
 void BucketMap<Key>::leave_out(std::span<const Key> sorted_sample, std::size_t outliers) {
   if (sorted_sample.empty()) return set_range(0, static_cast<Key>(~Key{0}));

@@ -12,7 +12,7 @@
 namespace gsort::cpu {
 namespace {
 
-// The result of a look at a bucket: its range, and a sample for the next map.
+// The range of a bucket, and a sample for the next map.
 template <class Key>
 struct Look {
   Key least = static_cast<Key>(~Key{0});
@@ -57,9 +57,8 @@ Look<Key> look_at(std::span<const PageOfKeys> pages, std::size_t from_each, cons
   return look;
 }
 
-// Large buckets are split next to each other, and the parts of each as soon as they are there. A
-// bucket so large that one core would still be busy with it when the others have nothing left is
-// shared by several.
+// Large buckets are split at the same time, and the parts of each as soon as they exist. Several
+// cores share a bucket that would keep one core busy after the others have finished.
 template <class Key>
 class BucketSplit {
  public:
@@ -153,7 +152,7 @@ class BucketSplit {
   }
 
   std::uint64_t limit_;
-  std::uint64_t share_;  // of all keys: what is worth a core
+  std::uint64_t share_;  // of all keys for each core
   PagePool& pool_;
   TaskArena& tasks_;
 };

@@ -14,7 +14,7 @@ HWY_BEFORE_NAMESPACE();
 namespace gsort::cpu::HWY_NAMESPACE {
 namespace hn = hwy::HWY_NAMESPACE;
 
-// How many of the bounds of a node are not above the key.
+// The number of bounds of a node that are not above the key.
 template <class Key>
 HWY_INLINE std::size_t count_passed(const Key* bounds, Key key) {
   const hn::CappedTag<Key, 64 / sizeof(Key)> d;
@@ -83,8 +83,7 @@ HWY_EXPORT(number_u32);
 HWY_EXPORT(number_u64);
 HWY_EXPORT(number_u128);
 
-// Behind the bounds there are as many greatest keys as fill the tree; a key that equals them is
-// brought back to the last bucket.
+// After the bounds, greatest keys fill the tree; a key that equals them goes to the last bucket.
 template <class Key>
 BucketTree<Key>::BucketTree(std::span<const Key> bounds) : last_(bounds.size()) {
   std::size_t below = 1;  // buckets below one bound of a node of the level

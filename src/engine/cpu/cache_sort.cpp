@@ -26,7 +26,8 @@ namespace gsort::cpu::HWY_NAMESPACE {
 namespace hn = hwy::HWY_NAMESPACE;
 
 constexpr std::size_t kRankLimit = kLeastScratchKeys - 1;  // at most this many: by counting
-constexpr std::size_t kKeysPerCounter = 4;  // fewer, and clearing and adding up counters costs more
+constexpr std::size_t kKeysPerCounter = 4;  // with fewer, clearing and adding up counters costs
+                                            // more
 constexpr unsigned kMostDigit = 12;         // counters of a level: 16 KiB, half of the L1 cache
 
 // Writes keys[0, count) to out in order. The rank of key i is the number of keys below it, plus the

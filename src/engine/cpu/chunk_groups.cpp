@@ -8,7 +8,7 @@ namespace gsort::cpu {
 namespace {
 
 // Kept keys [begin, end): those between the least and the greatest key of a bucket. Keys that equal
-// either may as well go out in front of the bucket, or behind it.
+// either may also come out before or after the bucket.
 struct KeptRange {
   std::uint64_t begin = 0;
   std::uint64_t end = 0;
@@ -40,7 +40,7 @@ std::vector<KeptRange> kept_ranges(const std::vector<Bucket>& buckets, const Kep
   return ranges;
 }
 
-// Puts groups together, front to back.
+// Makes groups, front to back.
 class Grouping {
  public:
   Grouping(const std::vector<Bucket>& buckets, std::uint64_t wanted)
@@ -52,8 +52,8 @@ class Grouping {
     position_ += count;
   }
 
-  // Whether `bucket` and all kept keys in front of kept.end fit into the last group, which then
-  // takes them.
+  // Adds `bucket` and all kept keys before kept.end to the last group, if they fit; returns whether
+  // they do.
   bool join_bucket(std::size_t bucket, KeptRange kept) {
     if (groups_.empty() || groups_.back().is_kept()) return false;
     Group& last = groups_.back();

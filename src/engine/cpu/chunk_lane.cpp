@@ -11,8 +11,8 @@
 namespace gsort::cpu {
 namespace {
 
-// Where fewer than one key in so many is kept, the kept ones are dealt out, too: to find those
-// among a bucket's keys, all the others are looked at once more.
+// If fewer than one key in this many is kept, the kept ones are dealt out, too: finding kept keys
+// among a bucket's range reads all its other keys once more.
 constexpr std::uint64_t kLeastKeptShare = 32;
 
 template <class Key>
@@ -126,7 +126,7 @@ void CpuChunkLane<Key>::deal_out(std::span<const Key> keys) {
   dealt_out_ += keys.size();
 }
 
-// Page by page, so that no more pages are taken than are given back.
+// Page by page, so that it never takes more pages than it gives back.
 template <class Key>
 void CpuChunkLane<Key>::deal_out_kept() {
   const std::uint64_t page_keys = pool_.page_bytes() / sizeof(Key);
@@ -210,7 +210,7 @@ void CpuChunkLane<Key>::emit_sorted(const Group& group, const WorkerState& state
   put(group.position, keys, state.sink);
 }
 
-// So many kept keys that they cannot be sorted with the others at once.
+// For so many kept keys that they cannot be sorted together with the others.
 template <class Key>
 void CpuChunkLane<Key>::emit_merged(const Group& group, const WorkerState& state) {
   const std::span<Key> sorted = gather_dealt(group, state.keys);
@@ -220,7 +220,7 @@ void CpuChunkLane<Key>::emit_merged(const Group& group, const WorkerState& state
   const std::size_t half = state.scratch.size() / 2;
   for_each_kept(group, [&](std::span<const Key> kept) {
     while (!kept.empty()) {
-      // Both are cut at the same key: nothing in front of the cuts is greater than what is behind.
+      // Both are cut at the same key: no key before the cuts is greater than one after them.
       auto left = kept.first(std::min(half, kept.size()));
       auto right = keys_up_to(left.back(), dealt);
       if (right.size() > half) {
@@ -263,7 +263,7 @@ void CpuChunkLane<Key>::for_each_kept(const Group& group, const F& f) const {
   }
 }
 
-// Puts keys in the wanted form, to which they are brought where they are.
+// Converts keys to the wanted form in place, and puts them.
 template <class Key>
 void CpuChunkLane<Key>::put(std::uint64_t position, std::span<Key> keys, PieceSink& sink) const {
   if (form_ == KeyForm::kRaw && !map_.is_identity()) map_to_raw<Key>(keys, keys, map_);

@@ -14,7 +14,7 @@ namespace {
 
 constexpr int kGuesses = 3;
 
-// upper_bound_in where the bound is expected near `low`.
+// upper_bound_in, for a bound that is expected near `low`.
 template <class Key>
 std::uint64_t upper_bound_near(const Key* keys, std::uint64_t low, std::uint64_t high, Key value) {
   for (std::uint64_t step = 1; step <= high - low; step *= 2) {
@@ -188,7 +188,7 @@ void CpuMergeLane<Key>::split_at(const std::vector<Slice>& slices, std::uint64_t
           counts[i] = upper_bound_in(slices[i].keys, low[i], high[i], value);
         }
       });
-  // For this stretch alone: keys before it may have become raw where they are.
+  // Valid only for this stretch: keys before it may have become raw in place.
   last_value_ = least;
   for (std::size_t i = 0; i < slices.size(); ++i) {
     if (cuts_[i] > begin_[i]) last_value_ = std::max(last_value_, slices[i].keys[cuts_[i] - 1]);

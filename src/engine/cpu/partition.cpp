@@ -36,7 +36,7 @@ void Partitioner<Key>::add(std::span<const Key> keys) {
 
 template <class Key>
 void Partitioner<Key>::deal_out(std::span<const Key> keys, std::span<const std::uint16_t> buckets) {
-  // In registers: a store to a byte may change any member, as far as the compiler knows.
+  // Keeps these in registers: for the compiler, a store to a byte may change any member.
   Line* const lines = lines_.data();
   std::uint8_t* const filled = filled_.data();
   for (std::size_t i = 0; i < keys.size(); ++i) {
@@ -78,7 +78,7 @@ void Partitioner<Key>::append(std::size_t bucket, std::span<const Key> keys) {
   }
 }
 
-// Requires: `keys` are kLineKeys, the bucket's line or what would fill it.
+// Requires: `keys` has kLineKeys keys: the bucket's line, or keys that would fill it.
 template <class Key>
 void Partitioner<Key>::write_line(std::size_t bucket, const Key* keys) {
   const auto end = reinterpret_cast<std::uintptr_t>(ends_[bucket]);

@@ -117,7 +117,7 @@ void RecordChunkLane::add(ByteSpan block, std::size_t bytes, std::uint64_t posit
 }
 
 // A short block would waste memory that the footprint does not have: its records go to the
-// collector, and what finds no room there makes this block the next collector.
+// collector; if some find no room there, this block becomes the next collector.
 void RecordChunkLane::collect(ByteSpan block, std::size_t records, std::uint64_t position) {
   const std::scoped_lock lock(mutex_);
   const std::size_t record_bytes = order_.record_bytes();

@@ -35,10 +35,10 @@ void order_by_prefix(std::span<RecordEntry> entries) {
   }
 }
 
-constexpr std::size_t kAhead = 16;  // enough to hide what memory takes to answer
+constexpr std::size_t kAhead = 16;  // enough to hide the latency of memory
 constexpr std::size_t kFewTies = 8;
 
-// Entries of one prefix, as few as comparing them is cheaper than anything else.
+// For entries of one prefix, if they are so few that comparing them is fastest.
 void compare_ties(std::span<RecordEntry> ties, const RecordOrder& order, const std::byte* records) {
   std::ranges::sort(ties, [&](const RecordEntry& a, const RecordEntry& b) {
     const int compared = order.compare(records + a.slot * order.record_bytes(),

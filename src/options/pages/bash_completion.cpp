@@ -12,8 +12,8 @@
 namespace gsort {
 namespace {
 
-// Readline takes "--type=u" apart into "--type", "=", "u". `before` becomes "--type=" then, and is
-// the last word otherwise. @ is the program.
+// Readline splits "--type=u" into "--type", "=", "u". Then `before` becomes "--type="; otherwise it
+// is the last word. @ is the program.
 constexpr std::string_view kHead = R"(# bash completion for @; made by @ --generate=bash
 _@() {
   local word=${COMP_WORDS[COMP_CWORD]} before=${COMP_WORDS[COMP_CWORD-1]}
@@ -55,7 +55,7 @@ std::string with_name(std::string_view text, Program program) {
   return out;
 }
 
-// "-t | --type | --type=": what stands before a value.
+// "-t | --type | --type=": the words before a value.
 std::string names_of(const OptionSpec& spec) {
   std::vector<std::string> names;
   const bool optional = spec.value_kind == ValueKind::kOptional;

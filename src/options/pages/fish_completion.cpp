@@ -22,7 +22,7 @@ std::string in_quotes(std::string_view text) {
 }
 
 std::string value_of(const OptionSpec& spec) {
-  // fish's word for a value that must be there and is no file is -x.
+  // In fish, -x means a required value that is not a file.
   const char* const needed = spec.value_kind == ValueKind::kOptional ? "-f" : "-x";
   switch (hint_of(spec)) {
     case ValueHint::kChoices:

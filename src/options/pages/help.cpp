@@ -14,7 +14,7 @@ namespace gsort {
 namespace {
 
 constexpr std::size_t kColumns = 80;
-constexpr std::size_t kTermColumns = 32;  // "  -T, --temporary-directory=DIR" and no more
+constexpr std::size_t kTermColumns = 32;  // " -T, --temporary-directory=DIR"
 constexpr std::size_t kMoreIndent = 6;
 
 constexpr std::string_view kUsage =
@@ -46,7 +46,7 @@ std::string term_of(const OptionSpec& spec) {
   return term;
 }
 
-// Puts all lines of the help beside the term, or below it if there is no room.
+// Puts all lines of the help next to the term, or below it if there is no room.
 std::string line_of(const OptionSpec& spec) {
   const std::string term = term_of(spec);
   if (term.size() > kTermColumns && term.size() + 2 + spec.help.size() <= kColumns) {

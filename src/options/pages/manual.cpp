@@ -1,5 +1,5 @@
-// The manual page, in the man macros that mandoc and groff know. Sections stand in the order that
-// mandoc's linter expects.
+// The manual page, in the man macros of mandoc and groff. Sections are in the order that mandoc's
+// linter expects.
 #include <algorithm>
 #include <string>
 #include <string_view>
@@ -200,8 +200,8 @@ and
 print.
 )";
 
-// Roff takes '\\' for an escape, a bare '-' for a hyphen, and '.' or '\'' at the start of a line,
-// which any word may come to, for a request.
+// Roff takes '\\' for an escape, a bare '-' for a hyphen, and '.' or '\'' at the start of a line
+// for a request; any word may come to the start of a line.
 std::string literal(std::string_view text) {
   std::string out;
   char before = ' ';
@@ -214,7 +214,7 @@ std::string literal(std::string_view text) {
   return out;
 }
 
-// Sentences, each begun on a line of its own, so that roff spaces them; empty for an empty text.
+// Sentences, each on a new line, so that roff spaces them; empty for an empty text.
 std::string sentences(std::string_view text) {
   std::string out;
   while (!text.empty()) {

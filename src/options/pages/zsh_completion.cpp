@@ -11,7 +11,7 @@
 namespace gsort {
 namespace {
 
-// `text` within a specification of _arguments that stands between single quotes.
+// `text` within a specification of _arguments in single quotes.
 std::string escaped(std::string_view text) {
   std::string out;
   for (const char letter : text) {

@@ -8,7 +8,7 @@
 namespace gsort {
 namespace {
 
-// So little that what was read is still in the core's own cache when it is proven.
+// So small that the bytes are still in the core's own cache when they are proven.
 constexpr std::size_t kReadBytes = std::size_t{512} << 10;
 
 }  // namespace

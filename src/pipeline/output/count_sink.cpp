@@ -15,7 +15,7 @@
 namespace gsort {
 namespace {
 
-// Put at once: with its count, a key takes a few times its bytes on the way.
+// Keys that are put at once: with its count, a key takes a few times its bytes.
 constexpr std::size_t kBatchKeys = std::size_t{4} << 10;
 
 template <class Key>
@@ -87,7 +87,7 @@ class CountSink::Batch {
     sink_.proof_.add_counted_dropped({rare_keys, size, rare_counts}, sink_.min_count_);
   }
 
-  // The proof takes apart again what was put together.
+  // The proof splits the joined keys and counts again.
   void put() {
     if (counts_.empty()) return;
     const bool big_endian = sink_.format_.key.big_endian;

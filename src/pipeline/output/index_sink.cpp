@@ -11,7 +11,7 @@
 namespace gsort {
 namespace {
 
-// Put at once.
+// The bytes that are put at once.
 constexpr std::size_t kBatchBytes = std::size_t{128} << 10;
 
 }  // namespace

@@ -51,7 +51,7 @@ void PartsSink::begin(std::optional<std::uint64_t> elements, ConstByteSpan heade
 void PartsSink::put(std::uint64_t position, ConstByteSpan elements) {
   if (!is_split()) return put_in(parts_.front(), position, elements);
   auto part = std::ranges::upper_bound(parts_, position, {}, &Part::end);
-  // Behind the last one there is nothing: its writer says so when it has more than it was to have.
+  // There is no part after the last one: its writer reports an error if it gets too much.
   for (; !elements.empty(); ++part) {
     Part& to = part == parts_.end() ? parts_.back() : *part;
     const std::uint64_t count = elements.size() / element_bytes_;
@@ -112,7 +112,7 @@ void PartsSink::finish_all(std::uint64_t elements) {
   if (elements != parts_.back().end) throw other_count(parts_.back().end, elements);
   for (Part& part : parts_) {
     if (part.is_finished) continue;
-    begin_part(part);  // one without elements
+    begin_part(part);  // a part without elements
     finish(part);
   }
 }

@@ -21,7 +21,7 @@ std::optional<std::string> normalised(const RecordFormat& format, ConstByteSpan 
 
 }  // namespace
 
-// From the last sink to the first. A set operation itself puts one of each key.
+// Makes the sinks from the last to the first. A set operation itself puts one of each key.
 Result::Result(const Job& job, Proof& proof, PieceSink& target, const ResultRange& range)
     : first_(&target) {
   const ElementFormat element = job.shown.value_or(job.element);

@@ -13,10 +13,10 @@
 namespace gsort {
 namespace {
 
-// So little that a piece is still in the processor's cache when it is written.
+// So small that a piece is still in the processor's cache when it is written.
 constexpr std::uint64_t kPieceBytes = 4 * kMiB;
 
-// So little that what was copied is still in the core's own cache when it is proven.
+// So small that copied elements are still in the core's own cache when they are proven.
 constexpr std::uint64_t kProvenBytes = 512 * kKiB;
 
 Error not_whole(std::uint64_t position) {
@@ -43,7 +43,7 @@ void StagingSink::begin(std::uint64_t position, std::uint64_t elements) {
 
 void StagingSink::put(std::uint64_t position, ConstByteSpan keys) {
   const std::uint64_t elements = part_.size() / element_bytes_;
-  const std::uint64_t at = position - begin_;  // beyond all elements for one in front of the part
+  const std::uint64_t at = position - begin_;  // beyond all elements for a position before the part
   const bool fits = at <= elements && keys.size() <= (elements - at) * element_bytes_;
   if (!fits || keys.size() % element_bytes_ != 0) throw not_whole(position);
   take_in(part_.subspan(at * element_bytes_, keys.size()), keys);
@@ -72,8 +72,8 @@ void StagingSink::put_piece(std::uint64_t number, std::uint64_t bytes) {
   proof_ != nullptr ? proof_->put_proven(position, piece) : next_.put(position, piece);
 }
 
-// Where the first piece has been put, it is the part's turn: threads that waited for that would be
-// kept from the part that all wait for.
+// After the first piece, the part has its turn. Threads start only then: threads that wait for a
+// turn would be missing for the part for which all wait.
 void StagingSink::flush() {
   if (filled_ != part_.size()) throw not_whole(begin_);
   const std::uint64_t bytes =

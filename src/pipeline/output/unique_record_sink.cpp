@@ -6,12 +6,12 @@
 namespace gsort {
 namespace {
 
-// Copied at once.
+// The bytes that are copied at once.
 constexpr std::size_t kSomeBytes = std::size_t{128} << 10;
 
 }  // namespace
 
-// Requires: there is a record in front of it.
+// Requires: there is a record before it.
 bool UniqueRecordSink::repeats(const std::byte* record) const {
   return order_.compare(record - order_.record_bytes(), record) == 0;
 }
@@ -35,7 +35,7 @@ void UniqueRecordSink::put(std::uint64_t position, ConstByteSpan records) {
   }
 }
 
-// How many stay was counted when the place was taken, as in UniqueSink.
+// The number of records that stay was counted when the place was taken, as in UniqueSink.
 void UniqueRecordSink::put_some(Turns::Place place, ConstByteSpan records) {
   const std::uint64_t end = place.position + place.elements;
   const std::size_t bytes = order_.record_bytes();

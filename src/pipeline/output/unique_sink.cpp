@@ -7,7 +7,7 @@
 namespace gsort {
 namespace {
 
-// Copied at once: both halves of a thread's scratch stay in the cache.
+// The bytes that are copied at once: both halves of a thread's scratch stay in the cache.
 constexpr std::size_t kScratchBytes = std::size_t{128} << 10;
 
 // The class of a raw key.
@@ -55,9 +55,9 @@ void UniqueSink::put_keys(std::uint64_t position, std::span<const Key> keys) {
   }
 }
 
-// The first key stands in front of itself where it has been put already, else there is none. How
-// many stay was counted when the place was taken: what was dropped beside repeats would else be
-// seen only where others follow.
+// If the first key has been put already, it counts as the key before itself; else there is none.
+// The number of keys that stay was counted when the place was taken, and is compared now: else a
+// wrongly dropped key would be found only if others follow.
 template <class Key>
 void UniqueSink::put_some(Turns::Place place, std::span<const Key> keys) {
   std::unique_ptr<Scratch> scratch = take_scratch();

@@ -64,7 +64,7 @@ std::size_t ElementOrder::first_disorder(ConstByteSpan elements, bool strict) co
     using Key = decltype(width);
     const std::span<const Key> keys = as_keys<Key>(elements);
     const auto map = KeyMap<Key>::classes_of(key_);
-    // Most elements are in the order of their bits, which is faster to check.
+    // Most elements are in the order of their bits, which can be checked faster.
     std::size_t disorder = gsort::first_disorder<Key>(keys, KeyMap<Key>::of(key_));
     if (map.folds_classes && disorder != keys.size()) {
       disorder = gsort::first_disorder<Key>(keys, map);

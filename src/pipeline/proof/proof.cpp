@@ -24,10 +24,10 @@ Error out_of_order(std::uint64_t position) {
   return bad_element(position, "it is out of order");
 }
 
-// So few are still in the core's own cache when they are looked at again, for their order.
+// So few that they are still in the core's own cache when their order is checked.
 constexpr std::uint64_t kStretchBytes = 128 * kKiB;
 
-// So few keys are done before the instructions for many are chosen.
+// Choosing the instructions for many keys takes longer than this few keys.
 constexpr std::uint64_t kMostShortArray = 16;
 
 template <class Key>
@@ -74,7 +74,7 @@ std::size_t Proof::first_disorder_in(ConstByteSpan elements) const {
   return order_.first_disorder(elements, kind_ == OrderKind::kStrict);
 }
 
-// Throws where elements are out of order. A stretch is compared with the element behind it.
+// Throws if elements are out of order. A stretch is compared with the element after it.
 Fingerprint Proof::look_in_order(std::uint64_t position, ConstByteSpan elements) const {
   if (!enabled_) return look(elements);
   const std::size_t most =
@@ -93,7 +93,7 @@ Fingerprint Proof::look_in_order(std::uint64_t position, ConstByteSpan elements)
 }
 
 // Joins a piece with its neighbours; returns the position of a disorder at its borders. Keys that
-// nobody wants to see are empty.
+// are not needed are empty.
 std::uint64_t Proof::note_borders(std::uint64_t position, ConstByteSpan elements) {
   const std::uint64_t end = position + elements.size() / element_bytes_;
   if (!enabled_) return ledger_.add(position, end, {}, {});
@@ -161,7 +161,7 @@ void Proof::add_counted_dropped(const CountedKeys& keys, std::uint64_t min_count
   add_repeats(keys, 0);
 }
 
-// The fingerprint of the elements that the keys stand for, less `but` of each.
+// The fingerprint of the elements that the keys stand for, minus `but` of each.
 Fingerprint Proof::look_at_counted(const CountedKeys& keys, std::uint64_t but) const {
   const Span span(meter_, Stage::kProve);
   return enabled_ ? fingerprint_of_counted(keys, but) : Fingerprint{sum_of_counts(keys, but)};

@@ -42,7 +42,7 @@ void RecordCandidates::add(ConstByteSpan block, std::uint64_t first_index) {
     ++count_;
   }
   if (count_ - before < records) {
-    // Looks at the block again: with the fingerprint from reading it, the sum would be right
+    // Fingerprints the block again: with the fingerprint from reading it, the sum would be right
     // whatever records were taken.
     Fingerprint left = all_.proof.look(block);
     left -= all_.proof.look({room_ + before * record_bytes_, (count_ - before) * record_bytes_});
@@ -63,7 +63,7 @@ void RecordCandidates::reduce() {
   }
 }
 
-// Moves entries that repeat the one in front of them to the end. Returns how many come first.
+// Moves entries that repeat the one before them to the end. Returns the number of the others.
 std::uint64_t RecordCandidates::move_repeats_back(std::span<RecordEntry> entries) const {
   if (entries.empty()) return 0;
   std::uint64_t expected = 1;
@@ -90,7 +90,7 @@ void RecordCandidates::merge(const RecordCandidates& other) {
   reduce();
 }
 
-// Whether a record is not among the first N. Requires: in the input, it is behind the last wanted
+// Whether a record is not among the first N. Requires: in the input, it comes after the last wanted
 // one. With -u, an equal record is a repeat.
 bool RecordCandidates::is_beyond_last(const std::byte* record) const {
   if (last_wanted_ == nullptr) return false;
@@ -118,7 +118,7 @@ void RecordCandidates::note_left(const std::byte* record, std::uint64_t prefix) 
 }
 
 // Moves the records to the other buffer in the order of their entries, and keeps those that are
-// wanted. The first `distinct` entries are no repeats.
+// wanted. The first `distinct` entries are not repeats.
 void RecordCandidates::put_in_order(std::uint64_t distinct) {
   for (std::uint64_t i = 0; i < count_; ++i) {
     std::memcpy(other_room_ + i * record_bytes_, at(entries_[i]), record_bytes_);

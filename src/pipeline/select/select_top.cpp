@@ -66,7 +66,7 @@ class Candidates {
     if (count_ >= limit_ + std::max<std::uint64_t>(limit_, kFewCandidates)) reduce();
   }
 
-  // Sorts the candidates and keeps the first ones that are wanted.
+  // Sorts the candidates and keeps the wanted ones.
   void reduce() {
     const std::span<Key> keys = room_.first(count_);
     cpu::cache_sort(keys, scratch_.first(count_));
@@ -102,7 +102,7 @@ class Candidates {
     }
     const auto selected = select_below<Key>(raw, all_.map, all_.bound, to);
     const std::span<Key> taken(to, selected.taken);
-    // Looks at the block again: with the fingerprint from reading it, the sum would be right
+    // Fingerprints the block again: with the fingerprint from reading it, the sum would be right
     // whatever keys were taken.
     Fingerprint left = all_.proof.look(std::as_bytes(raw));
     left -= all_.proof.look(std::as_bytes(taken));

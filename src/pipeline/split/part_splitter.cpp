@@ -18,7 +18,7 @@ std::uint64_t sum_of(const std::vector<std::uint64_t>& cuts) {
   return std::accumulate(cuts.begin(), cuts.end(), std::uint64_t{0});
 }
 
-// Blocks that say other keys than the fences, or than they said before, could give slices of more
+// Blocks with other keys than the fences, or than at an earlier read, could give slices with more
 // elements than there is room for.
 void require_reached(std::uint64_t position, std::uint64_t least, std::uint64_t most) {
   if (least <= position && position <= most) return;
@@ -71,7 +71,7 @@ std::vector<std::uint64_t> PartSplitter::cuts_at(std::uint64_t position) {
 
 std::vector<std::uint64_t> PartSplitter::cuts_behind_ties_at(std::uint64_t position,
                                                              const LastEqual& last_equal) {
-  if (position <= sum_of(low_)) return low_;  // the last ones were moved as far
+  if (position <= sum_of(low_)) return low_;  // the last cuts were moved as far
   (void)cuts_at(position);
   const std::optional<RecordOrder>& records = runs_.records();
   if (records && !records->prefix_is_whole()) {
@@ -111,8 +111,8 @@ void PartSplitter::move_behind_records(const RecordOrder& order) {
   }
 }
 
-// Each probe knows a least and a most of every run; it decides as long as the position does not
-// fall between their sums.
+// Each probe has a lower and an upper bound for every run; it decides unless the position falls
+// between their sums.
 PartSplitter::Range PartSplitter::bracket_by_fences(std::uint64_t position, Range range) {
   std::vector<std::uint64_t> least(runs_.runs());
   std::vector<std::uint64_t> most(runs_.runs());
@@ -165,8 +165,8 @@ std::uint64_t PartSplitter::narrow_at(std::uint64_t value, std::uint64_t positio
   return total;
 }
 
-// The second count aims at the other side of the position, by what the first one was wrong and a
-// little more.
+// The second count aims at the other side of the position: it corrects by the error of the first
+// one and a little more.
 void PartSplitter::narrow_by_guess(std::uint64_t position, Range& range) {
   constexpr double kMargin = 0.25;
   if (range.low >= range.high) return;

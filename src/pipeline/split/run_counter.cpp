@@ -42,8 +42,8 @@ std::uint64_t RunCounter::greatest_value() const {
                                          : (std::uint64_t{1} << (8 * element_bytes_)) - 1;
 }
 
-// In a run, all blocks before the last one whose first key is <= v are <= v, and that
-// first key itself; none behind that block are.
+// In a run, take the last block whose first key is <= v: this key and all blocks before it are <=
+// v; no block after it is.
 RunCounter::Bounds RunCounter::bounds_by_fences(std::size_t run, std::uint64_t value) const {
   const std::size_t blocks = fences_[run].blocks_up_to(value);
   if (blocks == 0) return {};
@@ -60,7 +60,7 @@ double RunCounter::expected_in(std::size_t run, std::uint64_t value) const {
   double width = 0;
   if (blocks < fences_[run].block_count()) {
     width = static_cast<double>(fences_[run].first_key(blocks) - first);
-  } else if (block > 0) {  // behind the last fence keys are taken to be as far apart as before it
+  } else if (block > 0) {  // after the last fence, keys are assumed to be as far apart as before it
     const auto before = begin - static_cast<double>(fences_[run].first_position(block - 1));
     width = static_cast<double>(first - fences_[run].first_key(block - 1)) / before * elements;
   }

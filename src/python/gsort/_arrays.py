@@ -309,7 +309,7 @@ def _of_arrow(array: _Array, dtype: numpy.dtype, owner: object) -> numpy.ndarray
 
     end = array.offset + array.length
     nulls = array.null_count
-    if nulls < 0:  # nobody has counted them
+    if nulls < 0:  # they are not counted yet
         valid = bits(0)
         nulls = int(valid.size - numpy.count_nonzero(valid))
     _require_no_nulls(nulls, "Arrow array")

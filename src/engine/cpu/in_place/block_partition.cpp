@@ -289,7 +289,8 @@ void BlockPartition<Key>::take_place(Carried& carried) {
   }
 }
 
-// Moves the block to its place and carries the one there, unless that stays. False if none was.
+// Moves the block to its place and carries the one there, unless that one stays. False if there was
+// none.
 template <class Key>
 bool BlockPartition<Key>::put_down(Carried& carried, Key*& free) {
   const std::size_t block_bytes = block_keys_ * sizeof(Key);

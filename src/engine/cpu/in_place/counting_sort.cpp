@@ -12,7 +12,7 @@
 namespace gsort::cpu {
 namespace {
 
-// Below this many keys for each, a core is not worth its table.
+// With fewer keys for each core, a further core does not pay for its table.
 constexpr std::size_t kLeastKeysPerCore = std::size_t{1} << 18;
 
 // Fewer keys are sorted in less time than it takes to search a table of all values.
