@@ -166,7 +166,7 @@ def output_of(words):
     return names[-1] if names else None
 
 
-# What must come out, of rows whose hint is easily wrong.
+# The expected output, for rows whose hint is easily wrong.
 
 def rows_in_order(call, words, before):
     """The rows of four f64, sorted by the columns that --key names, behind the unchanged header."""

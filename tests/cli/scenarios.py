@@ -372,7 +372,7 @@ def sort_on_terminal(place, *arguments, ends_once, **variables) -> str:
                     break
             if not process.stdin.closed and ends_once(shown, time.monotonic() - began):
                 process.stdin.close()
-    except OSError as problem:  # how Linux says that nobody has the terminal open any more
+    except OSError as problem:  # Linux: no process has the terminal open any more
         if problem.errno != errno.EIO:
             raise
     os.close(ours)

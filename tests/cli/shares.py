@@ -123,7 +123,7 @@ def killed_and_repeated(sort: Sort) -> int:
             for _ in range(sort.chance.randint(1, 4)):
                 kills += kill_after(sort.start(arguments), sort.chance.uniform(0.0005, 0.06))
             sort.run(arguments, check=True)
-    # What a last kill has left is gone when the same has run again.
+    # Files left by a last kill are gone when the same command has run again.
     sort.require_output("killed")
     return kills
 

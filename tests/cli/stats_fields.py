@@ -36,7 +36,7 @@ def main() -> int:
     with tempfile.TemporaryDirectory() as folder:
         real = written(options.gsort.resolve(), Path(folder))
     page = described(options.page)
-    # What does not apply is null, whatever is in it else.
+    # A field that does not apply is null, whatever its usual content.
     real = {full for name in real for full in [other for other in page if other.startswith(name + ".")] or [name]}
     for name in sorted(real - page):
         print(f"{options.page}: lacks {name}")

@@ -62,7 +62,7 @@ struct SortCase {
   Shape shape;
 };
 
-// What test lists call it.
+// Its name in lists of tests.
 void PrintTo(const SortCase& sort, std::ostream* out) {
   *out << sort.name;
 }
@@ -87,7 +87,7 @@ SortRequest request_for(Shape shape) {
   switch (shape) {
     case Shape::kOnDevice:
     case Shape::kOnTwoDevices:
-      // Of an invented plan: its second device is the second one of the engine.
+      // The plan is invented: its second device stands for the second one of the engine.
       request.make_tier = [](const DevicePlan& device, std::uint64_t bytes) {
         const auto number = static_cast<std::size_t>(device.ordinal);
         return gpu::make_device_tier(test::ordinals_of("cuda_x2").at(number), bytes);
@@ -133,7 +133,7 @@ bool wants_every_fault() {
   return every;
 }
 
-// Of the calls that fail.
+// The calls that fail.
 struct Share {
   std::uint64_t first = 1;
   std::uint64_t step = 1;
@@ -221,7 +221,7 @@ TEST_P(FaultsOfTheGpu, EndRightOrWithAnErrorAndTheOldOutput) {
   EXPECT_GT(met, wants_every_fault() ? 0 : 20);
 }
 
-// Of two devices that are not the same one.
+// For two different devices.
 class FaultsOfOneDevice : public testing::TestWithParam<std::size_t> {};
 
 TEST_P(FaultsOfOneDevice, EndRightOrWithAnErrorThatNamesIt) {

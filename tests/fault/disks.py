@@ -307,7 +307,7 @@ def main() -> int:
     parser.add_argument("kinds", nargs="*", default=["power", "thin"])
     options = parser.parse_args()
     os.environ["PATH"] += ":/usr/sbin:/sbin"
-    if os.environ.get("GSORT_OWN_MOUNTS") is None:  # mounts nobody else sees, gone with this process
+    if os.environ.get("GSORT_OWN_MOUNTS") is None:  # private mounts, gone with this process
         unshare = ["unshare", "--mount", "--propagation", "private"]
         try:
             call(*unshare, "true")

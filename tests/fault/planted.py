@@ -18,7 +18,7 @@ from pathlib import Path
 import damage
 
 ROOT = Path(__file__).resolve().parents[2]
-# Each is what the soak's report begins with. Of a sort that is killed after the damage it only sees the output.
+# Each is what the soak's report begins with. If a sort is killed after the damage, the soak only sees its output.
 NEITHER = "the output is neither the old one nor the new one"
 NOT_JOINED = "there is an output that was not joined"
 OTHER_OUTPUT = (f"status 0, but another output|it is not what another sort makes|{NEITHER}|{NOT_JOINED}|joined: |"

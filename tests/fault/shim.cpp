@@ -131,7 +131,7 @@ void send_signal() {
   ::kill(::getpid(), the_fault.signal);
 }
 
-// What shall become of this call.
+// The action for this call.
 Action action_for(const char* call) {
   if (!armed || std::strcmp(the_fault.call, call) != 0) return Action::kNone;
   const std::uint64_t number = ++counted;

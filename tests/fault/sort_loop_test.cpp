@@ -135,7 +135,7 @@ const std::vector<SortCase>& cases() {
   return all;
 }
 
-// What is done to a call, and whether all later ones meet it, too.
+// The action on a call, and whether it also applies to all later ones.
 struct Fault {
   io::sys::Call call;
   int error_number;
@@ -223,7 +223,8 @@ class Place {
     if (error) expect_well_formed(*error);
   }
 
-  // What a sort that can be resumed has left is what it needs. Its folder may be left, empty.
+  // Files left by a sort that can be resumed are those that it needs. Its folder may be left,
+  // empty.
   void expect_resumed() const {
     if (first_.entries().empty()) return;
     const std::optional<Error> error = sort();

@@ -8,7 +8,7 @@ import os
 import re
 
 TOO_SMALL = re.compile(r"gsort: -S [\d.]+ [KMG]iB(?: \(for \S+\))?: is too small for this sort\n  (.+)\n")
-# Of a decoder, by what the header of the input asks for.
+# The message of a decoder that needs more memory, by the header of the input.
 TOO_SMALL_TO_DECODE = re.compile(
     r"gsort: reading \S+\.(?:xz|bz2|zst): its (?:dictionary|block|window) needs [\d.]+ [KMG]iB"
     r"(?:, all inputs of the merge together [\d.]+ [KMG]iB)?, more than -S [\d.]+ [KMG]iB leaves\n  (.+)\n")
@@ -17,7 +17,7 @@ LEAST = re.compile(r"^  (?:use at least|give -S) (\d+M)\b", re.MULTILINE)
 OPENING = r"opening|creating a file in|making the folder"
 READING = r"reading|decompressing|looking at"
 WRITING = r"writing|compressing with \w+"
-# What the program was about when a call failed, in the words that its message begins with.
+# The operation of the program when a call failed, as the beginning of its message.
 OPERATIONS = {
     "open": rf"{OPENING}|putting in place",
     "read": READING,
@@ -41,7 +41,7 @@ OPERATIONS = {
     "malloc": r"reserving|reporting|asking the system|using a library|compressing with \w+|decompressing",
     "pthread_create": r"starting a thread for|asking the system|compressing with \w+|decompressing|reserving memory",
 }
-# What oneTBB ends with, and the process, if it is refused a thread that the system had just given.
+# The message with which oneTBB ends the process, if the system refuses a thread that it had just given.
 OF_TASKS = re.compile(r"gsort: using a library: pthread_create has failed: Resource temporarily unavailable$", re.MULTILINE)
 # pthread_create also fails with this error if there is no memory for a thread.
 OF_THREADS = re.compile(r"gsort: starting a thread for [^:]+: Resource temporarily unavailable$", re.MULTILINE)

@@ -1,4 +1,4 @@
-// What a fuzz target says when something does not hold: the fuzzer keeps the input that did it.
+// The failure of a fuzz target: the fuzzer keeps the input that caused it.
 #pragma once
 
 #include <cstdlib>

@@ -128,7 +128,7 @@ SortRequest with_counts(SortRequest request, std::uint64_t min_count) {
   return request;
 }
 
-// Of keys with many equal ones: only the positions tell these apart.
+// Keys with many equal ones, which differ only in their positions.
 SortRequest with_positions(SortRequest request) {
   if (!request.records) request.input = generated(request.format, Distribution::kZipf, kKeys);
   request.argsort = true;
@@ -262,7 +262,7 @@ void merge_into_runs(Plan& plan) {
   plan.run.rounds = plan_rounds(plan.run.count, plan.run.fan_in);
 }
 
-// Of arrays that are read and sorted several at once.
+// For arrays of which several are read and sorted at once.
 void use_small_array_blocks(Plan& plan) {
   use_small_blocks(plan);
   auto& batch = std::get<BatchPlan>(plan.strategy);
@@ -397,8 +397,8 @@ std::vector<LieCase> make_cases() {
   add("ends", between_ends(keys(use_runs)), spilled | placed);
   add("ends_of_pipes", through_pipes(between_ends(keys(use_runs)), true, true), spilled);
 
-  // Keys that are packed by the engine, in memory of a device, and on disk. Of what breaks its
-  // contract the std engine says that the test is wrong: such lies are left to the others.
+  // Keys that are packed by the engine, in memory of a device, and on disk. The std engine reports
+  // lies that break its contract as faults of the test: other engines get these.
   const auto add_stored = [&](std::string name, std::set<Seam> more) -> auto& {
     LieCase& made = add(std::move(name), keys(use_runs), stored | more);
     made.request.make_engine = [](const Plan&, const EngineShape& shape, ByteSpan) {

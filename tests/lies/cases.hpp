@@ -28,7 +28,7 @@ void PrintTo(const LieCase& lie_case, std::ostream* out);
 
 [[nodiscard]] std::size_t element_bytes_of(const SortRequest& request);
 
-// What the output holds before each sort: bytes that no sort would write.
+// The content of the output before each sort: bytes that no sort would write.
 [[nodiscard]] const Bytes& old_output();
 
 // Runs the sort, in which the liar does what it was told. Decompresses a compressed output.

@@ -69,7 +69,7 @@ class Telling {
   // A number below `bound`, or 0 if there is none.
   std::uint64_t below(std::uint64_t bound) { return bound == 0 ? 0 : random_() % bound; }
   [[nodiscard]] std::size_t element_bytes() const { return element_bytes_; }
-  // What passed at the event before; at most 64 KiB of it.
+  // The bytes of the previous event, at most 64 KiB.
   [[nodiscard]] std::span<const std::byte> before() const { return before_; }
 
   // Damages `bytes` in place: elements are dropped, doubled, swapped or moved by one place, bytes

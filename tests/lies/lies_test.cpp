@@ -113,7 +113,7 @@ class Lies : public testing::TestWithParam<LieCase> {
 
   [[nodiscard]] static std::size_t element_bytes() { return element_bytes_of(GetParam().request); }
 
-  // What comes out when nobody lies, and how many events each seam has.
+  // The output without lies, and the number of events of each seam.
   void learn_truth() {
     the_liar().watch(element_bytes());
     const SortResult result = run_case(GetParam());
@@ -186,7 +186,7 @@ TEST_P(Lies, AreErrorsOrChangeNothing) {
   EXPECT_GE(tally_.caught, (lies - tally_.untold) / 4) << "these are no lies";
 }
 
-// Where nobody knows in advance how much they hold, and the reader ends early.
+// For inputs of unknown size, when the reader ends early.
 TEST(Inputs, AreSaidToHoldMoreThanWasSorted) {
   const auto lie_case = std::ranges::find(lie_cases(), "counted_from_pipe", &LieCase::name);
   int said = 0;

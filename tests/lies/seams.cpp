@@ -351,8 +351,8 @@ ssize_t lying_pwrite(int fd, const void* from, std::size_t bytes, off_t offset) 
 
 // ---- The output ----
 //
-// The places of what was proven. The bytes themselves nobody looks at again behind the proof, but
-// for those that are made of elements: lines and members, which are decoded.
+// The places of proven elements. After the proof, bytes are not checked again, except encoded ones:
+// lines and members, which are decoded.
 
 namespace {
 

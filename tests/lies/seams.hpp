@@ -1,6 +1,6 @@
-// The seams, which ask the liar at each event. Those of engines and of a device's memory are test
-// doubles. Those of concrete classes are functions that the linker puts in place of gsort's own
-// (--wrap, see CMakeLists.txt) and that call these, before or after the lie.
+// The seams, which ask the liar at each event. The seams of engines and of a device's memory are
+// test doubles. The seams of concrete classes are functions with which the linker replaces gsort's
+// own (--wrap, see CMakeLists.txt) and which call these, before or after the lie.
 #pragma once
 
 #include <memory>

@@ -55,7 +55,7 @@ class SharesCase {
     }
   }
 
-  // Of all parts that are there, one behind the other.
+  // The bytes of all existing parts, one after the other.
   [[nodiscard]] Bytes output() const {
     Bytes all;
     for (const std::string& name : outputs_) {

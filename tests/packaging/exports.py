@@ -6,7 +6,7 @@ from dataclasses import dataclass
 from itertools import product
 from pathlib import Path
 
-# What templates of the headers may be made for.
+# The types for which templates of the headers may be instantiated.
 KEYS = [f"std::{sign}int{bits}_t" for bits in (8, 16, 32, 64) for sign in ("u", "")]
 KEYS += ["float", "double", "gsort::Float16", "gsort::BFloat16", "gsort::UInt128"]
 NO_FUNCTION = re.compile(r"(using|typedef|friend|static_assert|extern|enum|class|struct)\b|template <.*>\s*concept\b")

@@ -19,7 +19,7 @@ from contents import PLAIN, SOURCE, fields_of, output_of, require, require_linti
 C99 = ["-std=c99", "-Wall", "-Wextra", "-pedantic", "-Werror"]
 DEVICE_GUIDE = SOURCE / "src/library/DEVICE.md"
 C_INTERFACE = SOURCE / "tests/packaging/c_interface.c"
-# What belongs to the C library and the kernel; a tar cannot bring it.
+# Parts of the C library and the kernel, which a tar cannot contain.
 SYSTEM_LIBRARY = re.compile(r"(lib(c|m|dl|rt|pthread)|ld-linux-(x86-64|aarch64)|linux-vdso)\.so\.\d")
 
 

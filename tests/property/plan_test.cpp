@@ -175,7 +175,7 @@ TEST(AnyPlan, OnSeveralDevicesStaysWithinEachMemory) {
   }));
 }
 
-// Of the devices with memory enough, in their order.
+// The devices with enough memory, in their order.
 TEST(AnyPlan, WithDevicesOfItsChoiceTakesTheFastestNumberOfThem) {
   EXPECT_TRUE(rc::check([] {
     Question q = any_question_of_devices(any_size(28, 40), 33);

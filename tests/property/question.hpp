@@ -1,4 +1,4 @@
-// What random plans are made from.
+// The facts from which random plans are made.
 #pragma once
 
 #include <cstdint>

@@ -86,7 +86,7 @@ std::string words_of(const Question& q) {
          std::to_string(o.compress_level);
 }
 
-// Of a plan that was refused for its memory.
+// The requirement of a plan that was refused for its memory.
 std::optional<Error> refusal_of(const Question& q) {
   try {
     static_cast<void>(test::plan_of(q.options, q.machine));

@@ -80,7 +80,7 @@ std::optional<Plan> plan_for(const Question& q) {
   }
 }
 
-// What the parts of an arena add up to is no more than the arena, nor is that more than the memory.
+// The sum of an arena's parts is at most the arena, which is at most the memory.
 void expect_within(std::uint64_t parts, const Plan& plan) {
   EXPECT_LE(parts, plan.arena_bytes);
   EXPECT_LE(plan.arena_bytes + plan.run.kept_bytes(), buffer_budget(plan.host_budget_bytes));
@@ -171,7 +171,7 @@ void expect_sound_result(const Plan& plan, const Question& q) {
   if (plan.job.array_elements > 0) {
     one.elements = q.machine.input_bytes ? std::min(plan.elements, plan.job.array_elements)
                                          : plan.job.array_elements;
-    // Of a pipe nobody knows how much there is of an array.
+    // The length of a pipe is unknown.
     if (!q.machine.input_bytes) one.temporary_bytes = temporary_need(one);
   }
   test::expect_sound(one, options);

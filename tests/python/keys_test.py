@@ -206,7 +206,7 @@ def test_where_elements_are_needs_an_array(tmp_path):
         assert_same(mine, numpy.asarray(numpys))
 
 
-# What numpy.result_type gives without a loss, and pairs where it gives none.
+# Pairs for which numpy.result_type gives a type without loss, and pairs for which it gives none.
 PROMOTED = [("i1", "i8"), ("u4", "i8"), ("u1", "i2"), ("i4", "u4"), (">i2", "<i4"), ("?", "u2"), ("u4", "f8"), ("i2", "f4"),
             ("f4", "f8"), ("f2", "f4"), (">f4", "u1"), ("i1", ">u4"), ("i4", "f4"), ("?", "f2")]
 LOSING = [("u8", "i8"), ("i8", "f8"), ("f4", "u8"), ("M8[s]", "M8[ms]"), ("M8[s]", "m8[s]"), ("M8[s]", "i8")]

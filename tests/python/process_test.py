@@ -334,7 +334,7 @@ def open_for(process, path):
         try:
             descriptor = os.open(path, os.O_WRONLY | os.O_NONBLOCK)
             break
-        except OSError:  # nobody reads yet
+        except OSError:  # no reader yet
             assert process.poll() is None, process.stderr.read()
             time.sleep(0.01)
     os.set_blocking(descriptor, True)
@@ -422,7 +422,7 @@ def test_a_terminal_gets_a_bar_that_nobody_asked_for(tmp_path):
                                    stderr=terminal)
         os.close(terminal)
         shown = b""
-        with contextlib.suppress(OSError):  # nobody has the terminal any more
+        with contextlib.suppress(OSError):  # no process has the terminal any more
             while more := os.read(screen, 1 << 12):
                 shown += more
                 if b"gsort |" in shown:

@@ -1,4 +1,4 @@
-// What decimal text is compared with: the library's own, one value a line.
+// The reference for decimal text: the standard library's own, one value a line.
 #pragma once
 
 #include <array>

@@ -1,6 +1,6 @@
-// Engines that do something on the side. Of wrap_engine's, what goes into their lanes and what
-// comes out of them goes through hooks, and a hook is called before the merge phase: for engines
-// that lie, and for disks that forget. Others are made from the bases, which pass on every call.
+// Engines that do something on the side. In engines of wrap_engine, the input and output of lanes
+// pass through hooks, and a hook is called before the merge phase: for engines that lie, and for
+// disks that forget. Others are made from the bases, which pass on every call.
 #pragma once
 
 #include <cstdint>
@@ -65,7 +65,7 @@ struct PutPiece {
   Bytes elements;
 };
 
-// Those that are called with the bytes of a lane are called by one thread at a time.
+// Hooks that get the bytes of a lane are called by one thread at a time.
 struct EngineHooks {
   // Changes a piece of sorted keys before it is put, or takes it away (empties it). `merging` says
   // which half of the engine made it. Called by one thread at a time.

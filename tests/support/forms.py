@@ -20,7 +20,7 @@ from itertools import groupby
 TYPES = {"u8": "B", "i8": "b", "u16": "H", "i16": "h", "u32": "I", "i32": "i", "u64": "Q", "i64": "q",
          "f32": "f", "f64": "d", "time64": "q", "f16": "e", "bf16": "H", "u128": "QQ", "i128": "qq"}
 
-# Of floats: the bits of the fraction, and the digits that tell all numbers apart.
+# For floats: the bits of the fraction, and the digits that distinguish all numbers.
 FLOATS = {"f16": (10, 5), "bf16": (7, 4), "f32": (23, 9), "f64": (52, 17)}
 
 

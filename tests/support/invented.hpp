@@ -1,4 +1,4 @@
-// Machines that nobody has, and what every plan for them must keep.
+// Invented machines, and the invariants of every plan for them.
 #pragma once
 
 #include <algorithm>
@@ -62,8 +62,8 @@ inline void add_gpu(Machine& machine, std::uint64_t memory_bytes = 80 * kGiB) {
   return std::to_string(bytes / kMiB) + "M";
 }
 
-// What host memory a merge of `runs` runs takes beside the arena: a block of each run, the buffers,
-// and all fences of `elements` keys.
+// The host memory that a merge of `runs` runs takes in addition to the arena: a block of each run,
+// the buffers, and all fences of `elements` keys.
 [[nodiscard]] inline std::uint64_t merge_heap_bytes(const Plan& plan, std::uint64_t runs,
                                                     std::uint64_t elements) {
   const std::uint64_t block = round_up(plan.run.block_elements * plan.element_bytes + 64, 4096);

@@ -1,4 +1,4 @@
-// Phases that nobody measured.
+// Invented measurements of phases.
 #pragma once
 
 #include <cstdint>
@@ -15,7 +15,7 @@ namespace gsort::test {
   return record;
 }
 
-// The stage moved `bytes` in the phase, at `rate` bytes a second at best; 0: nobody knows.
+// The stage moved `bytes` in the phase, at `rate` bytes a second at best; 0: unknown.
 inline void moved(PhaseRecord& phase, Stage stage, std::uint64_t bytes, double rate) {
   phase.stages[stage] = {1'000'000, 0, bytes, 100, bytes};
   phase.best_rates[stage] = rate;

@@ -34,10 +34,10 @@ struct ProcessResult {
 
 class ResumableSort {
  public:
-  // Of files with these bytes, in the order of their names.
+  // The files with these bytes, in the order of their names.
   explicit ResumableSort(const std::vector<Bytes>& inputs, KeyType type = KeyType::kU32);
 
-  // What the next process is asked for; resume, inputs and output are set.
+  // The request of the next process; resume, inputs and output are set.
   Options options;
   std::string engine = "cpu";
   unsigned devices = 0;           // by the plan for so many; the engine is not the CPU's

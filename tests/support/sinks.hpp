@@ -44,7 +44,7 @@ class CollectingSink final : public PieceSink {
     }
   }
 
-  // What was put, once everything has been; the first complaint otherwise.
+  // The bytes that were put, when all have been put; the first error otherwise.
   [[nodiscard]] const Bytes& bytes() const { return bytes_; }
   [[nodiscard]] std::string complaint() const {
     if (!complaint_.empty()) return complaint_;
@@ -67,8 +67,8 @@ class CollectingSink final : public PieceSink {
   std::string complaint_;
 };
 
-// As a stream does: holds a call back until all earlier pieces have been put, or until abandon().
-// Fails the piece that holds element `failing`; a failure wakes nobody: that is the engine's part.
+// Like a stream, holds a call back until all earlier pieces have been put, or until abandon().
+// Fails the piece that holds element `failing`; a failure wakes no thread: the engine must do that.
 class StreamSink final : public PieceSink {
  public:
   static constexpr const char* kFailure = "failed as the test wanted";

@@ -80,7 +80,7 @@ class ServedPipe {
   std::jthread server_;
 };
 
-// What fits one device, as one that several hold together.
+// A chunk that fits one device, as one that several hold together.
 void share_chunk(Plan& plan, const Machine& machine) {
   const bool can = plan.is<OneChunk>() && plan.engine == EngineKind::kCuda &&
                    !plan.job.element.records && plan.element_bytes <= 8 && machine.gpus.size() > 1;

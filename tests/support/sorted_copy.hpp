@@ -1,4 +1,4 @@
-// What every result is compared with: std::sort of a copy of the raw keys, as numbers of their C++
+// The reference for every result: std::sort of a copy of the raw keys, as numbers of their C++
 // type. Shares nothing with gsort's key maps.
 #pragma once
 

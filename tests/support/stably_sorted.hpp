@@ -1,4 +1,4 @@
-// What sorts of records are compared with: std::stable_sort by their normalised keys.
+// The reference for sorts of records: std::stable_sort by their normalised keys.
 #pragma once
 
 #include <algorithm>

@@ -139,7 +139,7 @@ class StdMergeLane final : public MergeLane, public StoredMerger {
     return nullptr;
   }
 
-  // Slices that are not sorted are nobody's fault here: blocks may have been damaged on purpose.
+  // Unsorted slices are not a fault of the caller: a test may have damaged blocks.
   void merge_stored(std::span<const std::uint64_t> slice_counts, std::span<const StoredKeys> pieces,
                     std::uint64_t position, KeyForm form, PieceSink& sink) override {
     const std::uint64_t total =

@@ -115,7 +115,7 @@ TEST_F(KeptRates, OfADamagedFileAreNoneAndTheFileIsNamed) {
 TEST_F(KeptRates, AreNotReadFromWhatIsNoFile) {
   fs::create_directories(folder_ / "cache/gsort");
   ASSERT_EQ(::mkfifo(name().c_str(), 0600), 0);
-  EXPECT_EQ(file().read(problem_), Rates{});  // and nobody waits for a writer, or a reader
+  EXPECT_EQ(file().read(problem_), Rates{});  // and no call waits for a writer, or a reader
   EXPECT_THROW(file().write({0.5e9, {}, {}}), Error);
   fs::remove(name());
   fs::create_directory(name());

@@ -32,8 +32,8 @@ struct Unmounting {
   ~Unmounting() { ::umount2(path.c_str(), MNT_DETACH); }
 };
 
-// What was written of a part whose process was killed needs no room a second time. Needs the right
-// to mount.
+// The written bytes of a part whose process was killed need no room again. Needs the right to
+// mount.
 TEST(Take, AgainNeedsRoomForWhatIsMissingOnly) {
   const io::test::TempFolder disk;
   if (::mount("none", disk.path().c_str(), "tmpfs", 0, "size=5M") != 0) {

@@ -138,7 +138,7 @@ TYPED_TEST(FingerprintOf, TellsAllTriplesOfSmallKeysApart) {
   EXPECT_EQ(seen.size(), made);
 }
 
-// What a fault does to two keys x and y; false where the keys would stay the same.
+// The effect of a fault on two keys x and y; false if the keys would not change.
 using Damage = bool (*)(std::uint64_t& x, std::uint64_t& y);
 
 bool swap_low_halves(std::uint64_t& x, std::uint64_t& y) {

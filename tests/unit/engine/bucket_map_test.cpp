@@ -181,7 +181,7 @@ TYPED_TEST(BucketMapOf, FewFarKeysAreLeftToTheOutermostCells) {
   this->expect_monotone(map, this->probes(sample));
 }
 
-// What is drawn from a sorted input: 64 stretches of it, and nothing between them.
+// The sample of a sorted input: 64 stretches of it, and no keys between them.
 TYPED_TEST(BucketMapOf, ASampleInClustersFillsBucketsAboutEqually) {
   constexpr std::size_t kPlaces = 64;
   constexpr std::size_t kKeys = 1'000'000;

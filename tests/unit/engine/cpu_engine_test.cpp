@@ -1,4 +1,4 @@
-// What only the CPU engine promises; the rest is in chunk_test.cpp and merge_test.cpp.
+// The guarantees of only the CPU engine; the rest is in chunk_test.cpp and merge_test.cpp.
 #include "engine/cpu/cpu_engine.hpp"
 
 #include <gtest/gtest.h>

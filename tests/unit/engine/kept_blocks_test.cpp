@@ -119,7 +119,7 @@ TYPED_TEST(KeptBlocksOf, AreEmptyAfterTheyWereCleared) {
   EXPECT_EQ(this->keys(), (std::vector<TypeParam>{1, 2, 3, 4}));
 }
 
-// Of blocks that overlap each other it depends on the threads which ones are kept; never are two.
+// If blocks overlap each other, the threads decide which one is kept, but never two.
 TYPED_TEST(KeptBlocksOf, NeverOverlapWhenManyThreadsKeep) {
   constexpr std::size_t kThreads = 4;
   std::vector<std::vector<TypeParam>> blocks;

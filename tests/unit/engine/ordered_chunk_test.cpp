@@ -198,7 +198,7 @@ TEST_P(OrderedChunksOfEngine, AreSortedInEveryShapeAndOrder) {
   }
 }
 
-// As for pipes, whose first block is the sample, and for samples that help nobody.
+// Samples as for pipes, whose first block is the sample, and useless samples.
 TEST_P(OrderedChunksOfEngine, AreSortedWhateverTheSampleSaid) {
   for (const KeyType type : {KeyType::kU32, KeyType::kI64}) {
     const KeyFormat format{type, false, false};

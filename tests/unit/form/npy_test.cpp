@@ -45,7 +45,7 @@ TEST(Npy, HasNumbersThatNumPyLacksAsBytes) {
 
 TEST(Npy, ReadsTheHeadersItMakes) {
   for (const KeyType type : kAllKeyTypes) {
-    // Of other types the header says the plain one with the same numbers, or that these are bytes.
+    // For other types, the header has the plain type of the same numbers, or that of bytes.
     if (type == KeyType::kTime64 || type == KeyType::kBF16) continue;
     if (gsort::bytes_of(type) > 8) continue;
     for (const bool big_endian : {false, true}) {

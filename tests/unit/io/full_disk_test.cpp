@@ -1,5 +1,5 @@
 // Disks that are really full: small tmpfs mounts. Needs the right to mount; says so where it is
-// missing. What is left of it without that right is in fault_loop_test.cpp.
+// missing. Tests that do not need that right are in fault_loop_test.cpp.
 #include <algorithm>
 #include <cerrno>
 

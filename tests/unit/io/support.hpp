@@ -1,4 +1,4 @@
-// What the tests of io share: a folder that cleans up after itself, files as vectors, faults for a
+// Shared by the tests of io: a folder that cleans up after itself, files as vectors, faults for a
 // scope.
 #pragma once
 

@@ -228,7 +228,7 @@ TEST_P(AllocationsInC, FailInACheck) {
       [](bool) { return std::string(); });
 }
 
-// Of every kind of output: an old one stays after an error, and no file is left.
+// For every kind of output: an old one stays after an error, and no file is left.
 TEST_P(AllocationsInC, FailInASortOfEachKind) {
   const std::vector<const char*> kinds[] = {
       {"--format=bin:text"},

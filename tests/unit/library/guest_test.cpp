@@ -183,7 +183,7 @@ int status_of_fork(const std::function<void()>& sort) {
 }
 
 // A child keeps the locks of AddressSanitizer's allocator that other threads held during the fork.
-// Nobody releases them, so the first allocation of the child may wait forever.
+// No thread releases them, so the first allocation of the child may wait forever.
 #ifdef __SANITIZE_ADDRESS__
 constexpr bool kMayForkDuringSorts = false;
 #else

@@ -198,7 +198,7 @@ TEST(CheckOrder, EndsWithAnErrorWhenTheFileHasGrownSinceItWasOpened) {
   EXPECT_EQ(of_sum.reason(), "the file grew while it was read");
 }
 
-// Of two bytes: a key, and behind it what is not compared.
+// Records of two bytes: a key, and a byte that is not compared.
 TEST(CheckOrder, ComparesRecordsByTheirKeysAndCountsThemByTheirBytes) {
   const ElementFormat format{{}, RecordFormat{2, {{0, 1, KeyType::kU8, false, false}}}};
   constexpr std::uint64_t kRecords = 3 * (256 << 10) / 2;  // three blocks

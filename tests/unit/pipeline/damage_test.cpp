@@ -149,7 +149,7 @@ INSTANTIATE_TEST_SUITE_P(Losses, UnprovenEngine, testing::Values(kLies[0], kLies
 INSTANTIATE_TEST_SUITE_P(Lies, LyingEngine, testing::ValuesIn(kLies),
                          [](const auto& lie) { return std::string(lie.param.name); });
 
-// Where pieces wait for those in front of them, nobody must wait for one that never comes.
+// Where pieces wait for earlier ones, no thread must wait for one that never comes.
 struct NamedOutput {
   const char* name;
   void (*choose)(SortRequest& request);

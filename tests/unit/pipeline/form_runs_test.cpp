@@ -27,7 +27,7 @@ Keys random_keys(std::size_t count) {
   return keys;
 }
 
-// Of so many devices, each with three lanes.
+// A plan for this many devices, each with three lanes.
 Plan plan_of_devices(unsigned devices, std::uint64_t chunk_elements) {
   Plan plan;
   plan.job.element.key = {KeyType::kU32, false, false};
@@ -109,7 +109,7 @@ class Formation {
   io::RunStore store_{{folder_.path()}, plan_.element_bytes, short_blocks()};
 };
 
-// Who resumes a sort reads again what no run holds, by its place in the input.
+// A resumed sort reads the elements again that no run holds, by their place in the input.
 TEST(FormRuns, KeepsRunsOfElementsThatFollowEachOther) {
   Keys input(2'000'000);
   std::iota(input.begin(), input.end(), 0U);

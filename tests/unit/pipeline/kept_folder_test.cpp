@@ -24,7 +24,7 @@ constexpr std::uint64_t kBlockElements = 100;
 
 enum class Use : std::uint8_t { kResume, kShare, kRank };
 
-// What the folder holds.
+// The content of the folder.
 struct Held {
   bool is_there = false;
   bool is_committing = false;

@@ -38,7 +38,7 @@ constexpr std::array kChunkCalls{Call::kBegin, Call::kAcquire, Call::kAdd, Call:
                                  Call::kPutChunk};
 constexpr std::array kPartCalls{Call::kLoad, Call::kPutPart};
 
-// What fails, of the calls on one device.
+// The call that fails on one device.
 struct Fault {
   Call call = Call::kBegin;
   std::uint64_t nth = 1;
@@ -253,7 +253,7 @@ class DeviceEngine final : public Engine {
   std::optional<test::EngineUnderTest> engine_;  // of the lanes that there are
 };
 
-// What was done again, in all sorts.
+// The repeated work of all sorts.
 struct Again {
   int sorts = 0;
   int chunks = 0;

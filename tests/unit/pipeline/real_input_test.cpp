@@ -1,5 +1,5 @@
-// Integers that nobody made up: what tools/dump_system finds on the machine at hand, sorted with
-// and without spilling.
+// Real integers: those that tools/dump_system finds on this machine, sorted with and without
+// spilling.
 #include <cstdlib>
 #include <filesystem>
 #include <string>

@@ -1,5 +1,5 @@
-// Sorts of which something else than all elements comes out: one of each key, the first N,
-// positions. What comes out is what std::sort and std::unique of a copy say.
+// Sorts whose result is not all elements: one of each key, the first N, positions. The result is
+// that of std::sort and std::unique of a copy.
 #include <algorithm>
 #include <array>
 #include <cstring>

@@ -1,5 +1,5 @@
-// Sorts that end before their time, at every run and in every merge, and are gone on with: the
-// bytes are those of a sort that nobody disturbed, and at most the run in the making is made anew.
+// Sorts that end early, at every run and in every merge, and are continued: the bytes are those of
+// an undisturbed sort, and at most the unfinished run is made again.
 #include "pipeline/run_folder.hpp"
 
 #include <filesystem>
@@ -376,7 +376,7 @@ TEST(RunFolder, LeavesAFolderThatWasThere) {
   EXPECT_TRUE(std::filesystem::is_empty(sort.folder()));
 }
 
-// What happens between two processes, and what the second one says.
+// The change between two processes, and the message of the second one.
 struct Change {
   const char* says;
   std::function<void(ResumableSort&)> make;

@@ -1,5 +1,5 @@
 // Whole sorts under budgets so small that they spill, on engines that tell the truth: every way in,
-// every way out, every fan-in. What comes out is std::sort of what went in.
+// every way out, every fan-in. The result is std::sort of the input.
 #include "pipeline/sort_job.hpp"
 
 #include <atomic>
@@ -235,7 +235,7 @@ TEST(SortsWithADeviceTier, KeepRunsOnSeveralDevices) {
   EXPECT_EQ(result.outcome.spilled_bytes, 0U);
 }
 
-// Of keys in chunks of 4,200, of which 1,024 fill a block, by four readers.
+// A sort of keys in chunks of 4,200, of which 1,024 fill a block, by four readers.
 SortRequest request_of_small_chunks(unsigned devices, std::uint64_t elements) {
   SortRequest request = request_on_device(1'000);
   request.format = {KeyType::kU64, false, false};
@@ -271,7 +271,7 @@ TEST(SortsOnDevices, FillChunksSideBySide) {
 }
 
 // The thread that adds the first block is held until others have added more than the chunk has room
-// for: nobody waits for the end of a chunk before the next one is filled.
+// for: no thread waits for the end of a chunk before the next one is filled.
 class HoldingEngine final : public test::ForwardingEngine {
  public:
   HoldingEngine(std::unique_ptr<Engine> engine, std::atomic<bool>& is_late)

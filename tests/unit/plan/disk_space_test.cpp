@@ -108,7 +108,7 @@ TEST(DiskSpace, CountsOutputsOfSeveralProcessesOnce) {
   EXPECT_EQ(files_in_memory(plan, machine), 100 * kMiB);
 }
 
-// Nobody gave a size: the sort takes half of what the output leaves.
+// Without a given size, the sort takes half of the memory that the output leaves.
 TEST(DiskSpace, LeavesMemoryToAnOutputInATmpfs) {
   Machine machine = small_container(false, true);
   const Plan plan = test::plan_of(options_for(KeyType::kU64), machine);

@@ -183,7 +183,7 @@ TEST(BatchPlan, SortsArraysThatAreLargeOneAfterTheOther) {
   EXPECT_TRUE(plan_of_arrays(5'000'000'000, "1G", KeyType::kU8).is<CountKeys>());
 }
 
-// Of a pipe they may be all there is, and little.
+// For a pipe, they may be the whole, short content.
 TEST(BatchPlan, TakesLongArraysOfAPipeForAPipeWithoutArrays) {
   for (const std::uint64_t elements :
        {std::uint64_t{1} << 45, std::uint64_t{1} << 62, UINT64_MAX / 2, UINT64_MAX}) {

@@ -44,7 +44,8 @@ class GuidedCoRankOf : public testing::Test {};
 using KeyTypes = testing::Types<std::uint32_t, std::uint64_t>;
 TYPED_TEST_SUITE(GuidedCoRankOf, KeyTypes);
 
-// What a random key becomes: even, skewed to either end, few, equal, at both ends of the range.
+// The distributions of random keys: even, skewed to either end, few, equal, at both ends of the
+// range.
 template <class Key>
 using Shape = Key (*)(Key);
 template <class Key>

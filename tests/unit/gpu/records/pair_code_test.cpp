@@ -105,7 +105,7 @@ TYPED_TEST(PrefixCodes, OrderWordsByKeysUnlessTheyShareAPrefix) {
   });
 }
 
-// What the passes' speed is made of: as many upper bits as a word has room for.
+// The condition for fast passes: as many upper bits as a word has room for.
 TYPED_TEST(PrefixCodes, LeaveOutNoMoreThanTheyMust) {
   constexpr unsigned kPrefixBits = 32 - 11;
   this->visit_ranges([&](TypeParam least, TypeParam span) {

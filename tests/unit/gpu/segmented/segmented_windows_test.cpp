@@ -110,7 +110,7 @@ TEST(MiddleWindows, FitATile) {
   }
 }
 
-// What the block of a window does with the offsets of all arrays, from the window's first on.
+// The work of a window's block with the offsets of all arrays, from the window's first on.
 template <unsigned kRowWords, unsigned kTileRows, unsigned kShortKeys>
 void sort_window(const std::vector<std::uint64_t>& offsets, std::uint64_t first,
                  const std::vector<std::uint32_t>& input, std::vector<std::uint32_t>& output,

@@ -1,4 +1,4 @@
-// What is refused where nobody gave a type, and, as important, what is not.
+// Inputs that are refused without a given type, and, just as important, inputs that are not.
 #include "io/input/foreign_form.hpp"
 
 #include <array>

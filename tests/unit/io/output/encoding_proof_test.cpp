@@ -111,7 +111,7 @@ TEST(EncodingProof, FindsEveryOtherMember) {
     damaged[member.size() / 2] ^= std::byte{16};
     EXPECT_FALSE(holds(codec, damaged, content));
   }
-  EXPECT_FALSE(holds(Codec::kZstd, test::zstd_frame(28, content), content));  // nobody reads it
+  EXPECT_FALSE(holds(Codec::kZstd, test::zstd_frame(28, content), content));  // not read
 }
 
 }  // namespace

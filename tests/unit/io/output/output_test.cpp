@@ -177,7 +177,7 @@ struct Stretch {
   std::size_t end;
 };
 
-// What a writer that goes wrong would make of an output of 30,000 bytes.
+// The writes of a faulty writer for an output of 30,000 bytes.
 struct Lie {
   const char* what;
   std::vector<Stretch> written;

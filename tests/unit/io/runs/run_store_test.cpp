@@ -448,7 +448,7 @@ TEST(RunStore, KeepsRunsInMemoryWhileThereIsRoom) {
   EXPECT_EQ(read_back<std::uint64_t>(second, 7, 49'000, scratch.bytes()),
             std::vector(many.begin() + 7, many.begin() + 49'000));
 
-  // What is given back takes the next run.
+  // The space that is given back holds the next run.
   first = io::Run();
   const std::uint64_t written = store.bytes_written();
   const io::Run third = store_run(store, few, 3000);

@@ -184,7 +184,7 @@ TEST(StoredRun, WithPiecesMissingIsNone) {
   EXPECT_EQ(error.kind(), ErrorKind::kCorrupt);
 }
 
-// What an engine packed wrongly is refused before it gets a checksum.
+// Wrongly packed keys of an engine are refused before they get a checksum.
 TEST(StoredRun, TakesNoPayloadsOfTheWrongForm) {
   const TempFolder folder;
   const auto keys = keys_within<std::uint32_t>(20, 1'000);

@@ -27,7 +27,7 @@ using test::write_file;
 
 constexpr const char* kOfFile = "system.posix_acl_access";
 constexpr const char* kOfFolder = "system.posix_acl_default";
-constexpr std::uint32_t kNobody = 0xffffffff;  // where an entry names nobody
+constexpr std::uint32_t kNobody = 0xffffffff;  // if an entry names no user
 
 struct Entry {
   std::uint16_t who;
@@ -57,7 +57,7 @@ bool give(const std::string& path, const char* name, const AccessList& list) {
   return ::setxattr(path.c_str(), name, list.data(), list.size(), 0) == 0;
 }
 
-// What a file is, for all who may do something with it.
+// The rights of a file, for all users of it.
 struct Rights {
   mode_t mode = 0;
   AccessList list;

@@ -70,7 +70,7 @@ TEST(RemovedOnSignalDeathTest, AreForgottenWithTheName) {
   EXPECT_EQ(folder.entries().size(), 2U);
 }
 
-// Also with files that nobody has listed: NFS gives an open file that is removed a new name.
+// Also with unlisted files: NFS gives an open file a new name when it is removed.
 TEST(RemovedOnSignalDeathTest, FoldersGoWithAllTheirFiles) {
   const TempFolder folder;
   constexpr int kFiles = 300;  // more names than are read at once

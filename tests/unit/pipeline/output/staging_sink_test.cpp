@@ -117,7 +117,7 @@ TEST_F(StagingBeforeProof, ProvesWhatIsPutAndWritesItLater) {
   EXPECT_EQ(proof_.output().count, kCount) << "nothing is proven twice";
 }
 
-// What is in the buffer is what is written, so what a piece was before does not matter.
+// The buffer's content is written, so the content of a piece before does not matter.
 TEST_F(StagingBeforeProof, ProvesTheMemoryThatIsWritten) {
   put(0, kCount);
   numbers_.assign(kCount, 0);

@@ -23,7 +23,7 @@ Bytes bytes_of_text(const std::string& text) {
   return {raw.begin(), raw.end()};
 }
 
-// What comes out of `records` in pieces of `piece` records, which must pass the proof.
+// The result for `records` in pieces of `piece` records, which must pass the proof.
 Bytes unique_of(const std::string& records, std::size_t piece, std::uint64_t distinct) {
   const Bytes input = bytes_of_text(records);
   Proof proof({{}, kFormat}, true, nullptr, OrderKind::kStrict);

@@ -47,7 +47,7 @@ void put_in_pieces(PieceSink& sink, const Bytes& keys, std::size_t piece_keys) {
   }
 }
 
-// What comes out of `keys`, which must pass the proof.
+// The result for `keys`, which must pass the proof.
 Bytes unique_of(const std::vector<std::uint32_t>& keys, std::size_t piece_keys,
                 std::uint64_t distinct) {
   const Bytes input = bytes_of_keys(keys);

@@ -91,7 +91,7 @@ TEST(OrderLedger, RemembersTheFirstDisorderAndTheLastKey) {
   EXPECT_EQ(ledger.equal_borders(), 0U);
 }
 
-// Of both borders of a stretch that closes a gap.
+// For both borders of a stretch that closes a gap.
 TEST(OrderLedger, NamesTheLowerOneOfTwoBordersThatAreWrong) {
   OrderLedger<std::uint64_t> ledger;
   EXPECT_EQ(ledger.add(0, 10, 5, 6), OrderLedger<std::uint64_t>::kInOrder);
@@ -107,7 +107,7 @@ TEST(OrderLedger, TakesTheLeastAndTheGreatestKey) {
   EXPECT_EQ(ledger.add(2, 3, 0, 0), 2U);
 }
 
-// What happens when `input` is read and `output` is written in two pieces, the second first.
+// The result if `input` is read and `output` is written in two pieces, the second first.
 std::optional<ErrorKind> verdict(const Bytes& input, const Bytes& output, bool enabled = true) {
   try {
     Proof proof({kFormat, {}}, enabled);
@@ -312,7 +312,7 @@ TEST_F(ProofOf, CatchesWhatIsPutAtAnotherPlace) {
   }
 }
 
-// Of two bytes: a key, and behind it what rises while keys fall.
+// Records of two bytes: a key, and a byte that rises while keys fall.
 TEST(ProofOfRecords, ComparesTheirKeysAtTheBordersOfPieces) {
   const RecordFormat format{2, {{0, 1, std::nullopt, false, false}}};
   const auto put = [&](const std::string& first, const std::string& second) {

@@ -47,7 +47,7 @@ class ProofOfShares : public testing::Test {
              {2'000, cut(sorted_, 2'000, 7'000)}}};
   }
 
-  // What a share has seen, its output in two pieces.
+  // The proof of a share, its output in two pieces.
   static ProofSummary seen(const Bytes& read, const Written& written, bool enabled = true) {
     Proof proof({kFormat, {}}, enabled);
     proof.add_input(read);

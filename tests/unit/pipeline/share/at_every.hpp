@@ -1,4 +1,4 @@
-// What other processes may do at any moment of a call under test.
+// Actions of other processes at any moment of a call under test.
 #pragma once
 
 #include <cstdint>

@@ -282,7 +282,7 @@ TEST_F(Joined, IsReadAgainOnlyIfTheSystemSaysThatItChanged) {
   leave_records();
   (void)join_parts(output_, 2);
   PartRecord joined = read_part(place_, joined_name("out")).value();
-  ++joined.content.first;  // nobody looks at it
+  ++joined.content.first;  // not checked
   io::write_record(place_, joined_name("out"), encode_part(joined));
   EXPECT_TRUE(is_joined(place_, records_[1]));
   std::filesystem::permissions(output_, std::filesystem::perms::owner_all);

@@ -80,7 +80,7 @@ class StoredRuns {
 
   [[nodiscard]] std::uint64_t total() const { return total_; }
 
-  // What one block of each run takes to read, in bytes.
+  // The bytes of one block of each run.
   [[nodiscard]] std::uint64_t bytes_of_a_block_each() {
     const std::uint64_t before = store_.bytes_read();
     std::vector<std::byte> keys(block_elements_ * sizeof(Key));
@@ -178,7 +178,7 @@ TYPED_TEST(PartSplitterOf, LeavesNoKeyOnBothSidesWhereThatIsAsked) {
   }
 }
 
-// Of keys that are longer than what the fences hold of them.
+// Keys that are longer than their part in the fences.
 TEST(PartSplitter, LeavesNoRecordOnBothSidesWhereThatIsAsked) {
   using Record = std::array<std::uint8_t, 12>;
   const RecordFormat format{sizeof(Record), {{0, sizeof(Record), std::nullopt, false, false}}};
@@ -227,8 +227,8 @@ TEST(PartSplitter, SplitsRunsThatDoNotOverlap) {
   StoredRuns<std::uint32_t>(keys).expect_cuts(0, 1);
 }
 
-// Of keys that are spread evenly, a cut reads about one block of each run: blocks are of different
-// sizes here, which is the slack.
+// If keys are spread evenly, a cut reads about one block of each run; blocks have different sizes
+// here, hence the slack.
 template <class Key>
 void expect_few_reads() {
   StoredRuns<Key> runs(made<Key>({30'000, 30'000, 20'000, 30'000, 25'000, 30'000},
