@@ -41,8 +41,8 @@ enum class ResumeAccess : std::uint8_t {
   kRead,  // reads a folder that others have completed, without a lock; it must exist
 };
 
-// Who chose the folder's path. If gsort chose it, a link, or a folder of a user other than this one
-// and root, is an error.
+// The origin of the folder's path. If gsort chose it, a link, or a folder of a user other than this
+// one and root, is an error.
 enum class ResumePath : bool { kOfUser, kOfGsort };
 
 class ResumeFolder {

@@ -2,10 +2,10 @@
 // their place, from the most to the least significant key, and floats among them are folded, all at
 // once.
 //
-//   bytes     those that move by equally far, modulo the width, are moved together by a rotation
+//   bytes     a rotation moves all bytes that move equally far, modulo the width
 //   floats    x ^ (m - l): of each negative number m is the sign bit and l the least bit, so that
 //             m - l are all bits between them, which are flipped; the bits m stay, so that the same
-//             again gives x back. That all sign bits are flipped, too, is up to KeyMap::flip.
+//             again gives x back. KeyMap::flip also flips all sign bits.
 //
 // Example (u16 at 0, u16 at 2, u32 at 4, little endian, the most significant byte first): the raw
 // number holds DDCC bb aa, D the u32; wanted is aabbDDCC, D by 0 bytes after a rotation by 4:
@@ -26,7 +26,7 @@ struct TupleMap {
   static constexpr unsigned kBytes = sizeof(Key);
 
   Key taken[kBytes] = {};  // [n]: the bytes that move by n bytes towards the most significant one
-  Key sign_bits[3] = {};   // of floats of 16, 32 and 64 bits, where they are once moved
+  Key sign_bits[3] = {};   // of floats of 16, 32 and 64 bits, at their places after the move
 
   // The number of bytes by which the whole key is rotated, if the map does nothing else.
   [[nodiscard]] constexpr std::optional<unsigned> rotation() const {

@@ -1,9 +1,9 @@
 """Follows the hints of gsort's errors, word for word, in a copy of the folder of the test that met them.
 
 Every hint that a golden test meets has a row here: in FOLLOWED, how a user would change the command, or which command
-the hint spells out; in PROSE, why there is no command in it. A hint without a row fails the test. What is followed must
-end with status 0 (a check: 0 or 1), leave the inputs as they are unless they are also the output, and, where the
-command is a plain sort of one raw file, write what reference-sort writes. Some rows know more: what must come out.
+the hint spells out; in PROSE, why there is no command in it. A hint without a row fails the test. The command of a hint must
+end with status 0 (a check: 0 or 1), leave the inputs unchanged unless they are also the output, and, if it is a plain sort of
+one raw file, write the same as reference-sort. Some rows know more: what must come out.
 
 In the copy a wrapper stands for gsort: if gsort fails with a hint, the wrapper follows it, with the same input.
 """
@@ -248,7 +248,7 @@ def npy_of(numbers):
 
 
 def wanted_of_plain_sort(words, before, environment):
-    """What reference-sort makes of a call that names one raw file, perhaps a type and -r; else None."""
+    """The output of reference-sort for a call that names one raw file, perhaps a type and -r; else None."""
     options, operands = split_words(words)
     names = {long_name(option) for option in options}
     if len(operands) != 1 or names - {"--type", "--output", "--reverse", "--format"} or operands[0] not in before:
@@ -333,7 +333,7 @@ def wrapper():
 
 
 def problems_with(place, text, stderr):
-    """Of the hints in `stderr`, which the command `text` ended with. Nothing of the test's own folder is touched."""
+    """Runs the hints in `stderr`, with which the command `text` ended. The test's own folder is not touched."""
     hints = [hint for _, hint in messages_in(stderr)]
     problems = [f"tests/cli/hints.py has no row for the hint: {hint}" for hint in hints if row_of(hint) is None]
     wanted = {hint for hint in hints if isinstance(row_of(hint), tuple)}

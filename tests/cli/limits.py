@@ -149,7 +149,7 @@ def in_memory_group(place, mib: int) -> bool:
 
 
 def in_memory_folder_and_group(place, mib: int, *arguments: str) -> str:
-    """What a sort of 192 MiB says in a memory cgroup with a tmpfs: "sorted", "refused", or what is wrong."""
+    """The result of a sort of 192 MiB in a memory cgroup with a tmpfs: "sorted", "refused", or the fault."""
     memory = Path(tempfile.mkdtemp(dir="/dev/shm"))
     try:
         words = shlex.join(arguments).replace("MEMORY", str(memory))
@@ -279,7 +279,7 @@ def memory_for_dictionaries_stays_within_what_was_given(place):
 
 
 class DeviceMeter:
-    """What the driver says is in use of the memory of all devices that gsort may use, by everybody; NVML's own numbers."""
+    """The used memory of all devices that gsort may use, by all processes, as the driver reports it; NVML's own numbers."""
 
     class Memory(ctypes.Structure):
         _fields_ = [("total", ctypes.c_ulonglong), ("free", ctypes.c_ulonglong), ("used", ctypes.c_ulonglong)]

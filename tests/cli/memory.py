@@ -1,6 +1,6 @@
 """Does -S hold? Runs every feature with several values of -S and compares the peak of resident memory with the promise:
-SIZE, or the least that the help names, if that is more. What does not fit must be refused before an input is read, and the
-size that the refusal names must then do."""
+SIZE, or the least that the help names, if that is more. A sort that does not fit must be refused before an input is read, and
+the size in the message must then suffice."""
 
 import argparse
 import os

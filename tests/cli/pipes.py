@@ -17,7 +17,7 @@ def cpu_seconds(process) -> float:
 
 
 def cpu_while_blocked(process) -> float:
-    """What the process uses while nobody does anything at the other end."""
+    """The processor time of the process while nothing happens at the other end."""
     wait_until_still(process)
     before = cpu_seconds(process)
     time.sleep(BLOCKED_SECONDS)

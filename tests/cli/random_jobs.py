@@ -88,7 +88,7 @@ class Job:
         return [element for elements in self.inputs for element in elements]
 
     def wanted(self) -> bytes:
-        """What is to come out of a sort."""
+        """The expected result of a sort."""
         elements, step = self.all(), self.array or sys.maxsize
         if self.argsort:
             return self.positions(elements)
@@ -156,7 +156,7 @@ def random_columns(rng: random.Random) -> tuple[int, int, list[Key], list[str]]:
 
 
 def random_elements(rng: random.Random, size: int, count: int) -> list[bytes]:
-    """Of many values, or of so few that most are equal, in any of which prefixes may agree."""
+    """Random bytes with many values, or so few that most are equal; prefixes may agree in both."""
     values = rng.choice([1, 2, 3, 256])
     alike = rng.choice([0, 0, size // 2])
     if values == 256 and not alike:
@@ -249,7 +249,7 @@ class Runner:
         return names, stdin
 
     def run(self, seed: int, large: bool) -> str | None:
-        """What went wrong with the job of this seed."""
+        """The fault of the job of this seed."""
         rng = random.Random(seed)
         job = random_job(rng, large, random.Random(-seed - 6).random() < 0.1)  # so that other jobs stay as they are
         for path in self.folder.iterdir():

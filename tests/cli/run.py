@@ -89,7 +89,7 @@ def file_fingerprint(path: Path) -> str:
 
 
 def fingerprints(folder: Path) -> dict[str, str]:
-    """What is in a folder, by content; also names of links and of what is no file."""
+    """The files of a folder, by content; also the names of links and of other entries."""
     found = {}
     for path in sorted(folder.rglob("*")):
         name = str(path.relative_to(folder))

@@ -354,8 +354,8 @@ def sigusr1_asks_for_a_status_line(place):
 
 
 def sort_on_terminal(place, *arguments, ends_once, **variables) -> str:
-    """What a terminal shows while a pipe feeds gsort until `ends_once`, told what is shown so far and for how many
-    seconds, is true."""
+    """The text of a terminal while a pipe feeds gsort, until `ends_once` is true, which gets the text so far and the
+    seconds."""
     ours, theirs = pty.openpty()
     place.environment.update(variables)
     process = start(place, "-t", "u64", "-o", "out", *arguments, stdin=subprocess.PIPE, stderr=theirs)

@@ -1,4 +1,4 @@
-"""Command-line tests against somebody who plants things, and against sizes that nobody has."""
+"""Command-line tests against somebody who plants things, and against absurd sizes."""
 
 import os
 import stat
@@ -21,7 +21,7 @@ def the_mode_of_a_new_output_is_what_the_umask_leaves(place):
 
 
 def access_list(*entries: tuple[int, int]) -> bytes:
-    """Of the owner (1), the group (4) and all others (32): as the kernel takes it."""
+    """The list of the owner (1), the group (4) and all others (32), as the kernel takes it."""
     return struct.pack("<I", 2) + b"".join(struct.pack("<HHI", who, what, 2**32 - 1) for who, what in entries)
 
 

@@ -79,7 +79,7 @@ class Sort:
         return ["out"] if self.own is None else [f"out-{part}" for part in range(self.parts)]
 
     def steps(self) -> list[list[list[str]]]:
-        """What may run at once, in the order of what may not."""
+        """The commands that may run at once, in the order of those that may not."""
         return [[self.form(i) for i in range(self.shares)], [self.take(i) for i in range(self.parts)], [self.join()]]
 
     def require_output(self, what: str) -> None:

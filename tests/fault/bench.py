@@ -30,7 +30,7 @@ def add_arguments(parser):
 
 
 def why_no_gpu(options) -> str:
-    """What gsort says when it is told to use one; empty if there is one."""
+    """The message of gsort if it must use one; empty if there is one."""
     command = [options.bin / "gsort", "--engine=cuda", "--explain", "-t", "u32", "-o", "/dev/null"]
     done = subprocess.run(command, stdin=subprocess.DEVNULL, capture_output=True, text=True)
     if done.returncode not in (0, 2):
@@ -46,7 +46,7 @@ def gpu_is_expected() -> bool:
 
 
 def print_stacks(pid: int):
-    """What each thread of a process waits for, where there is a debugger."""
+    """The call for which each thread of a process waits, if there is a debugger."""
     if shutil.which("gdb"):
         with contextlib.suppress(subprocess.TimeoutExpired):
             subprocess.run(["gdb", "-batch", "-p", str(pid), "-ex", "thread apply all backtrace 16"],
@@ -88,7 +88,7 @@ class Bench:
         self.stack.close()
 
     def files(self) -> dict:
-        """All files but the output, with what changes when they do: nobody can set the last of them."""
+        """All files but the output, with the facts that change when they do: no program can set the last of them."""
         outputs = {*self.outs, self.outs[0].parent}
         return {path: (path.stat().st_size, path.stat().st_mtime_ns, path.stat().st_ctime_ns)
                 for folder in self.folders for path in folder.rglob("*") if path not in outputs}
@@ -134,8 +134,8 @@ class Bench:
                 stdout if self.sort.to_pipe else self.output())
 
     def output(self) -> bytes:
-        """Of parts all, one behind the other; none at all are what was there before. Of several sorts the same; if one of
-        them has kept its old output, the others may, too."""
+        """All parts, one after the other; without any, the old output. The same for several sorts; if one of them has kept its
+        old output, the others may, too."""
         there = [part for part in self.outs if part.exists()]
         if self.sort.parts and len(there) < len(self.outs):
             return f"only {len(there)} of the parts".encode() if there else self.old
@@ -163,8 +163,7 @@ class Bench:
         return self.sort.to_pipe or output in (self.old, self.wanted)
 
     def resumed(self) -> list[str]:
-        """What is wrong with the sort that goes on with the runs that are there. An empty folder may be left: nobody can
-        know any more who made it."""
+        """The fault of the sort that continues with the existing runs. An empty folder may be left: its maker is unknown."""
         folder = self.place.work / self.sort.resumes if self.sort.resumes else None
         if not folder or not folder.exists():
             return []
@@ -176,7 +175,7 @@ class Bench:
         return []
 
     def changes(self) -> list[str]:
-        """What has happened to files that are none of the output's; removes what was left."""
+        """The fault of files other than the output; removes files that were left."""
         problems = self.resumed()
         now = self.files()
         changed = [str(path) for path in self.before | now if self.before.get(path) != now.get(path)]

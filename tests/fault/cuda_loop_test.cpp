@@ -134,14 +134,14 @@ bool wants_every_fault() {
 }
 
 // The calls that fail.
-struct Share {
+struct FailingCalls {
   std::uint64_t first = 1;
   std::uint64_t step = 1;
 };
 
-Share share() {
+FailingCalls share() {
   const char* const text = std::getenv("GSORT_FAULT_SHARE");
-  Share share;
+  FailingCalls share;
   if (!wants_every_fault() || text == nullptr) return share;
   char rest = 0;
   const int read = std::sscanf(text, "%" SCNu64 "/%" SCNu64 "%c", &share.first, &share.step, &rest);

@@ -1,5 +1,5 @@
 """A gsort that damages, now and then, what the real one has made, or how it tells of it: what planted.py puts in the place
-of gsort. All other calls are the real one's own. Each kind is one way to be wrong with nobody noticing."""
+of gsort. All other calls are the real one's own. Each kind is one way to be wrong without notice."""
 
 import ctypes
 import os
@@ -31,7 +31,7 @@ class Call:
         return int(record[1]) if record else forms.bytes_of(kind) if kind else 8
 
     def elements(self) -> list[bytes]:
-        """Of an output of raw elements; none if it is another one, or there is none."""
+        """The keys of an output of raw elements; none if it is another one, or there is none."""
         text = " ".join(self.words)
         if self.status != 0 or "--compress" in text or re.search(r"--format=\w+:(text|npy)", text):
             return []

@@ -1,5 +1,5 @@
 #!/usr/bin/env python3
-"""What GNU sort does in the experiments that gsort's promises are tested with; a line for each. Needs root. No test.
+"""Runs GNU sort in the experiments that test gsort's guarantees, and prints a line for each. Needs root. No test.
 
  kill      SIGKILL at random times
  in_place  the same, with the output over the input

@@ -1,5 +1,5 @@
 #!/usr/bin/env python3
-"""What is left of a sort, and of its output, where the surroundings are not the usual ones: an input that grows while the
+"""Tests the remains of a sort, and its output, in unusual surroundings: an input that grows while the
 output is synced, a file system like NFS, signals there, and outputs that are written into the file that is there.
 
 Usage: places.py --bin DIR --shim FILE [CASE...]

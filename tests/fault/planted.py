@@ -64,7 +64,7 @@ def make_bin(folder: Path, options, kind: str) -> Path:
 
 
 def problem_with(options, kind: str) -> str | None:
-    """What is wrong with the soak's report."""
+    """The fault of the soak's report."""
     with tempfile.TemporaryDirectory(prefix="gsort-planted-") as name:
         folder = Path(name)
         (folder / "bin").mkdir()

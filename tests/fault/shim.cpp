@@ -17,10 +17,10 @@
 // "on": later calls fail, too.
 //
 // Only a program named gsort meets it, none that calls gsort. Calls count from the start of main:
-// what libraries do before is not the program's, nor is what the CUDA driver reads and writes: it
-// waits for ever for the answer of a read(2) that failed. close really closes before it fails, as
-// the kernel does. What glibc does inside itself (stdio) goes past this. Read next: faults.py,
-// which drives it.
+// earlier calls of libraries do not count, nor do reads and writes of the CUDA driver, which waits
+// forever after a read(2) that failed. close really closes before it fails, as the kernel does.
+// Calls inside glibc (stdio) do not pass through this library. Read next: faults.py, which drives
+// it.
 #include <algorithm>
 #include <atomic>
 #include <cerrno>

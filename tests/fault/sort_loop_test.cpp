@@ -1,11 +1,10 @@
 // The fault loop over whole sorts: command lines of every strategy, run inside this process with
 // the Nth call of every kind failing, N = 1, 2, ... until a run is clean. Each time either the
-// output holds what std::sort makes of the input, or there is an Error that names operation and
-// path, the old output is intact, and the folders are as they were; what a sort that can be resumed
-// has left, it goes on with. Of a sort by several processes (--form, --take, --join), each command
-// is given again after the error, and then the others.
-// By default, the test tries half of a few errors, chosen by a printed seed (support/some_of.hpp),
-// and N grows in strides; with GSORT_EVERY_FAULT, it tries all.
+// output is that of std::sort, or there is an Error that names operation and path, the old output
+// is intact, and the folders are unchanged; a sort that can be resumed continues. In a sort by
+// several processes (--form, --take, --join), the command that failed is repeated, and then the
+// others follow. By default, the test tries half of a few errors, chosen by a printed seed
+// (support/some_of.hpp), and N grows in strides; with GSORT_EVERY_FAULT, it tries all.
 #include <algorithm>
 #include <array>
 #include <cerrno>
@@ -223,8 +222,7 @@ class Place {
     if (error) expect_well_formed(*error);
   }
 
-  // Files left by a sort that can be resumed are those that it needs. Its folder may be left,
-  // empty.
+  // A sort that can be resumed leaves only files that it needs. Its empty folder may be left.
   void expect_resumed() const {
     if (first_.entries().empty()) return;
     const std::optional<Error> error = sort();

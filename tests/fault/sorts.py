@@ -122,7 +122,7 @@ def small(kind: str, *options: str, **more) -> Sort:
 
 
 def compressed(codec: str) -> Sort:
-    """Of an input in the codec, cut into arrays that are sorted each for itself: not sorted as a whole."""
+    """Arrays of an input in the codec, each sorted separately: the whole is not sorted."""
     return Sort("gsort-gen -t u32 -d zipf -n 100003 -o in.u32; "
                 f"gsort --batch-elements=1000 --compress={codec} in.u32 -o in.u32.packed",
                 ["-t", "u32", "in.u32.packed"], sorted_keys("in.u32"))
@@ -196,7 +196,7 @@ def on_gpu(sort: Sort, *options: str) -> Sort:
 
 
 def gpu_sorts() -> dict[str, Sort]:
-    """By the CUDA engine. What of the device's memory is theirs makes them spill, or not."""
+    """By the CUDA engine. Their part of the device's memory decides whether they spill."""
     spill = "--gpu-memory=32M"
     return {
         "gpu_one_chunk": on_gpu(small("u32")),

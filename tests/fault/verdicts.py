@@ -81,7 +81,7 @@ def reason_of(fault) -> str:
 
 
 def problem_of(message: str, fault, on_gpu: bool) -> str | None:
-    """What is wrong with a sort that ends with this message after that fault was met; None: nothing is."""
+    """The fault of a sort that ends with this message after that injected fault; None if it is right."""
     first = message.partition("\n")[0]
     if on_gpu and fault.call in OF_DRIVER and NO_GPU.match(first):
         return None

@@ -1,7 +1,7 @@
 #!/usr/bin/env python3
 """Takes out one check of the proof after the other; a test must fail each time.
 
-What is a check is found by pattern, so that a new one is covered as soon as it is written: every
+Checks are found by pattern, so that a new one is covered as soon as it is written: every
 throw, if, comparison, truth value that is returned, and statement that notes what was seen, in the
 places that mutant_places.py names. All changes are built at once, in a copy of the source in a
 temporary folder, each behind a number; a test program is told by GSORT_MUTANT which one is in
@@ -141,7 +141,7 @@ def end_of_group(code, begin, pair):
 
 
 def regions(code, text):
-    """Of the functions, blocks or statements that begin with the text."""
+    """The places of the functions, blocks or statements that begin with the text."""
     return [region(code, found.start(), text) for found in re.finditer(re.escape(text), code)]
 
 
@@ -221,7 +221,7 @@ class Finder:
                                (match.end(1), 0, f" && !gsort::mutant::is({number}))")]
 
     def find_answers(self, begin, end):
-        """What functions return that say yes or no, where it is not a comparison."""
+        """The values that boolean functions return, if they are not comparisons."""
         says = [(match.start(), end_of_group(self.code, match.end() - 1, "{}"))
                 for match in re.finditer(r"\bbool [\w:]+\([^;{}]*\)[\w ]* \{", self.code)]
         for match in re.finditer(r"\breturn (?!true;|false;)([^;{}]+);", self.code):

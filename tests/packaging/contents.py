@@ -1,4 +1,4 @@
-"""What installed trees and packages hold, for run.py."""
+"""The contents of installed trees and packages, for run.py."""
 
 import gzip
 import re

@@ -1,5 +1,5 @@
 """The functions that headers declare and define elsewhere, and a program that takes the address of each, so that it
-links only against a library that shows them all. What this reader of C++ does not know is an exception, not a gap."""
+links only against a library that shows them all. C++ that this reader does not know raises an exception."""
 
 import re
 from dataclasses import dataclass
@@ -43,7 +43,7 @@ def split_at_top(text: str, separator: str) -> list[str]:
 
 
 def function_of(declaration: str, scope: str) -> Function | None:
-    """What a declaration that ends without a body declares, if that is a function."""
+    """The function that a declaration without a body declares, if it is one."""
     declaration = " ".join(declaration.split())
     if NO_FUNCTION.match(declaration) or re.search(r"= (default|delete|0)$", declaration):
         return None

@@ -132,13 +132,13 @@ def case_install(options, folder: Path) -> None:
 
 
 def pack(options, folder: Path) -> None:
-    """What cpack makes, in folder/packages. It builds nothing."""
+    """The packages of cpack, in folder/packages. It builds nothing."""
     os.umask(0o002)  # a common umask; modes in packages must not depend on it
     output_of("cpack", "--config", options.build / "CPackConfig.cmake", "-B", folder / "packages", cwd=folder)
 
 
 def soname(gsort: Path) -> str:
-    """Of the library of this version: STABILITY.md."""
+    """The soname of the library of this version: STABILITY.md."""
     (major, minor), = re.findall(r"^gsort (\d+)\.(\d+)", output_of(gsort, "--version"))
     return f"libgsort.so.{major}" if int(major) else f"libgsort.so.{major}.{minor}"
 

@@ -59,7 +59,7 @@ def array_on(driver, array, dtype=None):
 
 
 def on_host(driver, array):
-    """What the array holds when its stream has passed all work."""
+    """The content of the array when its stream has done all work."""
     facts = array.__cuda_array_interface__
     driver.cuStreamSynchronize(ctypes.c_void_p(facts["stream"]))
     result = numpy.empty(facts["shape"], facts["typestr"])
@@ -130,7 +130,7 @@ def segments_of(array):
 
 
 def stable_order(array, descending=False):
-    """Of each segment, from 0 on."""
+    """The indices of each segment, from 0 on."""
     ranks = [numpy.unique(segment, return_inverse=True)[1].astype("i8") for segment in segments_of(array)]
     return numpy.concatenate([numpy.argsort(-rank if descending else rank, kind="stable") for rank in ranks])
 
@@ -265,7 +265,7 @@ def test_empty_arrays_and_other_byte_orders(host_device):
 
 
 class DlpackArrayOf:
-    """What is asked of a result by a library that takes it over on a stream."""
+    """The calls on a result of a library that takes it over on a stream."""
 
     def __init__(self, result, stream):
         self.result, self.stream = result, stream

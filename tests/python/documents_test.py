@@ -39,7 +39,7 @@ def test_the_recipe_for_numpy():
 
 
 class Tasks(list):
-    """What an RDD of numbers does with a function, in this process."""
+    """Applies a function as an RDD of numbers does, in this process."""
 
     def foreach(self, function):
         for number in self:
@@ -94,7 +94,7 @@ def test_the_types(tmp_path):
 
 
 def test_the_stub_has_all_parameters():
-    """Those of the functions, and no others: mypy sees the stub alone."""
+    """The names of the functions, and no others: mypy sees only the stub."""
     stub = (Path(gsort.__file__).parent / "__init__.pyi").read_text()
     for name in gsort.__all__:
         if name.islower():

@@ -8,7 +8,7 @@ from gsort import _device
 
 
 class FakeArray:
-    """An array of a library that nobody knows."""
+    """An array of an unknown library."""
 
     def __init__(self, dtype, shape, address=0, stream=None, **more):
         self.dtype, self.shape, self.address = numpy.dtype(dtype), shape, address
@@ -123,7 +123,7 @@ class HostDevice:
 
 
 class HostMemory:
-    """What a result lies in."""
+    """The memory of a result."""
 
     device = 0
 

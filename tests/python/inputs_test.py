@@ -155,7 +155,7 @@ def test_outputs_that_are_buffers():
 
 
 class Tensor:
-    """Of a library whose DLPack capsules have no version, so that NumPy takes them for read-only."""
+    """An array of a library whose DLPack capsules have no version, so that NumPy takes them for read-only."""
 
     def __init__(self, keys):
         self.keys = keys

@@ -380,7 +380,7 @@ def wait_until_asleep(process):
 
 @pytest.mark.parametrize("name", ["pipe.u64", "pipe.npy"])
 def test_ctrl_c_ends_the_opening_of_a_fifo(tmp_path, name):
-    """Nobody has opened it for writing, or has written a header."""
+    """No process has opened it for writing, or has written a header."""
     os.mkfifo(tmp_path / name)
     process = subprocess.Popen([sys.executable, "-c", textwrap.dedent(WAITING), tmp_path / name, tmp_path / "out.u64"],
                                stdout=subprocess.PIPE, stderr=subprocess.PIPE, text=True)

@@ -1,4 +1,4 @@
-"""What the tests of the package share: dtypes, and sorts by NumPy to compare with."""
+"""Shared by the tests of the package: dtypes, and sorts by NumPy to compare with."""
 
 import os
 import subprocess

@@ -1,4 +1,4 @@
-"""What a type checker must understand, and what it must refuse, of the package's types."""
+"""Calls that a type checker must accept, and calls that it must reject, by the package's types."""
 
 import array
 from typing import assert_type

@@ -1,6 +1,6 @@
 """The forms that files of keys come in, written and read here without gsort: text, .npy, and what compressors make.
 
-What does not read as it should raises ValueError, whatever is wrong with it."""
+Invalid data raises ValueError, whatever its fault."""
 
 import ast
 import bz2

@@ -16,8 +16,8 @@ MOST_TEXT = 1 << 15  # elements: Python reads and writes them
 
 @dataclass
 class Input:
-    """What is sorted, and how. `kind` is the type of keys, bytesN for records of N bytes if there are `keys`, or u32x4 for rows of
-    four u32 of a table."""
+    """An input, and how it is sorted. `kind` is the type of keys, bytesN for records of N bytes if there are `keys`, or u32x4
+    for rows of four u32 of a table."""
     kind: str = ""
     keys: str = ""  # of records, as --key takes them
     columns: str = ""  # of a table, as --key takes them; `keys` then has the same keys as fields of a record
@@ -69,7 +69,7 @@ class Input:
         return words + ([f"--compress={self.out_codec}"] if self.out_codec else [])
 
     def can_come_through_a_pipe(self) -> bool:
-        """All inputs as one, of which nobody knows the size."""
+        """All inputs as one of unknown size."""
         is_raw = not self.each and self.form == "bin" and all(name.endswith(".raw") for name in self.names)
         if self.parts and (self.merge or self.array is not None) or any(self.around) and len(self.names) > 1:
             return False
@@ -81,7 +81,7 @@ class Input:
         return bool(self.out_form == "npy" and self.out_codec) and (self.unique or (put_while_read and size_is_unknown))
 
     def refused_as(self) -> tuple[str, ...]:
-        """What the message may begin with where options drawn here do not go together; these are all."""
+        """The beginnings of all messages about drawn options that do not fit together."""
         reasons = []
         if self.keys and not self.argsort and self.form == "npy" and self.out_form == "text":  # an array of records is written as one, too
             reasons.append("gsort: records with this output: ")
@@ -134,7 +134,7 @@ class Input:
         return forms.one_nan(result, self.kind, self.big) if self.out_form == "text" else result
 
     def wanted_positions(self, words: list[str], environment: dict) -> bytes:
-        """Of records that have their positions behind them, and are sorted by the same keys."""
+        """The options for records followed by their positions, and sorted by the same keys."""
         size, raw = forms.bytes_of(self.kind), b"".join(self.raw)
         order = "big" if self.big else "little"
         records = b"".join(raw[at:at + size] + (at // size).to_bytes(4, order) for at in range(0, len(raw), size))

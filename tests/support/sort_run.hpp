@@ -52,7 +52,7 @@ struct SortRequest {
   std::optional<Bytes> old_output;         // what the output's name holds before
   EngineMaker make_engine;
   TierMaker make_tier;  // none: runs do not stay on a device
-  // Of the tier of each device, in place of what stays in host memory.
+  // The buffers of each device's tier, which replace those in host memory.
   std::uint64_t device_buffers = 0;
   bool may_lose_devices = false;  // a device that fails is left out, as with --engine=auto
   Meter* meter = nullptr;

@@ -70,7 +70,7 @@ def _with_aliases(function: _Function) -> _Function:
 
 @dataclass(frozen=True)
 class Checked:
-    """What a check has found. True if the source is sorted."""
+    """The result of a check. True if the source is sorted."""
 
     in_order: bool
     elements: Optional[int]      # None if not in order
@@ -232,8 +232,8 @@ def argsort(source: Any, output: Output = None, *, axis: Optional[int] = -1, kin
     """The indices that sort an array, a file, or a list of them, as numpy.argsort(kind="stable").
 
     The order is that of sort. Arrays larger than memory may be memmaps. For an array in device memory, the indices of
-    each row of the last dimension are made there; they are int64, or of the type of output. Of the other arguments,
-    only output, descending, float_order and stream are used.
+    each row of the last dimension are made there; they are int64, or of the type of output. The only other arguments with an
+    effect are output, descending, float_order and stream.
 
     Args:
         source: as for sort; the elements of a list count as one sequence.
@@ -303,9 +303,9 @@ def searchsorted(source: Any, values: Any, side: str = "left", *, dtype: Any = N
 def shuffle(source: Any, output: Output = None, *, seed: Optional[int] = None, dtype: Any = None, top: Optional[int] = None,
             memory: Size = None, gpu_memory: Size = None, threads: Optional[int] = None, engine: str = "auto",
             temporary: Any = None, progress: Union[bool, Watch, None] = None) -> Any:
-    """The elements in a random order: with random seeds, every order is as good as equally likely. Of arrays, elements of
-    the first dimension, of any dtype but object, as numpy.random.Generator.permutation does; of a two-dimensional .npy
-    file, rows.
+    """The elements in a random order: with random seeds, every order is as good as equally likely. Arrays are shuffled by
+    elements of the first dimension, of any dtype but object, as numpy.random.Generator.permutation does; a two-dimensional .npy
+    file by rows.
 
     Args:
         source, output: as for sort; output may be the source. A raw file takes the bytes of all elements; one of another

@@ -33,7 +33,7 @@ def _pieces(keys: numpy.ndarray, dtype: numpy.dtype) -> Iterator[Tuple[int, int]
 
 
 def _in_byte_order(array: numpy.ndarray, dtype: numpy.dtype) -> numpy.ndarray:
-    """The array in the byte order of `dtype`. Its elements may be changed: nobody else uses it."""
+    """The array in the byte order of `dtype`. Its elements may be changed: no other code uses it."""
     other = array.dtype.newbyteorder()
     return array.byteswap(inplace=True).view(other) if array.dtype != dtype and other == dtype else array
 
