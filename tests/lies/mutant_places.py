@@ -78,6 +78,8 @@ PLACES = [
     ("src/options/option_rules.cpp", None),
     ("src/pipeline/output/once_sink.hpp", None),
     ("src/pipeline/merge_runs.cpp", ["void merge_part_even_without_device("]),
+    ("src/python/array_sort.cpp", ["bool rows_are_in_order(", "        if (!rows_are_in_order", "  if (!(read == written))",
+                                   "bool positions_are_in_order(", "  const auto check = "]),
     ("src/pipeline/input/metered_read.hpp", ["struct ReadPieces"]),
     ("src/pipeline/input/metered_read.cpp", ["ReadPieces read_block(", "void fill_again("]),
 ]
@@ -102,6 +104,7 @@ TESTS = {
     "src/pipeline/input/metered_read": LOST_LANES,
     "src/pipeline/input/sorted_input": [("unit_pipeline", "SortedInput*")],
     "src/pipeline/select/select_records": [("unit_pipeline", "RecordCandidates*:Selection.OfRecords*")],
+    "src/python/": [("lying_arrays", "*")],
     "src/options/": [("unit_options", "OptionRules*")],
 }
 USUAL_TESTS = [
@@ -112,6 +115,8 @@ USUAL_TESTS = [
 
 # Changes that no test can see, and why: (file, text of the line, what was changed, reason).
 EQUIVALENT = [
+    ("src/python/array_sort.cpp", "const std::size_t begin = first == 0 ? 0 : first - 1;", "== is true",
+     "costs time: looks at all positions before `first` again"),
     ("src/base/tiling.hpp",
      "return stretches_.size() == 1 && first_gap() == size && stretches_.begin()->first == 0;",
      "== is true #3", "the first gap is not 0 only where a stretch begins at 0"),
