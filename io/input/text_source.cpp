@@ -30,8 +30,8 @@ std::size_t bytes_of_lines(std::string_view text, std::size_t lines) {
 TextSource::TextSource(std::unique_ptr<Input> opened, std::unique_ptr<ContentStream> content)
     : Source(std::move(opened)), content_(std::move(content)) {}
 
-// The share of the room that lines of the usual length take beside their keys; at least half, so
-// that long lines fit.
+// The part of the room that lines of the usual length take in addition to their keys; at least
+// half, so that long lines fit.
 std::size_t TextSource::choose_text_bytes(std::size_t room_bytes) const {
   const std::size_t usable = room_bytes - kTextSlack;
   const std::size_t share = usable / (line_bytes_ + element_bytes_) * line_bytes_;

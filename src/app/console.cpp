@@ -20,8 +20,8 @@ void print(std::FILE* stream, const std::string& text) {
 }
 
 bool stderr_color(ColorMode mode) {
-  return wants_color(
-      mode, {std::getenv("NO_COLOR"), std::getenv("TERM"), io::sys::is_terminal(STDERR_FILENO)});
+  return wants_color(mode, std::getenv("NO_COLOR"), std::getenv("TERM"),
+                     io::sys::is_terminal(STDERR_FILENO));
 }
 
 bool stderr_rewrites() {

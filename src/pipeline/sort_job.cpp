@@ -32,7 +32,7 @@
 namespace gsort {
 namespace {
 
-// One sort, with the objects that its stages share.
+// One sort, with the objects that all its stages use.
 class Sort {
  public:
   Sort(SortContext context, std::span<io::Output> outputs, const std::function<void()>& before_name)

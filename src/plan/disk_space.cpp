@@ -27,7 +27,7 @@ Error no_room(const std::string& what, std::uint64_t needed, std::uint64_t free_
       .hint(way_out);
 }
 
-// The share that headers and padding add to the elements of full write buffers.
+// The fraction that headers and padding add to the elements of full write buffers.
 double padding_share(const RunPlan& run, std::uint64_t element_bytes) {
   constexpr double kBlockOverhead = 2 * 64;  // header, and padding to the next block
   constexpr double kBufferOverhead = kMemoryPageBytes;

@@ -31,7 +31,7 @@ struct Rates {
   static constexpr double kUsualCudaStart = 0.3;
   // Added by each further device until it sorts, including its lanes and pinned memory. Two H100s.
   static constexpr double kFurtherCudaStart = 0.5;
-  // The share of a link's speed that chunks reach, each way. PCI Express 5.
+  // The fraction of a link's speed that chunks reach, each way. PCI Express 5.
   static constexpr double kLinkShare = 0.8;
   // A disk, both ways, and a core that reads from the page cache.
   static constexpr double kUsualDiskRead = 3e9;

@@ -22,8 +22,8 @@ std::optional<RecordFormat> as_records(const ElementFormat& element) {
       sizeof(UInt128), {{0, sizeof(UInt128), key.type, key.big_endian, key.descending}}});
 }
 
-// With more than this share of all elements, few are left out, and a sort, which uses all cores, is
-// faster.
+// With more than this fraction of all elements, few are left out, and a sort, which uses all cores,
+// is faster.
 constexpr std::uint64_t kLeastShare = 4;
 
 }  // namespace

@@ -7,7 +7,7 @@ namespace gsort {
 namespace {
 
 constexpr double kLeastSeconds = 1;
-// A phase that takes a larger share than this matters: its rates must be known.
+// A phase that takes a larger part of the time matters: its rates must be known.
 constexpr double kLongShare = 0.1;
 
 struct Mover {

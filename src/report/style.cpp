@@ -17,7 +17,7 @@ std::string in(std::string_view hue, std::string_view text) {
 
 }  // namespace
 
-bool wants_color(ColorMode mode, const ColorFacts& facts) {
+bool wants_color(ColorMode mode, const char* no_color, const char* term, bool is_terminal) {
   switch (mode) {
     case ColorMode::kAlways:
       return true;
@@ -26,9 +26,9 @@ bool wants_color(ColorMode mode, const ColorFacts& facts) {
     case ColorMode::kAuto:
       break;
   }
-  const bool refused = facts.no_color != nullptr && *facts.no_color != '\0';
-  const bool dumb = facts.term != nullptr && std::string_view(facts.term) == "dumb";
-  return facts.is_terminal && !refused && !dumb;
+  const bool refused = no_color != nullptr && *no_color != '\0';
+  const bool dumb = term != nullptr && std::string_view(term) == "dumb";
+  return is_terminal && !refused && !dumb;
 }
 
 std::string error_text(std::string_view what, bool color) {

@@ -8,15 +8,10 @@
 
 namespace gsort {
 
-// Facts that decide about color besides --color: $NO_COLOR (any text but none), $TERM, and whether
-// the stream is a terminal.
-struct ColorFacts {
-  const char* no_color = nullptr;
-  const char* term = nullptr;
-  bool is_terminal = false;
-};
-
-[[nodiscard]] bool wants_color(ColorMode mode, const ColorFacts& facts);
+// Whether messages are colored, by --color, $NO_COLOR (any text but none) and $TERM, which are null
+// if not set, and whether the stream is a terminal.
+[[nodiscard]] bool wants_color(ColorMode mode, const char* no_color, const char* term,
+                               bool is_terminal);
 
 // The text of an Error as it is printed: "gsort: WHAT WHERE: WHY" and the line with the hint; with
 // color, the name is red and the hint dim.

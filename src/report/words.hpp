@@ -1,4 +1,4 @@
-// Phrases that several reports share.
+// Phrases that several reports use.
 #pragma once
 
 #include <string>

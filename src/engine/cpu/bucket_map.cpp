@@ -55,9 +55,9 @@ HWY_EXPORT(cells_u128);
 
 namespace {
 
-// A few keys far from all others would make every cell too wide: this share of the sample at either
-// end is left to the outermost cells. The larger share is tried if cells do not divide the keys:
-// dealing these keys out again costs less than searching for the bucket of every key.
+// A few keys far from all others would make every cell too wide: this fraction of the sample at
+// either end is left to the outermost cells. The larger fraction is tried if cells do not divide
+// the keys: dealing these keys out again costs less than searching for the bucket of every key.
 constexpr std::array<std::size_t, 2> kOutlierShares = {512, 64};
 
 // The number of steps of a pass over the sample for the gaps between its keys: the number of places
@@ -65,7 +65,7 @@ constexpr std::array<std::size_t, 2> kOutlierShares = {512, 64};
 constexpr std::size_t kSteps = 64;
 
 // The table cannot divide a cell of more than this many buckets' weight; the tree is used if such
-// cells have more than this share of all weight.
+// cells have more than this fraction of all weight.
 constexpr double kFullCell = 3;
 constexpr double kLeastFullShare = 1.0 / 16;
 
@@ -166,7 +166,7 @@ BucketMap<Key> BucketMap<Key>::even(Key least, Key greatest, std::size_t buckets
 }
 
 // The weight of a cell is the sum of a small constant, so that ranges without sample keys get
-// buckets, too; half of the sample keys in it; and its share of the other half, which is spread
+// buckets, too; half of the sample keys in it; and its part of the other half, which is spread
 // evenly from each key to the key one step further. The reason for the second half: in a sorted
 // input, sample keys are drawn in clusters, and most other keys lie between these clusters. If
 // either half is misleading, the other one still gives buckets of twice the wanted size.

@@ -21,9 +21,8 @@
 // must add up to the input. The proof keeps the least key that was left out, which must not come
 // before the last one of the output.
 //
-// Cost. One read; log2 of the share of what is taken at first, for uniform keys N ln(n/N)
-// candidates in all, sorted two or three times each. A descending input replaces all candidates
-// again and again: workers then sort all keys, in memory.
+// Cost. One read; for uniform keys about N ln(n/N) candidates, each sorted two or three times. A
+// descending input replaces all candidates again and again: workers then sort all keys, in memory.
 #pragma once
 
 #include "pipeline/sort_context.hpp"

@@ -147,11 +147,11 @@ TEST_P(PartsOfRunsElsewhere, BecomeShorterTowardsTheEndForUnlikeLanes) {
 INSTANTIATE_TEST_SUITE_P(Engines, PartsOfRunsElsewhere, testing::Values("std", "cpu"));
 
 // Two shares of one merge, as two devices would do them, of runs on disk.
-class SharesOfOneMerge : public testing::Test {
+class RangesOfOneMerge : public testing::Test {
  protected:
   static constexpr std::uint64_t kRunElements = 300'000;
 
-  SharesOfOneMerge() {
+  RangesOfOneMerge() {
     Options options = test::options_for(KeyType::kU32, "16M");
     options.parallel = 2;
     plan_ = test::plan_of(options, test::invented_machine(kGiB, 2, kTiB));
@@ -186,7 +186,7 @@ class SharesOfOneMerge : public testing::Test {
   std::unique_ptr<Engine> engine_;
 };
 
-TEST_F(SharesOfOneMerge, GiveTogetherWhatOneGives) {
+TEST_F(RangesOfOneMerge, GiveTogetherWhatOneGives) {
   constexpr std::uint64_t kTotal = 3 * kRunElements;
   constexpr std::uint64_t kCut = 500'001;
   const std::uint64_t whole = store_->bytes_in_use();
@@ -200,7 +200,7 @@ TEST_F(SharesOfOneMerge, GiveTogetherWhatOneGives) {
   EXPECT_EQ(store_->bytes_in_use(), 0U);
 }
 
-TEST_F(SharesOfOneMerge, GiveSpaceBackBehindTheFirstOfThem) {
+TEST_F(RangesOfOneMerge, GiveSpaceBackBehindTheFirstOfThem) {
   constexpr std::uint64_t kTotal = 3 * kRunElements;
   const std::uint64_t whole = store_->bytes_in_use();
   test::CollectingSink sink(kTotal, 4);
@@ -210,7 +210,7 @@ TEST_F(SharesOfOneMerge, GiveSpaceBackBehindTheFirstOfThem) {
   EXPECT_GT(store_->bytes_in_use(), whole * 4 / 10);
 }
 
-TEST_F(SharesOfOneMerge, LeaveRunsThatStay) {
+TEST_F(RangesOfOneMerge, LeaveRunsThatStay) {
   const std::uint64_t whole = store_->bytes_in_use();
   for (int round = 0; round < 2; ++round) {
     test::CollectingSink sink(3 * kRunElements, 4);
@@ -220,7 +220,7 @@ TEST_F(SharesOfOneMerge, LeaveRunsThatStay) {
   EXPECT_EQ(store_->bytes_in_use(), whole);
 }
 
-TEST_F(SharesOfOneMerge, GiveNothingBackBeforeAllPartsInFrontAreDone) {
+TEST_F(RangesOfOneMerge, GiveNothingBackBeforeAllPartsInFrontAreDone) {
   const std::uint64_t whole = store_->bytes_in_use();
   const std::vector<std::uint64_t> none(3, 0);
   const std::vector<std::uint64_t> half(3, kRunElements / 2);

@@ -6,16 +6,16 @@ namespace gsort {
 namespace {
 
 TEST(WantsColor, AtATerminalUnlessSomethingSpeaksAgainstIt) {
-  EXPECT_TRUE(wants_color(ColorMode::kAuto, {nullptr, "xterm", true}));
-  EXPECT_TRUE(wants_color(ColorMode::kAuto, {"", "xterm", true})) << "empty means not set";
-  EXPECT_FALSE(wants_color(ColorMode::kAuto, {"1", "xterm", true}));
-  EXPECT_FALSE(wants_color(ColorMode::kAuto, {nullptr, "dumb", true}));
-  EXPECT_FALSE(wants_color(ColorMode::kAuto, {nullptr, "xterm", false}));
+  EXPECT_TRUE(wants_color(ColorMode::kAuto, nullptr, "xterm", true));
+  EXPECT_TRUE(wants_color(ColorMode::kAuto, "", "xterm", true)) << "empty means not set";
+  EXPECT_FALSE(wants_color(ColorMode::kAuto, "1", "xterm", true));
+  EXPECT_FALSE(wants_color(ColorMode::kAuto, nullptr, "dumb", true));
+  EXPECT_FALSE(wants_color(ColorMode::kAuto, nullptr, "xterm", false));
 }
 
 TEST(WantsColor, AsTheOptionSaysWhateverElseIsSaid) {
-  EXPECT_TRUE(wants_color(ColorMode::kAlways, {"1", "dumb", false}));
-  EXPECT_FALSE(wants_color(ColorMode::kNever, {nullptr, "xterm", true}));
+  EXPECT_TRUE(wants_color(ColorMode::kAlways, "1", "dumb", false));
+  EXPECT_FALSE(wants_color(ColorMode::kNever, nullptr, "xterm", true));
 }
 
 TEST(ErrorText, IsTheMessageItselfWithoutColor) {
