@@ -15,10 +15,10 @@ namespace gsort::test {
 struct LieCase {
   std::string name;
   SortRequest request;
-  std::set<Seam> seams;            // where lies are told; each must have events
+  std::set<Seam> seams;            // the seams of the lies; each must have events
   bool may_repeat_blocks = false;  // a chunk has room for a block that the reader gives twice
   bool resumes = false;            // the sort is ended midway, and a second one resumes it
-  bool in_shares = false;          // shares and parts are sorted each by itself
+  bool in_shares = false;          // shares and parts are sorted separately
 };
 
 // Its name, for the list of tests.

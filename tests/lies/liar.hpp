@@ -1,5 +1,5 @@
-// The liar: at one event of one seam of a sort it changes what passes there. The numbers in the Lie
-// alone decide which event this is and what changes, so that a test can repeat a lie.
+// The liar: at one event of one seam of a sort it changes the data that passes. Only the numbers in
+// the Lie decide the event and the change, so that a test can repeat a lie.
 #pragma once
 
 #include <array>
@@ -24,7 +24,7 @@ inline constexpr bool kMayRace = false;
 inline constexpr bool kMayRace = true;
 #endif
 
-// Where data passes from one part of gsort to another. An event is one passing.
+// The places where data passes from one part of gsort to another. Each passing is an event.
 enum class Seam : std::uint8_t {
   kReader,        // blocks that the reader gives: their number and size
   kArray,         // keys that are copied from an array in memory
@@ -32,7 +32,7 @@ enum class Seam : std::uint8_t {
   kBlock,         // blocks of the input, right after the proof has seen them
   kChunkLane,     // blocks that a chunk takes
   kChunkPiece,    // pieces that a chunk puts, into the output or a run
-  kSlices,        // what a merge lane finds in its input
+  kSlices,        // the input of a merge lane
   kMergedPiece,   // pieces that a merge puts
   kArrays,        // arrays that an array lane has sorted
   kRun,           // ranges that are read from a run
@@ -41,7 +41,7 @@ enum class Seam : std::uint8_t {
   kRepeats,       // elements that are dropped because they repeat others
   kCounts,        // keys with their counts
   kIndexes,       // positions that are taken from elements
-  kMembers,       // which keys another input has
+  kMembers,       // the keys that another input has
   kTier,          // a device's memory
   kRunFileRead,   // pread of a temporary file
   kRunFileWrite,  // pwrite there
@@ -60,7 +60,7 @@ struct Lie {
   std::uint64_t seed = 0;   // decides what changes
 };
 
-// A lie that is told now: the seam gets random numbers, and the bytes of the event before.
+// A lie that is told now: the seam gets random numbers, and the bytes of the previous event.
 class Telling {
  public:
   Telling(std::uint64_t seed, std::size_t element_bytes, std::vector<std::byte> before)
@@ -73,7 +73,7 @@ class Telling {
   [[nodiscard]] std::span<const std::byte> before() const { return before_; }
 
   // Damages `bytes` in place: elements are dropped, doubled, swapped or moved by one place, bytes
-  // are shifted, a stretch is repeated or comes from the event before, a bit flips, and so on.
+  // are shifted, a stretch is repeated or comes from the previous event, a bit flips, and so on.
   void garble(std::span<std::byte> bytes);
 
  private:
@@ -93,8 +93,8 @@ class Liar {
   void arm(const Lie& lie, std::size_t element_bytes);
   void disarm();
 
-  // A seam calls this at each event, with the bytes that pass: the lie may put them in place of
-  // those of the next event. Returns a Telling if the lie is to be told here.
+  // A seam calls this at each event, with the bytes that pass: the lie may replace those of the
+  // next event by them. Returns a Telling if the lie must be told here.
   std::optional<Telling> event(Seam seam, std::span<const std::byte> bytes = {});
 
   [[nodiscard]] std::uint64_t count(Seam seam) const;
@@ -104,7 +104,7 @@ class Liar {
  private:
   std::atomic<bool> watching_{false};
   std::atomic<bool> has_lied_{false};
-  mutable std::mutex mutex_;  // guards what follows
+  mutable std::mutex mutex_;  // guards the members below
   std::array<std::uint64_t, kSeams> counts_{};
   std::optional<Lie> lie_;
   std::size_t element_bytes_ = 1;

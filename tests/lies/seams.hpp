@@ -8,8 +8,8 @@
 #include "base/tier_memory.hpp"
 #include "support/engine_wrap.hpp"
 
-// A function of gsort under the name that calls of it are given, and the one that calls it.
-// A member function takes its object as its first argument, as the ABI has it.
+// A function of gsort under the name that its calls get, and the one that calls it. A member
+// function takes its object as its first argument, as in the ABI.
 #define GSORT_REAL(symbol) asm("__real_" symbol)
 #define GSORT_WRAP(symbol) asm("__wrap_" symbol)
 

@@ -1,4 +1,4 @@
-// Engines that do something on the side. In engines of wrap_engine, the input and output of lanes
+// Engines that do something in addition. In engines of wrap_engine, the input and output of lanes
 // pass through hooks, and a hook is called before the merge phase: for engines that lie, and for
 // disks that forget. Others are made from the bases, which pass on every call.
 #pragma once
@@ -51,7 +51,7 @@ class ForwardingChunkLane : public ChunkLane {
   std::unique_ptr<ChunkLane> lane_;
 };
 
-// Puts each of the lanes into a Wrapper that is made from it and `arguments`.
+// Puts each lane into a Wrapper, made from it and `arguments`.
 template <class Wrapper, class Lane, class... Arguments>
 [[nodiscard]] std::vector<std::unique_ptr<Lane>> wrapped(std::vector<std::unique_ptr<Lane>> lanes,
                                                          Arguments&... arguments) {
@@ -59,7 +59,7 @@ template <class Wrapper, class Lane, class... Arguments>
   return lanes;
 }
 
-// Sorted elements, and where they are to be put.
+// Sorted elements, and their position.
 struct PutPiece {
   std::uint64_t position = 0;
   Bytes elements;
@@ -67,20 +67,21 @@ struct PutPiece {
 
 // Hooks that get the bytes of a lane are called by one thread at a time.
 struct EngineHooks {
-  // Changes a piece of sorted keys before it is put, or takes it away (empties it). `merging` says
+  // Changes a piece of sorted keys before it is put, or removes it (empties it). `merging` says
   // which half of the engine made it. Called by one thread at a time.
   std::function<void(bool merging, std::uint64_t position, Bytes& piece)> on_piece;
   // Changes the payloads of keys in stored form, on their way from the engine to a run, or in a
-  // part, before the engine unpacks them. Without it keys go plain. Called by one thread at a time.
+  // part, before the engine unpacks them. Without it keys are plain. Called by one thread at a
+  // time.
   std::function<void(bool merging, std::span<std::byte> payloads)> on_stored;
-  // Changes what a put becomes, one piece before the call: others, elsewhere, more, or none. Behind
+  // Changes a put, one piece before the call: other pieces, elsewhere, more, or none. Called after
   // on_piece.
   std::function<void(bool merging, std::vector<PutPiece>& pieces)> on_put;
-  // Changes a block of which `bytes` are about to be added to a chunk; returns how many then are.
+  // Changes a block of which `bytes` will be added to a chunk; returns the number of bytes to add.
   std::function<std::size_t(ByteSpan block, std::size_t bytes)> on_block;
   // Changes the slices in a merge lane's input before they are merged.
   std::function<void(ByteSpan slices)> on_slices;
-  // Changes a block of arrays that has been sorted; returns what is given as the result.
+  // Changes a sorted block of arrays; returns the result.
   std::function<ConstByteSpan(ByteSpan sorted)> on_arrays;
   // Called before merge lanes are made.
   std::function<void()> before_merge;

@@ -1,6 +1,6 @@
-// The engines under test, each with memory of its own: "std", "cpu", and where there is a GPU
-// "cuda", "cuda_x2" and "cuda_x4", which spread their lanes over two and four devices: the cards
-// that there are in turn, or one named several times.
+// The engines under test, each with its own memory: "std", "cpu", and if there is a GPU "cuda",
+// "cuda_x2" and "cuda_x4", which spread their lanes over two and four devices: the existing cards
+// in turn, or one named several times.
 #pragma once
 
 #include <cstdint>
@@ -20,11 +20,11 @@ inline constexpr const char* kEngineNames[] = {"std", "cpu", "cuda", "cuda_x2", 
   return name.starts_with("cuda");
 }
 
-// The devices that the CUDA engine `name` sorts on. Requires: there is one.
+// The devices of the CUDA engine `name`. Requires: there is one.
 [[nodiscard]] std::vector<int> ordinals_of(std::string_view name);
 
-// Why the engine `name` cannot be tested on this machine; empty if it can. Fails the test that asks
-// where a GPU is expected (gpu_expected.hpp).
+// The reason why the engine `name` cannot be tested on this machine; empty if it can. Fails the
+// test if a GPU is expected (gpu_expected.hpp).
 [[nodiscard]] std::string why_not(const std::string& name);
 
 // An engine in memory of exactly the planned size, which is poisoned first.

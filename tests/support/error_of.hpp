@@ -1,4 +1,4 @@
-// The Error of a call that is to fail.
+// The Error of a call that must fail.
 #pragma once
 
 #include <gtest/gtest.h>
@@ -7,7 +7,7 @@
 
 namespace gsort::test {
 
-// The Error that `act` throws; fails the test when it throws none.
+// The Error that `act` throws; fails the test if it throws none.
 template <class Act>
 Error error_of(const Act& act) {
   try {

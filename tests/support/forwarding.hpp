@@ -1,5 +1,5 @@
-// Finds which calls other than put() a sink passes on. A call that is missing changes no byte, but
-// costs speed or makes a thread wait forever.
+// Finds the calls other than put() that a sink passes on. A missing call changes no byte, but costs
+// speed or makes a thread wait forever.
 #pragma once
 
 #include <string>

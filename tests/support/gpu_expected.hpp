@@ -1,5 +1,5 @@
-// Whether tests of a card must find one: they fail without it where there is a card, or where
-// somebody asked for one, and skip elsewhere. GSORT_TEST_GPU=1 asks; 0 says that none is expected.
+// Whether tests of a card must find one: without it, they fail if there is a card or
+// GSORT_TEST_GPU=1, and skip otherwise. With GSORT_TEST_GPU=0 none is expected.
 #pragma once
 
 #include <cstdlib>
@@ -18,7 +18,7 @@ inline bool gpu_is_expected() {
   return !hidden && std::filesystem::exists("/dev/nvidiactl", problem);
 }
 
-// Why no GPU is tested, as it was; the test has failed by then if there should be one.
+// Returns the reason why no GPU is tested; fails the test if there should be one.
 inline std::string missing_gpu(const std::string& reason) {
   if (!reason.empty() && gpu_is_expected()) ADD_FAILURE() << "NOT TESTED: " << reason;
   return reason;

@@ -21,7 +21,7 @@
 
 namespace gsort::test {
 
-// A machine with room enough on its disks. No input size: a pipe.
+// A machine with enough room on its disks. No input size: a pipe.
 [[nodiscard]] inline Machine invented_machine(std::optional<std::uint64_t> input_bytes,
                                               unsigned cores, std::uint64_t memory_bytes) {
   Machine machine;
@@ -35,7 +35,7 @@ namespace gsort::test {
   return machine;
 }
 
-// One more, with the next number.
+// Adds one more, with the next number.
 inline void add_gpu(Machine& machine, std::uint64_t memory_bytes = 80 * kGiB) {
   const auto ordinal = static_cast<int>(machine.gpus.size());
   machine.gpus.push_back({ordinal, "an invented GPU", memory_bytes, memory_bytes});
@@ -57,7 +57,7 @@ inline void add_gpu(Machine& machine, std::uint64_t memory_bytes = 80 * kGiB) {
   return make_plan(make_job(options), machine);
 }
 
-// "500M" as an option would say it; rounded down to whole mebibytes.
+// "500M", as in an option; rounded down to whole mebibytes.
 [[nodiscard]] inline std::string mebibytes(std::uint64_t bytes) {
   return std::to_string(bytes / kMiB) + "M";
 }
@@ -71,7 +71,8 @@ inline void add_gpu(Machine& machine, std::uint64_t memory_bytes = 80 * kGiB) {
   return runs * block + plan.run.write_buffers * plan.run.write_buffer_bytes + fences;
 }
 
-// Lanes are dealt out to the devices in turn; each takes so much beside the runs that stay there.
+// Lanes are dealt out to the devices in turn; each takes this much in addition to the runs that
+// stay there.
 inline void expect_within_each_device(const Plan& plan, unsigned lanes, std::uint64_t lane_bytes) {
   ASSERT_FALSE(plan.devices.empty());
   for (std::size_t device = 0; device < plan.devices.size(); ++device) {
@@ -136,7 +137,7 @@ inline void expect_sound(const Plan& plan, const Options& options) {
   EXPECT_LE(plan.chunk.arena_bytes, plan.arena_bytes);
   EXPECT_GE(plan.chunk.readers, 1U);
   EXPECT_GE(plan.chunk.block_bytes, plan.element_bytes);
-  // Where whole records are not whole pages, too, blocks hold the former.
+  // If blocks cannot hold both whole records and whole pages, they hold whole records.
   EXPECT_EQ(plan.chunk.block_bytes % (plan.job.element.records ? plan.element_bytes : 4096), 0U);
   if (plan.is<CountKeys>()) return;
   if (plan.engine == EngineKind::kCuda) {
@@ -163,7 +164,7 @@ inline void expect_sound(const Plan& plan, const Options& options) {
     for (const std::uint32_t runs : {1U, 2U, std::min(64U, plan.run.fan_in)}) {
       expect_sound_merge(plan, runs, runs * plan.chunk.chunk_elements);
     }
-    // More than anybody foresaw.
+    // More than was planned.
     EXPECT_GE(plan_merge(plan, plan.run.fan_in, std::uint64_t{1} << 44).part_elements, 1U);
     return;
   }

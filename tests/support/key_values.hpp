@@ -130,7 +130,7 @@ inline constexpr std::tuple kNamedValues = {
     NamedValue<Short<8>>{"bf16"},     NamedValue<Unsigned128>{"u128"},
     NamedValue<Signed128>{"i128"}};
 
-// Calls f(Value{}) with what keys of the type of this name stand for.
+// Calls f(Value{}) with the C++ type of the key type of this name.
 template <class F>
 void with_value_named(std::string_view name, const F& f) {
   const auto call_if_named = [&]<class Value>(NamedValue<Value> named) {

@@ -1,6 +1,5 @@
-// A sort that is interrupted where a test wants it, and gone on with, as by several processes one
-// after the other: each has a reader, a plan, a store and an engine of its own; what they share are
-// the files.
+// A sort that is interrupted where a test wants it, and continued, as by several processes one
+// after the other: each has its own reader, plan, store and engine; only the files are common.
 #pragma once
 
 #include <functional>
@@ -19,7 +18,7 @@
 
 namespace gsort::test {
 
-// Where a process ends: while it writes that chunk, or merges into that run or the output, counted
+// The end of a process: while it writes that chunk, or merges into that run or the output, counted
 // from 0.
 struct Interruption {
   std::optional<unsigned> in_chunk;
@@ -29,7 +28,7 @@ struct Interruption {
 struct ProcessResult {
   Plan plan;
   Outcome outcome;
-  std::optional<Error> error;  // none: it came to its end
+  std::optional<Error> error;  // none: it completed
 };
 
 class ResumableSort {
@@ -40,12 +39,12 @@ class ResumableSort {
   // The request of the next process; resume, inputs and output are set.
   Options options;
   std::string engine = "cpu";
-  unsigned devices = 0;           // by the plan for so many; the engine is not the CPU's
+  unsigned devices = 0;           // by the plan for this many; the engine is not the CPU's
   bool may_lose_devices = false;  // one that fails is left out, as with --engine=auto
   Meter* meter = nullptr;
   std::function<void()> before_reading;    // if there is one, called when the first read comes next
   std::function<void(Plan&)> change_plan;  // for sizes that no budget would give
-  EngineHooks hooks;                       // beside those that end a process
+  EngineHooks hooks;                       // in addition to those that end a process
 
   // One process. Throws: what planning and comparing throw.
   ProcessResult run(const Interruption& interruption = {});
@@ -54,7 +53,7 @@ class ResumableSort {
   [[nodiscard]] bool has_folder() const;
   [[nodiscard]] std::string folder() const { return *options.resume; }
   [[nodiscard]] std::string input(std::size_t number) const { return options.inputs[number]; }
-  // Names of what is there beside inputs and output.
+  // The names of files other than inputs and output.
   [[nodiscard]] std::vector<std::string> others() const;
 
  private:

@@ -1,4 +1,4 @@
-// A run that lies in no store: elements in memory, of which a view is given.
+// A run that is not in a store: a view of elements in memory.
 #pragma once
 
 #include <algorithm>

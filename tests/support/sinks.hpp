@@ -1,5 +1,4 @@
-// Sinks that watch how they are used: what was put where, in which order, and what happens when one
-// fails.
+// Sinks that check how they are used: the bytes and places of pieces, their order, and failures.
 #pragma once
 
 #include <atomic>
@@ -18,8 +17,8 @@
 
 namespace gsort::test {
 
-// Keeps everything in a buffer that was poisoned before, and complains about elements that are put
-// twice, not at all, or outside [first, first + count).
+// Keeps everything in a poisoned buffer, and reports elements that are put twice, not at all, or
+// outside [first, first + count).
 class CollectingSink final : public PieceSink {
  public:
   CollectingSink(std::uint64_t count, std::uint64_t element_bytes, std::uint64_t first = 0)
@@ -92,8 +91,8 @@ class StreamSink final : public PieceSink {
     turn_.notify_all();
   }
 
-  // Returns when those who waited have failed, so that who calls it is not the first one of whom
-  // the rest hears, unless it sees to that itself.
+  // Returns when the waiting calls have failed, so that the caller's failure does not become known
+  // first, unless the caller takes care of that.
   void abandon() noexcept override {
     {
       const std::scoped_lock lock(mutex_);

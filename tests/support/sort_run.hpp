@@ -17,22 +17,21 @@ namespace gsort::test {
 
 struct SortRequest {
   KeyFormat format;
-  std::optional<RecordFormat> records;  // what elements are instead of keys
+  std::optional<RecordFormat> records;  // the form of elements that are not keys alone
   Bytes input;
   std::vector<Bytes> merged;  // --merge: inputs, each in order, in place of `input`
-  SetOperation set_operation = SetOperation::kNone;  // on these
+  SetOperation set_operation = SetOperation::kNone;  // on sorted inputs
   std::string budget = "64M";                        // -S
-  // --gpu-memory of each of so many devices; none: another engine than CUDA's, or one that sorts
-  // by its plan.
+  // --gpu-memory of each device; none: an engine other than CUDA's, or one that sorts by its plan.
   std::optional<std::string> gpu_memory;
   unsigned devices = 1;
-  bool shares_chunk = false;  // what fits one device, all hold together; what does not, never
+  bool shares_chunk = false;  // all devices hold a chunk that fits one together, never a larger one
   unsigned threads = 2;
   std::optional<unsigned> batch_size;
-  bool from_pipe = false;   // of several inputs the last
+  bool from_pipe = false;   // for several inputs, the last one
   Bytes header;             // before the elements of each input (--skip)
   Bytes trailer;            // after them (--skip-end; for a pipe, --elements)
-  bool from_array = false;  // keys in memory, ordered as NumPy orders them
+  bool from_array = false;  // keys in memory, in NumPy's order
   bool to_pipe = false;
   bool to_null = false;  // /dev/null; the result has no output
   Packing packing = Packing::kAuto;
@@ -47,9 +46,9 @@ struct SortRequest {
   std::optional<std::uint64_t> batch_elements;
   std::optional<FileFormat> output_format;
   std::optional<Codec> compress;
-  unsigned parts = 1;                      // that a file is split into; the result has them joined
+  unsigned parts = 1;                      // of a split file; the result has them joined
   std::function<void(Plan&)> change_plan;  // for sizes that no budget would give
-  std::optional<Bytes> old_output;         // what the output's name holds before
+  std::optional<Bytes> old_output;         // the content of the output before
   EngineMaker make_engine;
   TierMaker make_tier;  // none: runs do not stay on a device
   // The buffers of each device's tier, which replace those in host memory.
@@ -61,22 +60,22 @@ struct SortRequest {
 struct SortResult {
   Plan plan;
   Outcome outcome;
-  std::optional<Error> error;                  // what run_sort threw
+  std::optional<Error> error;                  // the Error of run_sort
   std::optional<Bytes> output;                 // none if there is no such file
-  std::vector<std::string> left_in_temporary;  // names of what was left there
+  std::vector<std::string> left_in_temporary;  // names of the files left there
   std::vector<std::string> left_in_folder;     // names beside input and output
 };
 
 // The engine makers by name: "cpu", "cuda", "cuda_x2", "cuda_x4", "std", "std_x3".
 [[nodiscard]] EngineMaker engine_maker(const std::string& name);
 
-// Has the request carried out by that engine. The CUDA engine has little memory on the device
-// instead of little on the host, where its buffers alone take more than the budgets of these tests.
-// "std_x3" is the engine "std" by the plan for three devices.
+// Lets that engine carry out the request. The CUDA engine has little memory on the device instead
+// of on the host, where its buffers alone take more than the budgets of these tests. "std_x3" is
+// the engine "std" by the plan for three devices.
 void use_engine(SortRequest& request, const std::string& name);
 
-// Has the request, which has gpu_memory, carried out by the plan for a larger input, but with
-// chunks of so many elements: a small input becomes many runs.
+// Lets the request, which has gpu_memory, use the plan for a larger input, but with chunks of this
+// many elements: a small input becomes many runs.
 void make_chunks_short(SortRequest& request, std::uint64_t chunk_elements);
 
 // Plans and sorts. Throws what planning throws; an Error of the sort itself is part of the result.

@@ -15,7 +15,7 @@ namespace gsort::test {
 
 using Bytes = std::vector<std::byte>;
 
-// The keys of `raw` in the order that `format` asks for; floats by IEEE totalOrder.
+// The keys of `raw` in the order of `format`; floats by IEEE totalOrder.
 [[nodiscard]] Bytes sorted_copy(std::span<const std::byte> raw, const KeyFormat& format);
 
 // `count` generated raw keys.
@@ -26,7 +26,7 @@ using Bytes = std::vector<std::byte>;
 [[nodiscard]] Bytes to_ordered(Bytes raw, const KeyFormat& format);
 [[nodiscard]] Bytes to_raw(Bytes ordered, const KeyFormat& format);
 
-// The keys as unsigned numbers of their width, as they lie in memory.
+// The keys as unsigned numbers of their width, with the same bits.
 template <class Key>
 [[nodiscard]] std::span<const Key> keys_in(const Bytes& bytes) {
   return {reinterpret_cast<const Key*>(bytes.data()), bytes.size() / sizeof(Key)};

@@ -1,4 +1,4 @@
-// Gives every statistic a number of its own, which shows where each one goes.
+// Gives every statistic a different number, so that mixed-up statistics are found.
 #pragma once
 
 #include <cstdint>

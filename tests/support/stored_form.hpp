@@ -1,5 +1,5 @@
 // Stored keys (element/stored_keys.hpp) made and read on the host, for engines under test and
-// sinks: what a real engine packs is compared with these.
+// sinks: the reference for keys packed by real engines.
 #pragma once
 
 #include <cstdint>
@@ -24,12 +24,12 @@ struct StoredForm {
 [[nodiscard]] StoredForm to_stored(std::span<const std::byte> keys, std::size_t key_bytes,
                                    std::uint64_t block_elements, Packing packing);
 
-// The keys again. Throws std::logic_error where sizes contradict each other, or a packed payload is
+// The keys again. Throws std::logic_error if sizes contradict each other, or a packed payload is
 // not whole.
 [[nodiscard]] Bytes from_stored(const StoredBlocks& blocks, std::size_t key_bytes,
                                 std::uint64_t block_elements);
 
-// The keys that a piece says of the buffer that its payload lies in. Throws: as from_stored.
+// The keys of a piece, from the buffer that holds its payload. Throws: as from_stored.
 [[nodiscard]] Bytes keys_of(const StoredKeys& piece, std::span<const std::byte> buffer,
                             std::size_t key_bytes);
 

@@ -1,4 +1,4 @@
-// Records that are nothing but keys, for tests of what sorts them as one key.
+// Records that are nothing but keys, for tests of sorts as one key.
 #pragma once
 
 #include <cstdint>
@@ -10,8 +10,8 @@
 
 namespace gsort::test {
 
-// Records that are keys: bytes that all stay, all move together, or each by itself; floats in total
-// order.
+// Records that are keys: bytes that all stay, all move together, or each separately; floats in
+// total order.
 [[nodiscard]] inline std::vector<RecordFormat> tuples_of_width(std::uint32_t bytes) {
   const auto field = [](std::uint32_t offset, KeyType type, bool big_endian, bool descending) {
     return KeyField{offset,     static_cast<std::uint32_t>(bytes_of(type)),

@@ -1,5 +1,5 @@
-// The types of keys that are numbers of C++ for typed suites, and keys of them with what std::sort
-// makes of these.
+// The key types that are C++ numbers, for typed suites, and keys of these types with the result of
+// std::sort.
 #pragma once
 
 #include <cstdint>
@@ -24,13 +24,13 @@ using OneOrNone = std::conditional_t<kTaken, std::tuple<Key>, std::tuple<>>;
 #define GSORT_ONE(type, name, Key, fold) , std::tuple<Key>()
 #define GSORT_ONE_IF_WIDE(type, name, Key, fold) , OneOrNone<sizeof(Key) >= 4, Key>()
 using KeyTypes = decltype(types_of(std::tuple_cat(std::tuple<>() GSORT_NUMBER_TYPES(GSORT_ONE))));
-// As the device has them.
+// The types of the device.
 using WideKeyTypes =
     decltype(types_of(std::tuple_cat(std::tuple<>() GSORT_NUMBER_TYPES(GSORT_ONE_IF_WIDE))));
 #undef GSORT_ONE
 #undef GSORT_ONE_IF_WIDE
 
-// Counts that fit one piece, and counts that take an engine on several cores.
+// Counts that fit one piece, and counts that need several cores.
 inline constexpr std::size_t kCounts[] = {0,  1,     2,      10,     32,      33,     64,
                                           65, 1'000, 16'383, 16'384, 131'072, 500'001};
 

@@ -1,5 +1,4 @@
-// A tier in plain memory, in place of a device's: what it is told it keeps, unless a test says
-// otherwise.
+// A tier in plain memory instead of a device's: it keeps all bytes, unless a test wants otherwise.
 #pragma once
 
 #include <algorithm>

@@ -21,7 +21,8 @@ struct Moment {
   std::uint64_t nth;
 };
 
-// For TempFolders in memory, where there is room: a disk makes these tests slow, and finds no more.
+// Puts TempFolders into memory if there is room: a disk makes these tests slower without finding
+// more.
 inline void use_folders_in_memory() {
   if (::access("/dev/shm", W_OK) == 0) ::setenv("TMPDIR", "/dev/shm", 0);
 }

@@ -1,4 +1,4 @@
-// Compressed streams made by hand, for what no compressor writes without much memory.
+// Compressed streams made by hand, for streams that compressors write only with much memory.
 #pragma once
 
 #include <algorithm>
@@ -22,7 +22,7 @@ inline void put_little_endian(Bytes& to, std::size_t at, std::uint32_t value) {
   for (std::size_t i = 0; i < 4; ++i) to[at + i] = static_cast<std::byte>(value >> (8 * i));
 }
 
-// An xz stream whose first block says that it has another dictionary: 28 means 64 MiB, and two more
+// An xz stream whose first block claims another dictionary: 28 means 64 MiB, and each further 2
 // twice as much.
 inline Bytes with_dictionary(Bytes xz, int code) {
   constexpr std::size_t kBlockAt = 12;
@@ -46,7 +46,7 @@ inline Bytes zstd_frame(unsigned log, const Bytes& content) {
   return joined({frame, content});
 }
 
-// A frame of zstd that is to be skipped, with so many bytes.
+// A skippable frame of zstd with this many bytes.
 inline Bytes skippable_frame(std::size_t bytes) {
   Bytes frame(8 + bytes, std::byte{0x55});
   put_little_endian(frame, 0, 0x184D2A50);

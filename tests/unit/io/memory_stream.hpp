@@ -1,4 +1,4 @@
-// A ByteStream over bytes in memory, for tests of what reads from one.
+// A ByteStream over bytes in memory, for tests of its readers.
 #pragma once
 
 #include <algorithm>
@@ -27,7 +27,7 @@ class MemoryStream final : public ByteStream {
   std::size_t position_ = 0;
 };
 
-// All that `stream` gives, in reads of `step` bytes.
+// All bytes of `stream`, in reads of `step` bytes.
 inline Bytes drain(ByteStream& stream, std::size_t step = 1000) {
   Bytes all;
   Bytes piece(step);

@@ -13,8 +13,8 @@
 
 namespace gsort::test {
 
-// Calls test() so often that others() comes in front of each of its calls of these kinds once;
-// begin() is called first each time.
+// Calls test() once for each of its calls of these kinds, with others() before that call; calls
+// begin() first each time.
 inline void at_every(const std::vector<io::sys::Call>& calls, const std::function<void()>& begin,
                      const std::function<void()>& others, const std::function<void()>& test) {
   for (const io::sys::Call call : calls) {
