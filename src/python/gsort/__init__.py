@@ -6,7 +6,7 @@
     mapped = summary.memmap()                                 # the file, as an array
 
 Sources are paths, arrays (numpy.memmap, too), lists of numbers, buffers, objects that hold an array (of pandas, Polars,
-pyarrow, PyTorch), or lists and iterators of these. Every result is verified, but for those in device memory.
+pyarrow, PyTorch), or lists and iterators of these. Every result is verified, except those in device memory.
 Floats are in numeric order, as in NumPy: -0 equals 0, and all NaN are equal and come last, with descending first.
 float_order="total" is IEEE 754's total order: -NaN, -inf, ..., -0, +0, ..., +inf, +NaN. Sizes of memory are bytes, or
 texts such as "2G" and "50%". `progress` is None (a bar in a terminal or notebook), True, False, or a function. gsort
@@ -76,9 +76,9 @@ class Checked:
     elements: Optional[int]      # None if not in order
     distinct: Optional[int]      # the same
     fingerprint: Optional[str]   # the same
-    position: Optional[int]      # the first element that comes before the one in front of it; None if in order
+    position: Optional[int]      # the first element that comes before its predecessor; None if in order
     value: Optional[str]         # that element, as text
-    value_before: Optional[str]  # the one in front of it
+    value_before: Optional[str]  # its predecessor
 
     def __bool__(self) -> bool:
         return self.in_order
@@ -118,11 +118,11 @@ def sort(source: Any, output: Output = None, *, axis: Optional[int] = -1, kind: 
         float_order: "numeric" or "total"; see the module.
         unique: keep one of each key.
         top: return only the first `top` elements of the result.
-        memory: the most host memory to work in, beside the arrays; None: half of what is available.
+        memory: the most host memory to work in, in addition to the arrays; None: half of the available memory.
         gpu_memory: the most device memory.
         threads: the most cores to use; None: all.
         engine: "auto", "cpu" or "cuda".
-        temporary: a folder, or several, for what does not fit in memory; None: $TMPDIR, else beside the output file,
+        temporary: a folder, or several, for data that does not fit in memory; None: $TMPDIR, else beside the output file,
             else /var/tmp.
         progress: see the module.
         stream: for an array in device memory, as segmented_sort.
@@ -241,7 +241,7 @@ def argsort(source: Any, output: Output = None, *, axis: Optional[int] = -1, kin
         axis: the dimension along which each row of an array is sorted; its rows are copied with their numbers.
         descending: the greatest first; equal ones stay in the order of the source.
         kind, dtype, order, float_order, top: as for sort.
-        memory: the most host memory to work in, beside the arrays; None: half of what is available.
+        memory: the most host memory to work in, in addition to the arrays; None: half of the available memory.
 
     Returns:
         Indices of dtype uint32, or uint64 for more than 2**32 elements; a Summary if output is a path. An output array
@@ -291,7 +291,7 @@ def searchsorted(source: Any, values: Any, side: str = "left", *, dtype: Any = N
         source: a raw or .npy file, or an array, of keys in one dimension. It may be larger than memory: few pages are
             read. It must be sorted, floats in numeric order; gsort.check says whether it is.
         values: of the type of the keys, or of another one without a change of value.
-        side: "left" is in front of equal keys, "right" behind them.
+        side: "left" is before equal keys, "right" after them.
         dtype, descending: as for sort.
 
     Raises: as sort.
@@ -303,7 +303,7 @@ def searchsorted(source: Any, values: Any, side: str = "left", *, dtype: Any = N
 def shuffle(source: Any, output: Output = None, *, seed: Optional[int] = None, dtype: Any = None, top: Optional[int] = None,
             memory: Size = None, gpu_memory: Size = None, threads: Optional[int] = None, engine: str = "auto",
             temporary: Any = None, progress: Union[bool, Watch, None] = None) -> Any:
-    """The elements in a random order: with random seeds, every order is as good as equally likely. Arrays are shuffled by
+    """The elements in a random order: with random seeds, all orders are practically equally likely. Arrays are shuffled by
     elements of the first dimension, of any dtype but object, as numpy.random.Generator.permutation does; a two-dimensional .npy
     file by rows.
 
@@ -328,7 +328,7 @@ def sort_pairs(array: Any, values: Any, output: Optional[Tuple[Any, Any]] = None
 
     Args:
         array: the keys; in device memory of 8 to 64 bits, in a NumPy array of any dtype that sort takes. With several
-            dimensions, each row of the last one is sorted by itself.
+            dimensions, each row of the last one is sorted separately.
         values: an array of the same shape; in device memory of elements of 4 or 8 bytes, else of any dtype.
         output: a pair of arrays, for keys and values, which may be `array` and `values`; in device memory only with one
             row and no offsets. None for new ones.
@@ -372,7 +372,7 @@ def intersect1d(a: Any, b: Any, output: Output = None, *, assume_sorted: bool = 
                 float_order: str = "numeric", memory: Size = None, threads: Optional[int] = None,
                 temporary: Any = None, progress: Union[bool, Watch, None] = None) -> Any:
     """The distinct keys that are in both sources, sorted, as numpy.intersect1d. The sources may have different byte
-    orders, and the result has that of `a`. Two dtypes become what numpy.result_type gives, if that holds all values of
+    orders, and the result has that of `a`. Two dtypes become the result of numpy.result_type, if it holds all values of
     both. Texts are compared, too, and records by all fields.
 
     Args:

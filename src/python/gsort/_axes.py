@@ -25,7 +25,7 @@ def is_table(source: Any, order: Any) -> bool:
 
 
 def arranged(source: Any, axis: Any, order: Any = None) -> Tuple[Any, int]:
-    """The source with the dimension that is sorted as its last one, and which one it was; as one row if that is None."""
+    """The source with the sorted dimension as its last one, and the number of this dimension; as one row if that is None."""
     if type(axis) is int and axis == -1:
         return source, -1
     if is_table(source, order):
@@ -43,7 +43,7 @@ def arranged(source: Any, axis: Any, order: Any = None) -> Tuple[Any, int]:
 
 
 def require_place(output: Any, source: numpy.ndarray, dtype: numpy.dtype, shape: Tuple[int, ...]) -> None:
-    """Raises UsageError where a result that is made first cannot be copied into the output, which may be the source."""
+    """Raises UsageError if a result that is made first cannot be copied into the output, which may be the source."""
     if not isinstance(output, numpy.ndarray):
         raise usage("output", "this result cannot be written to a file", "give an array, or None")
     require_usable(output, dtype, [] if output is source else [source], must_be_contiguous=False)

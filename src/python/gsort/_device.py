@@ -92,7 +92,7 @@ def stream_handle(stream: Any) -> Optional[int]:
 
 
 def _order_streams(neighbour: int, earlier: int, later: int) -> None:
-    """Work queued on `later` from now on comes after that on `earlier`; both are of the device that holds `neighbour`."""
+    """Makes work queued on `later` from now on wait for that on `earlier`; both are of the device that holds `neighbour`."""
     if (earlier or _LEGACY_STREAM) != (later or _LEGACY_STREAM):
         _native.order_streams(neighbour, earlier, later)
 
@@ -296,7 +296,7 @@ def argsort_keys(name: str, array: Any, output: Any, descending: bool, stream: A
 
 def segmented_sort(array: Any, offsets: Any, output: Any = None, *, descending: bool = False,
                    float_order: str = "numeric", stream: Any = None) -> Any:
-    """Sorts segments of a one-dimensional array in device memory, each by itself.
+    """Sorts segments of a one-dimensional array in device memory, each separately.
 
     Args:
         array: keys of 8 to 64 bits, by __cuda_array_interface__ or __dlpack__; bfloat16 by __dlpack__.

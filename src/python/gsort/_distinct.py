@@ -19,7 +19,7 @@ def _differ(here: numpy.ndarray, before: numpy.ndarray, by_value: bool) -> numpy
 
 
 def _begins_of_groups(keys: numpy.ndarray, by_value: bool) -> numpy.ndarray:
-    """Where a key, or a field of a record, differs from the one before it, looked for in pieces. By value, -0 is equal to
+    """The places where a key, or a field of a record, differs from the one before it, found in pieces. By value, -0 is equal to
     0, and NaN to NaN."""
     begins = [numpy.zeros(min(keys.size, 1), numpy.intp)]
     for begin in range(1, keys.size, CHUNK):

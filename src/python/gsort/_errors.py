@@ -179,7 +179,7 @@ def _without_options(text: str) -> str:
 
 
 def for_python(text: str, path: Optional[str] = None, is_hint: bool = False) -> str:
-    """A text of the program in Python's terms. The name of a file and quoted parts stay as they are."""
+    """A text of the program in Python's terms. File names and quoted parts stay unchanged."""
     places: List[str] = []
 
     def keep(found: "re.Match[str]") -> str:
@@ -207,7 +207,7 @@ def error_of(kind: str, message: bytes, reason: bytes, path: bytes, hint: bytes,
 
 
 def usage(what: str, why: str, hint: str = "") -> UsageError:
-    """An error of the program's form that is found here."""
+    """An error in the program's form that this package finds."""
     return UsageError(f"{what}: {why}" + (f"\n  {hint}" if hint else ""), why, None, hint)
 
 

@@ -28,7 +28,7 @@ def new_array(shape: Union[int, Tuple[int, ...]], dtype: numpy.dtype) -> numpy.n
 
 
 class _Stretch(NamedTuple):
-    """Bytes of a file that an array is mapped from."""
+    """The bytes of a file from which an array is mapped."""
 
     file: Tuple[int, int]  # device and inode
     begin: int
@@ -56,7 +56,7 @@ def mapped_at(address: int, size: int) -> Optional[_Stretch]:
 
 
 def _bounds(array: numpy.ndarray) -> Tuple[int, int]:
-    """The address of the lowest byte, and how many bytes there are to the highest one."""
+    """The address of the lowest byte, and the number of bytes to the highest one."""
     steps = [(length - 1) * stride for length, stride in zip(array.shape, array.strides)]
     first = array.ctypes.data + sum(step for step in steps if step < 0)
     return first, sum(abs(step) for step in steps) + array.dtype.itemsize
@@ -99,7 +99,7 @@ def refuse_overlap(output: numpy.ndarray, sources: Iterable[Any], hint: str = "g
 
 
 def require_usable(output: Any, dtype: numpy.dtype, sources: Iterable[Any], must_be_contiguous: bool = True) -> None:
-    """Raises UsageError where a result of this dtype cannot be written into the output."""
+    """Raises UsageError if a result of this dtype cannot be written into the output."""
     if not isinstance(output, numpy.ndarray) or isinstance(output, numpy.ma.MaskedArray):
         raise usage("output", f"has type {type(output).__name__}", "give an array, or None")
     if output.dtype != dtype:

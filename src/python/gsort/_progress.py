@@ -1,4 +1,4 @@
-"""How far a sort is: what callbacks get, and the bar of terminals and notebooks."""
+"""The progress of a sort: the objects for callbacks, and the bar of terminals and notebooks."""
 
 from __future__ import annotations
 
@@ -11,7 +11,7 @@ from ._errors import has_type
 
 
 class Progress(NamedTuple):
-    """A sort under way."""
+    """A running sort."""
 
     phase: str                     # "read", "merge", "write", ...
     bytes: int                     # moved in this phase
@@ -29,7 +29,7 @@ _CELLS = 20
 
 
 class Bar:
-    """A line on standard error, from the first second on, that is gone in the end."""
+    """A line on standard error, from the first second on, that is cleared in the end."""
 
     def __init__(self) -> None:
         self._shown = 0

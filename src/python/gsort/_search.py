@@ -1,4 +1,5 @@
-"""Where values belong in a sorted file or array that may be larger than memory: only the pages of a binary search are read."""
+"""Finds the places of values in a sorted file or array that may be larger than memory: only the pages of a binary search are
+read."""
 
 from __future__ import annotations
 
@@ -14,7 +15,7 @@ from ._sources import (Inputs, as_bool, dtype_of, is_raw, is_text, mapped_npy, m
 
 
 def _in_file(path: Any, dtype: Any) -> numpy.ndarray:
-    """Opened as for a sort, which finds what is wrong with it, and mapped."""
+    """The file, opened as for a sort, which finds its faults, and mapped."""
     name = path_name(path)
     is_npy = name.lower().endswith(".npy")
     if not is_npy and not is_raw(name):
@@ -33,7 +34,7 @@ def _range_of(dtype: numpy.dtype) -> Any:
 
 
 def _cast(array: numpy.ndarray, dtype: numpy.dtype) -> Any:
-    """The array in another dtype, and which elements are in the range of that: others have any value."""
+    """The array in another dtype, and the elements that are in its range: others have any value."""
     inside = numpy.ones(array.shape, bool)
     if array.dtype.kind in "fiu" and dtype.kind in "iub" and array.size:
         low, high = _range_of(dtype)

@@ -1,4 +1,4 @@
-"""Keys that are in two sources, or in one of them alone."""
+"""Keys that are in two sources, or only in one of them."""
 
 from __future__ import annotations
 
@@ -17,7 +17,7 @@ from ._sources import Inputs, as_bool, is_big_endian, option_words, wanted_dtype
 
 def _sorted_copy(inputs: Inputs, words: List[bytes], float_order: Any, place: str, progress: Any,
                  stack: ExitStack) -> numpy.ndarray:
-    """The same of keys that are not sorted; a few are sorted without a plan, and may repeat."""
+    """The same for keys that are not sorted; a few are sorted without a plan, and may repeat."""
     array = inputs.only_array
     if array is not None and array.nbytes <= CHUNK:
         found = sorted_in_memory(array, None, False, float_order, None, "cpu", progress)
@@ -27,7 +27,7 @@ def _sorted_copy(inputs: Inputs, words: List[bytes], float_order: Any, place: st
 
 
 def _pieces(keys: numpy.ndarray, dtype: numpy.dtype) -> Iterator[Tuple[int, int]]:
-    """Yields where each piece of `keys` begins and ends. A piece takes little memory, also as elements of `dtype`."""
+    """Yields the beginning and the end of each piece of `keys`. A piece takes little memory, also as elements of `dtype`."""
     step = max(CHUNK // dtype.itemsize, 1)
     return ((begin, min(begin + step, keys.size)) for begin in range(0, keys.size, step))
 
