@@ -1,5 +1,5 @@
 // gzip, bzip2 and xz through Boost.Iostreams. zstd through its own library: Boost's filter of 1.74
-// writes through the null pointer it gets when there is no memory for a context.
+// writes through a null pointer if there is no memory for a context.
 #include "io/codecs/compress.hpp"
 
 #include <ios>

@@ -24,7 +24,7 @@ struct FileState {
   friend bool operator==(const FileState&, const FileState&) = default;
 };
 
-// How regular inputs are to be read.
+// The way to read regular inputs.
 struct WayToRead {
   DirectIo direct_io = DirectIo::kAuto;
   // One thread both reads and works, so only the kernel's read-ahead overlaps with the work.

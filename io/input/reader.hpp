@@ -49,7 +49,7 @@ struct ReaderOptions {
   bool byte_order_is_asked = false;  // or the byte order was asked for
   // The type is assumed: inputs that plainly are not raw keys are errors.
   bool type_is_assumed = false;
-  // Inputs in memory: a path that is the name of one of these is no file.
+  // Inputs in memory: a path that is the name of one of these is not a file.
   std::vector<MemoryInput> memory = {};
   // Then large uncached files are read through the page cache, too: the kernel reads ahead.
   bool is_read_by_one_thread = false;

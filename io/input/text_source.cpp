@@ -18,7 +18,7 @@ char* chars_of(ByteSpan bytes) {
   return reinterpret_cast<char*>(bytes.data());
 }
 
-// The bytes of the first `lines` lines. Requires: there are so many.
+// The bytes of the first `lines` lines. Requires: there are that many.
 std::size_t bytes_of_lines(std::string_view text, std::size_t lines) {
   std::size_t end = 0;
   for (; lines > 0; --lines) end = text.find('\n', end) + 1;

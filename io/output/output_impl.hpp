@@ -50,7 +50,7 @@ struct OutputTarget {
   std::string path;                     // as given, for messages
   std::string folder;                   // of the file that a chain of symbolic links ends at
   std::string name;                     // in that folder
-  std::optional<struct stat> replaced;  // the file that is there now
+  std::optional<struct stat> replaced;  // the file with this name now
 };
 
 // For an existing file: see output_written.cpp. Throws: Error(kOutput).

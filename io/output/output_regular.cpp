@@ -154,8 +154,8 @@ void RegularOutput::finish(std::uint64_t size_bytes) {
 }
 
 void RegularOutput::put_in_place() {
-  // The descriptor is needed to link. Its close comes when the output is there, and has nothing to
-  // report any more: fsync has answered for the bytes.
+  // The descriptor is needed to link. It is closed after the output has its name; close can then
+  // report no more errors, because fsync has succeeded.
   if (options_.must_be_new) {
     new_file_.put_in_free_place(size_bytes_);
   } else {

@@ -99,7 +99,7 @@ class SharedFile {
   // cannot be opened, or does not have that mark.
   SharedFile(const std::string& hidden_path, const std::string& path, std::uint64_t mark);
 
-  // kLook: whether the file is there.
+  // kLook: whether the file exists.
   [[nodiscard]] bool exists() const { return file_.is_open(); }
   [[nodiscard]] std::uint64_t bytes() const;
   [[nodiscard]] std::uint64_t allocated_bytes() const;  // space it has on its file system

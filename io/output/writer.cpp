@@ -67,7 +67,7 @@ struct EncodingMemory::Scratch {
   std::vector<std::byte> text;
   std::vector<std::byte> compressed;
   std::vector<std::byte> decompressed;  // a stretch of it, to be compared
-  // For keys with counts, on the way to text:
+  // For keys with counts, before they become text:
   std::vector<std::byte> keys;
   std::vector<std::uint64_t> counts;
   std::vector<char> key_lines;

@@ -1,5 +1,5 @@
 // The format of a run on disk, byte by byte. A run is a sorted sequence of elements, keys or
-// records, cut into blocks. Blocks are written many at once, neighbours of a run one behind the
+// records, cut into blocks. Blocks are written many at once, neighbours of a run one after the
 // other. Each such write begins at a multiple of 4096 of a temporary file, a block at a multiple of
 // 64. Each block carries everything that identifies it as the wanted block. All numbers are
 // little-endian.

@@ -64,7 +64,7 @@ struct VisibleGpu {
 [[nodiscard]] Machine machine_after(const DeviceError& failure, Machine machine,
                                     const Resources& resources, unsigned failures);
 
-// Lets the sort of the context go on after a device failed, if `resources` allow it: `machine`
+// Lets the sort of the context continue after a device failed, if `resources` allow it: `machine`
 // becomes machine_after() the failure, and `plan` is called to make the context's plan for it.
 // Requires: all of these outlive the sort.
 void plan_without_failed(SortContext& context, const Resources& resources, Machine& machine,

@@ -15,7 +15,7 @@
 
 namespace gsort {
 
-// The kind of an error, as far as a caller may want to act on it.
+// The kind of an error, on which a caller may act.
 enum class ErrorKind : std::uint8_t {
   kUsage,      // the command line or an argument of a library call is wrong
   kInput,      // an input cannot be read, or does not hold whole elements

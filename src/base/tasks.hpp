@@ -17,8 +17,8 @@ namespace gsort {
 // other tasks of the arena meanwhile. So a task that starts tasks must not hold anything that
 // others wait for, such as a lock or a place in a queue.
 //
-// If oneTBB gets no memory, or not a thread that the system has just given, it cannot go on: it
-// calls std::terminate() while its exception is handled. Thread-safe.
+// If oneTBB gets no memory, or is refused a thread that the system has just allowed, it cannot
+// continue: it calls std::terminate() while its exception is handled. Thread-safe.
 class TaskArena {
  public:
   explicit TaskArena(unsigned workers);

@@ -16,7 +16,7 @@
 //
 // Difference i of a group is key[i] - key[i - 1]; number 0 is zero, and so are those behind the
 // last key of the last group. They stand in rows of L = 32 / B lanes: difference i is in lane i %
-// L, row i / L. Each lane packs its 8 * B differences one behind the other, least bits first, into
+// L, row i / L. Each lane packs its 8 * B differences one after the other, least bits first, into
 // `width` words of B bytes; word w of lane l is word number w * L + l of the group. So a vector of
 // 32 bytes holds the same word of all lanes, and rows are unpacked with the same shifts in all.
 //

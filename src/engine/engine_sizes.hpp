@@ -45,8 +45,8 @@ class EngineSizes {
   [[nodiscard]] virtual LaneBytes chunk_lane(const ElementSize& element, std::uint64_t elements,
                                              unsigned readers, std::uint64_t block_bytes) const = 0;
 
-  // The memory of each device if `devices` hold a chunk of so many elements together; none if they
-  // cannot.
+  // The memory of each device if `devices` hold a chunk of this many elements together; none if
+  // they cannot.
   [[nodiscard]] virtual std::optional<std::uint64_t> share_device_bytes(const ElementSize& element,
                                                                         std::uint64_t elements,
                                                                         std::uint64_t block_bytes,

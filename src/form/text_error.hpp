@@ -15,7 +15,7 @@ namespace gsort::io {
 [[nodiscard]] Error bad_line(const std::string& path, std::uint64_t number, std::string_view line,
                              KeyType type);
 
-// The same for a line that is not the hexadecimal digits of a key of so many bytes.
+// The same for a line that is not the hexadecimal digits of a key of this many bytes.
 [[nodiscard]] Error bad_hex_line(const std::string& path, std::uint64_t number,
                                  std::string_view line, std::size_t key_bytes);
 

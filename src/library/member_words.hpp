@@ -9,7 +9,7 @@
 
 namespace gsort::library {
 
-// "add -u" -> "add Options::unique". Commands for a shell and quoted parts stay as they are.
+// "add -u" -> "add Options::unique". Commands for a shell and quoted parts do not change.
 [[nodiscard]] std::string in_members(std::string_view text);
 
 // The same for all texts of an error.

@@ -23,7 +23,7 @@ void set_compress(Options& options, std::string_view value);    // "none", "zstd
 // has a form that gsort does not write. An input may be replaced under any name.
 void refuse_output_name(const Options& options);
 
-// How to read inputs, from the text of resumable_job(), as far as options determined it.
+// The part of the form of inputs that options determined, from the text of resumable_job().
 [[nodiscard]] InputForm form_of_job(std::string_view description);
 
 }  // namespace gsort

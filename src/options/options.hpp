@@ -60,7 +60,7 @@ struct Options : Request {
   bool argsort = false;                         // the positions of the elements, not these
   std::optional<std::uint64_t> shuffle;         // the seed of a random order
   bool draws_seed = false;                      // with shuffle: no seed was given
-  std::optional<std::uint64_t> top;             // only the first so many elements
+  std::optional<std::uint64_t> top;             // only this many first elements
   std::optional<std::uint64_t> batch_elements;  // arrays sorted on their own; at least 1
 
   // A sort by several processes: what this one does of it.
@@ -68,7 +68,7 @@ struct Options : Request {
   std::optional<NumberOf> share;    // with form
   std::optional<NumberOf> take;     // a part of the output
   std::vector<std::string> from;    // with take: the folders of all shares
-  std::optional<unsigned> join;     // so many parts
+  std::optional<unsigned> join;     // the number of parts
 
   // Unless it is kNone, gsort only shows this, and the parser has checked nothing else.
   Show show = Show::kNone;

@@ -32,7 +32,7 @@ enum class TypeSource : std::uint8_t {
   kSuffix,
   kEnvironment,
   kDefault,
-  kHeader,     // of a Job alone: the header of an input
+  kHeader,     // only in a Job: the header of an input
   kRecordKeys  // every key of the records names its own
 };
 

@@ -5,8 +5,8 @@
 //
 // Idea. A window of every input is in memory. The least of the windows' last keys is a bound: all
 // keys that come later in any input are no less. All windows are cut after their last key that is
-// no greater than the bound; these slices are a part, and go to a lane. At least one window is then
-// used up. Windows are filled again while lanes merge and write.
+// not greater than the bound; these slices are a part, and go to a lane. At least one window is
+// then used up. Windows are filled again while lanes merge and write.
 //
 // Equal records keep the order of the inputs: the input of the bound may continue with records
 // equal to it, so the windows of later inputs are cut before such records.

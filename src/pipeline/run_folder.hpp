@@ -116,7 +116,7 @@ class RunFolder {
   // note.
   void finish();
 
-  // Call it when all runs of `share` are there: they stay, for the processes that make the output.
+  // Call it when all runs of `share` exist: they stay, for the processes that make the output.
   void complete(const io::ManifestShare& share);
 
   // Removes the folder, or its files if gsort did not make it. Throws: Error(kTemporary).

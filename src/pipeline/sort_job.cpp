@@ -297,7 +297,7 @@ class Sort {
   std::uint64_t later_arrays_ = 0;                  // elements to move after the current array
 };
 
-// Whether input and output are as they were before the sort.
+// Returns input and output to their state before the sort; false if that is impossible.
 bool begin_again(const SortContext& context, std::span<io::Output> outputs) {
   if (context.run_folder != nullptr) return false;
   if (context.reader != nullptr && !context.reader->rewind()) return false;

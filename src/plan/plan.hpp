@@ -98,8 +98,8 @@ struct ChunkPlan {
   std::uint64_t arena_bytes = 0;     // host memory of all lanes
 };
 
-// One step of the merge phase: every group of neighbouring runs becomes one run. A group of one
-// stays as it is.
+// One step of the merge phase: every group of neighbouring runs becomes one run. A group of one is
+// not changed.
 struct MergeRound {
   std::vector<std::uint32_t> group_sizes;
 };

@@ -69,8 +69,8 @@ nb::bytes bytes_of(const std::string& text) {
 }
 
 // An array of the caller: its name in messages, the dictionary of its .npy header, its bytes. If
-// these are mapped from a file, the file and their place in it. Whether its keys are to be ordered
-// by NumPy's order.
+// these are mapped from a file, the file and their place in it. Whether its keys are sorted in
+// NumPy's order.
 struct Array {
   nb::bytes name;
   std::string header;

@@ -250,7 +250,7 @@ class SharesBench {
 
   using SharingDevices = std::span<const gpu::SharingDevice>;
 
-  // With so many bytes of scratch memory on each device.
+  // With this many bytes of scratch memory on each device.
   double host_sort(std::span<const int> ordinals, std::size_t size,
                    const std::function<void(SharingDevices)>& sort) {
     std::vector<OnDevice> scratch;

@@ -2,10 +2,10 @@
 // on a fast device alone, on a slow one alone, and on both. The lanes of the fast one wait for NS
 // nanoseconds a key before they give a chunk or a part away, those of the slow one for three times
 // as long, and the slow one has a quarter of the memory for runs. Both wait, so that one card can
-// stand for both: the delay is to be long beside the work on a key. Every output is compared with
-// what std::sort gives. Ends with status 1 if both together have less than 90% of the sum of their
-// rates, with status 2 if the output is wrong.
-// Usage: bench_unequal cuda|std LOG2_KEYS NS (std: no GPU, memory of the host stands for devices)
+// stand for both: the delay must be long compared with the work on a key. Every output is compared
+// with the result of std::sort. Ends with status 1 if both together have less than 90% of the sum
+// of their rates, with status 2 if the output is wrong. Usage: bench_unequal cuda|std LOG2_KEYS NS
+// (std: no GPU, memory of the host stands for devices)
 #include <algorithm>
 #include <atomic>
 #include <chrono>
@@ -121,7 +121,7 @@ double rate_of(const test::SortResult& result, Phase wanted) {
 }
 
 // By the plan for a larger input, which has runs, but with short chunks, and with blocks that are
-// small beside a part, as they are in a large sort.
+// small compared with a part, as in a large sort.
 void make_chunks_short(Plan& plan, const Plan& large) {
   const std::uint64_t elements = plan.elements;
   const OutputPlan output = plan.output;

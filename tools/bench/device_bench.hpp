@@ -21,8 +21,8 @@ struct BenchInput {
   KeyFormat format;
   Distribution distribution = Distribution::kUniform;
   std::uint64_t elements = 0;
-  std::uint64_t array_keys = 0;  // arrays of so many keys are sorted; = elements unless a batch
-  std::uint64_t slices = 1;      // the input comes as so many sorted slices
+  std::uint64_t array_keys = 0;  // the keys of each sorted array; = elements unless a batch
+  std::uint64_t slices = 1;      // the number of sorted slices of the input
 };
 
 template <class Key>

@@ -34,8 +34,8 @@ struct TimedRuns {
                                        const std::function<void(unsigned set)>& queue,
                                        const std::function<bool(unsigned set)>& is_right);
 
-// Measures the rate of a device copy of so many bytes, of 1 GiB at least, unless the last one was
-// of this size; the report keeps it.
+// Measures the rate of a device copy of this many bytes, at least 1 GiB, unless the last one was of
+// this size; the report keeps it.
 class CopyRate {
  public:
   explicit CopyRate(Report& report) : report_(report) {}

@@ -20,8 +20,8 @@ namespace gsort::bench {
 // The data of a table of pairs that all contenders use.
 struct PairsInput {
   GenSpec spec;
-  std::uint64_t slices = 1;       // the keys come in so many sorted slices
-  std::uint64_t array_keys = 0;   // arrays of so many pairs are sorted; 0: all pairs are one
+  std::uint64_t slices = 1;       // the number of sorted slices of the keys
+  std::uint64_t array_keys = 0;   // the pairs of each sorted array; 0: all pairs are one array
   std::size_t scratch_bytes = 0;  // that a contender needs, if more than CUB
 };
 

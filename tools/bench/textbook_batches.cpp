@@ -17,7 +17,7 @@ namespace gsort::bench {
 namespace {
 
 constexpr unsigned kSets = 2;
-constexpr std::uint64_t kOneCoreKeys = std::uint64_t{1} << 22;  // one core gets so many at most
+constexpr std::uint64_t kOneCoreKeys = std::uint64_t{1} << 22;  // the most for one core
 constexpr std::size_t kOversampling = 256;
 
 struct BatchShape {

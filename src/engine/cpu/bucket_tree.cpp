@@ -33,8 +33,8 @@ HWY_INLINE std::size_t count_passed(const UInt128* bounds, UInt128 key) {
   return count;
 }
 
-// Nodes of a level lie one behind the other, behind those of the level above. Many keys go through
-// one level before any goes to the next, so that their searches overlap.
+// Nodes of a level lie back to back, after those of the level above. Many keys go through one level
+// before any goes to the next, so that their searches overlap.
 template <class Key>
 HWY_ATTR void number_loop(const Key* bounds, unsigned levels, const Key* keys, std::size_t count,
                           std::size_t last, std::uint16_t* numbers) {

@@ -20,7 +20,7 @@ std::span<Key> keys_in(ByteSpan bytes) {
   return {reinterpret_cast<Key*>(bytes.data()), bytes.size() / sizeof(Key)};
 }
 
-// The first keys of `sorted`, up to the last one that is no greater than `bound`.
+// The first keys of `sorted`, up to the last one that is not greater than `bound`.
 template <class Key>
 std::span<const Key> keys_up_to(Key bound, std::span<const Key> sorted) {
   const auto end = std::ranges::upper_bound(sorted, bound);

@@ -4,11 +4,11 @@
 // reversed, or nearly so.
 //
 // Idea. A block whose keys ascend is an interval of keys. Blocks whose intervals do not overlap
-// make one sorted sequence, put one behind the other by their first keys, wherever in the input
-// they were. A block whose keys descend is reversed first. A block that is neither, or that
-// overlaps one which is kept already, is dealt out to buckets as usual. In the end, each bucket is
-// sorted together with the kept keys between its least and its greatest key (chunk_groups.hpp);
-// kept keys between two buckets are emitted unchanged.
+// make one sorted sequence, in the order of their first keys, wherever they were in the input. A
+// block whose keys descend is reversed first. A block that is neither, or that overlaps one which
+// is kept already, is dealt out to buckets as usual. In the end, each bucket is sorted together
+// with the kept keys between its least and its greatest key (chunk_groups.hpp); kept keys between
+// two buckets are emitted unchanged.
 //
 // Example, blocks of three:  1 2 4 | 9 5 7 | 4 6 8 | 12 11 10 | 5 6 7
 //   kept: 1 2 4, 4 6 8, 10 11 12     dealt out: 9 5 7 in no order, 5 6 7 overlaps 4 6 8

@@ -40,7 +40,7 @@ class SortedWindow {
 };
 
 // The bound up to which the windows can be taken: the least last element of the windows whose
-// inputs go on, and its window; the first one if several end with it.
+// inputs continue, and its window; the first one if several end with it.
 struct WindowBound {
   const std::byte* element = nullptr;  // null: all inputs have ended
   std::size_t window = 0;

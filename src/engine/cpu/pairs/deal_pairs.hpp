@@ -117,13 +117,12 @@ struct PairSource {
 inline constexpr std::size_t kMostDealtAtOnce = 512;
 
 // Deals the pairs of `from` out to buckets in `to`. Writes to `begins` where each bucket begins,
-// and then where the last one ends. If to.keys is null, only values are written.
-// number(keys, count, room, numbers) writes the bucket of each key to `numbers`, and returns the
-// keys to write: `keys`, or others that it puts into `room`. It is called twice for each key, with
-// at most kMostDealtAtOnce keys at a time.
-// Requires: begins.size() is the number of buckets plus one; all workers have room for so many
-// buckets. If keys change meanwhile, some pairs are not written, but nothing outside of `to` is.
-// Does not throw.
+// and then where the last one ends. If to.keys is null, only values are written. number(keys,
+// count, room, numbers) writes the bucket of each key to `numbers`, and returns the keys to write:
+// `keys`, or others that it puts into `room`. It is called twice for each key, with at most
+// kMostDealtAtOnce keys at a time. Requires: begins.size() is the number of buckets plus one; all
+// workers have room for this many buckets. If keys change meanwhile, some pairs are not written,
+// but nothing outside of `to` is. Does not throw.
 template <class Key, class Value, class Number>
 void deal_pairs(const PairSource<Key, Value>& from, const Pairs<Key, Value>& to,
                 std::span<std::uint64_t> begins, const Number& number,
