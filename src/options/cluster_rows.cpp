@@ -117,9 +117,6 @@ constexpr OwnText kOwnTexts[] = {
      "one of each key; with -c: no key may repeat"},
 };
 
-constexpr Choice<Show> kGenerated[] = {
-    {"man", Show::kManual}, {"bash", Show::kBash}, {"zsh", Show::kZsh}, {"fish", Show::kFish}};
-
 constexpr auto kOwnRows = std::to_array<OptionSpec>({
     {.name = "parts",
      .group = kFiles,

@@ -30,8 +30,6 @@ constexpr Choice<ProgressMode> kProgressModes[] = {{"auto", ProgressMode::kAuto}
                                                    {"always", ProgressMode::kAlways},
                                                    {"never", ProgressMode::kNever},
                                                    {"json", ProgressMode::kJson}};
-constexpr Choice<Show> kGenerated[] = {
-    {"man", Show::kManual}, {"bash", Show::kBash}, {"zsh", Show::kZsh}, {"fish", Show::kFish}};
 constexpr Choice<ColorMode> kColorModes[] = {
     {"auto", ColorMode::kAuto}, {"always", ColorMode::kAlways}, {"never", ColorMode::kNever}};
 

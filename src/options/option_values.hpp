@@ -55,6 +55,9 @@ void set_type(Options& options, std::string_view text, std::string_view option);
 template <class Value>
 using Choice = std::pair<std::string_view, Value>;
 
+inline constexpr Choice<Show> kGenerated[] = {  // values of --generate
+    {"man", Show::kManual}, {"bash", Show::kBash}, {"zsh", Show::kZsh}, {"fish", Show::kFish}};
+
 // One of a few words.
 template <class Value, std::size_t kCount>
 [[nodiscard]] Value parse_choice(std::string_view text, const Choice<Value> (&choices)[kCount],

@@ -118,13 +118,13 @@ ChunkPlan largest_chunk(const SizeQuestion& q, unsigned lanes, std::uint64_t spi
 
 // Chooses as many readers as are useful, unless their buffers make chunks much smaller.
 ChunkPlan choose_chunk(const SizeQuestion& q, unsigned lanes, std::uint64_t spill_bytes) {
-  constexpr std::uint64_t kLeastShare = 16;
+  constexpr std::uint64_t kLeastGain = 16;
   const ChunkPlan chunk = largest_chunk(q, lanes, spill_bytes, q.threads);
   const unsigned readers = q.engine->most_readers(q.threads);
   if (readers == q.threads) return chunk;
   const ChunkPlan other = largest_chunk(q, lanes, spill_bytes, readers);
   const bool holds_all = chunk.chunk_elements >= q.elements;
-  const std::uint64_t may_be_lost = holds_all ? 0 : chunk.chunk_elements / kLeastShare;
+  const std::uint64_t may_be_lost = holds_all ? 0 : chunk.chunk_elements / kLeastGain;
   return other.chunk_elements + may_be_lost < chunk.chunk_elements ? chunk : other;
 }
 

@@ -13,8 +13,6 @@
 namespace gsort {
 namespace {
 
-constexpr int kHexadecimal = 16;
-
 std::string text_of_mark(std::uint64_t mark) {
   return fmt::format("{:016x}\n", mark);
 }
@@ -22,6 +20,7 @@ std::string text_of_mark(std::uint64_t mark) {
 std::optional<std::uint64_t> read_mark(const io::OutputPlace& place, const std::string& name) {
   const auto text = io::read_record(place, name);
   if (!text) return std::nullopt;
+  constexpr int kHexadecimal = 16;
   std::uint64_t mark = 0;
   std::from_chars(text->data(), text->data() + text->size(), mark, kHexadecimal);
   return text_of_mark(mark) == *text ? std::optional(mark) : std::nullopt;

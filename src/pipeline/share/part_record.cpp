@@ -14,7 +14,6 @@ namespace gsort {
 namespace {
 
 constexpr std::string_view kMagic = "gsort-part";
-constexpr int kHexadecimal = 16;
 // The kinds of hidden names.
 constexpr std::string_view kRecord = "part-";
 constexpr std::string_view kShared = "parts-";
@@ -52,6 +51,7 @@ std::string text_of(const std::string& key) {
 }
 
 std::string key_of(std::string_view digits) {
+  constexpr int kHexadecimal = 16;
   std::string key;
   for (std::size_t at = 1; at + 2 <= digits.size(); at += 2) {
     unsigned byte = 0;
