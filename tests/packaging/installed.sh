@@ -23,6 +23,7 @@ try_examples() {
   for name in input.bin dump.u64 big.i64 big.u64 ids.u64 scores.f32 keys.f64 day1.u64 day2.u64 in.dat; do
     producer >"$name"
   done
+  gsort keys.f64 -o keys.npy
   for name in day1 day2; do gsort "$name.u64" -o "$name.u64"; done
   mkdir scratch
   while IFS= read -r line; do
@@ -34,7 +35,7 @@ try_examples() {
     # shellcheck disable=SC2086  # options and a name
     gsort -c $name || fail "not in order: $name"
   done
-  [[ $(stat -c %s order.u32 best.f32 week.u64 | xargs) == '40000 4000 160000' ]] || fail 'an output has another size'
+  [[ $(stat -c %s order.npy best.f32 week.u64 | xargs) == '40128 4000 160000' ]] || fail 'an output has another size'
 }
 
 # The manual page and the completions are what the program prints.
