@@ -142,7 +142,7 @@ TEST_F(ClusterDevices, WriteOneOfEachKey) {
   io::test::write_file(input_, std::as_bytes(std::span(keys_)));
   (void)sort_by({{"--engine=cuda", "-u"}, {"--engine=cpu", "-u"}});
   std::ranges::sort(keys_);
-  keys_.erase(std::ranges::unique(keys_).begin(), keys_.end());
+  keys_.erase(std::unique(keys_.begin(), keys_.end()), keys_.end());
   expect_sorted();
 }
 

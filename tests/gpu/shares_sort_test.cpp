@@ -160,7 +160,7 @@ TYPED_TEST(SharesSort, MergesPiecesOfSkewedShares) {
       std::ranges::sort(keys);
       expect_host_sort<TypeParam>(keys, devices, 100, {});
       expect_host_sort<TypeParam>(keys, devices, 100, signed_descending<TypeParam>());
-      std::ranges::rotate(keys, keys.begin() + 1'234);
+      std::rotate(keys.begin(), keys.begin() + 1'234, keys.end());
       expect_host_sort<TypeParam>(keys, devices, 100, {});
     }
   }

@@ -74,7 +74,7 @@ class SmallSort {
     io::test::write_file(folder_ / "in", std::as_bytes(std::span(keys_)));
     std::filesystem::create_directory(folder_ / "shares");
     std::ranges::sort(keys_);
-    if (has_own_files) keys_.erase(std::ranges::unique(keys_).begin(), keys_.end());
+    if (has_own_files) keys_.erase(std::unique(keys_.begin(), keys_.end()), keys_.end());
   }
 
   // Returns whether there was nothing to do.

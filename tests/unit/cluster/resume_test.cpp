@@ -329,7 +329,7 @@ TEST_F(ResumedOnCluster, ToAnyOutput) {
   Keys distinct = keys;
   std::ranges::sort(distinct);
   Keys first(distinct.begin(), distinct.begin() + 500);
-  distinct.erase(std::ranges::unique(distinct).begin(), distinct.end());
+  distinct.erase(std::unique(distinct.begin(), distinct.end()), distinct.end());
   for (const unsigned after : {1U, 2U, 4U}) {
     ASSERT_NE(sort_by(3, options({"-tu32"}, input), Interruption{MessageKind::kFrame}).error, "");
     // With -u, runs are exchanged twice.

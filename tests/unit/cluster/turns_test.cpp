@@ -348,7 +348,7 @@ TEST_F(DeferredSorts, WriteTextInOrder) {
 TEST_F(DeferredSorts, DropRepeatedKeysInOrder) {
   const auto reports = sort({"-u"}, folder_ / "out.u32");
   expect_deferred(reports);
-  keys_.erase(std::ranges::unique(keys_).begin(), keys_.end());
+  keys_.erase(std::unique(keys_.begin(), keys_.end()), keys_.end());
   const ConstByteSpan wanted = test::bytes_of(keys_);
   EXPECT_TRUE(std::ranges::equal(io::test::read_file(folder_ / "out.u32"), wanted));
 }
@@ -368,7 +368,7 @@ TEST_F(DeferredSorts, DropRepeatedRecordsInOrder) {
   ASSERT_EQ(reports.size(), kProcesses);
   EXPECT_GT(reports[1].deferred_bytes, 0);
   records.clear();
-  keys_.erase(std::ranges::unique(keys_).begin(), keys_.end());
+  keys_.erase(std::unique(keys_.begin(), keys_.end()), keys_.end());
   for (const std::uint32_t key : keys_) append(key);
   EXPECT_TRUE(io::test::read_file(folder_ / "out.dat") == records);
 }
@@ -377,7 +377,7 @@ TEST_F(DeferredSorts, WriteTheFirstInOrder) {
   const auto reports = sort({"-u", "--top=30000", "--parts"}, folder_ / "out-{rank}.txt");
   ASSERT_EQ(reports.size(), kProcesses);
   EXPECT_GT(reports[1].deferred_bytes, 0);
-  keys_.erase(std::ranges::unique(keys_).begin(), keys_.end());
+  keys_.erase(std::unique(keys_.begin(), keys_.end()), keys_.end());
   keys_.resize(std::min<std::size_t>(keys_.size(), 30'000));
   EXPECT_TRUE(text() == wanted_text());
 }

@@ -253,7 +253,7 @@ TEST_F(WholeJobs, WriteTextAsConsecutiveParts) {
       const Options options = options_of(words);
       sort_by(processes, options);
       std::ranges::sort(keys);
-      if (unique) keys.erase(std::ranges::unique(keys).begin(), keys.end());
+      if (unique) keys.erase(std::unique(keys.begin(), keys.end()), keys.end());
       std::string wanted;
       for (const std::uint32_t key : keys) wanted += std::to_string(key) + "\n";
       EXPECT_TRUE(std::ranges::equal(joined(options, processes), std::as_bytes(std::span(wanted))))
@@ -283,7 +283,7 @@ TEST_F(WholeJobs, WriteOneOfEachKeyWhereverPartsMeet) {
         const Options options = options_of({"-u", "--parts", input.c_str(), "-o", output.c_str()});
         sort_by(processes, options);
         std::ranges::sort(keys);
-        keys.erase(std::ranges::unique(keys).begin(), keys.end());
+        keys.erase(std::unique(keys.begin(), keys.end()), keys.end());
         EXPECT_TRUE(std::ranges::equal(joined(options, processes), bytes_of(keys)))
             << count << " keys of " << kinds << " kinds, " << processes << " processes";
       }
@@ -300,7 +300,7 @@ TEST_F(WholeJobs, WriteOneOfEachKeyIntoOneFile) {
         const std::string input = write("in.u32", bytes_of(keys));
         sort_by(processes, options_of({"-u", "-r", input.c_str(), "-o", output.c_str()}));
         std::ranges::sort(keys, std::greater());
-        keys.erase(std::ranges::unique(keys).begin(), keys.end());
+        keys.erase(std::unique(keys.begin(), keys.end()), keys.end());
         EXPECT_TRUE(std::ranges::equal(io::test::read_file(output), bytes_of(keys)))
             << count << " keys of " << kinds << " kinds, " << processes << " processes";
       }
@@ -332,7 +332,7 @@ TEST_F(WholeJobs, WriteTheFirstOfDistinctKeys) {
           options_of({"-u", "--top", top, "--parts", input.c_str(), "-o", output.c_str()});
       sort_by(processes, options);
       std::ranges::sort(keys);
-      keys.erase(std::ranges::unique(keys).begin(), keys.end());
+      keys.erase(std::unique(keys.begin(), keys.end()), keys.end());
       keys.resize(std::min<std::size_t>(keys.size(), std::stoul(top)));
       EXPECT_TRUE(std::ranges::equal(joined(options, processes), bytes_of(keys)))
           << "the first " << top << ", " << processes << " processes";
@@ -349,7 +349,7 @@ TEST_F(WholeJobs, CountDistinctNarrowKeys) {
         const std::string input = write("in.u8", keys);
         sort_by(processes, options_of({"-u", "--top", top, input.c_str(), "-o", output.c_str()}));
         std::ranges::sort(keys);
-        keys.erase(std::ranges::unique(keys).begin(), keys.end());
+        keys.erase(std::unique(keys.begin(), keys.end()), keys.end());
         keys.resize(std::min<std::size_t>(keys.size(), std::stoul(top)));
         EXPECT_TRUE(io::test::read_file(output) == keys)
             << "the first " << top << " of " << count << " keys, " << processes << " processes";
@@ -379,7 +379,7 @@ TEST_F(WholeJobs, ReadInputsOfEachProcess) {
         (void)sort_on_cluster(team, own, on_leave, nullptr);
       });
       std::ranges::sort(all);
-      if (unique) all.erase(std::ranges::unique(all).begin(), all.end());
+      if (unique) all.erase(std::unique(all.begin(), all.end()), all.end());
       EXPECT_TRUE(std::ranges::equal(io::test::read_file(output), bytes_of(all))) << processes;
     }
   }
