@@ -106,9 +106,9 @@ struct MappedReader {
     return map->to_ordered(keys[place]);
   }
   template <class Distance>
-  [[nodiscard]] friend GSORT_HOST_DEVICE constexpr MappedReader operator+(MappedReader keys,
+  [[nodiscard]] friend GSORT_HOST_DEVICE constexpr MappedReader operator+(MappedReader reader,
                                                                           Distance distance) {
-    return {keys.keys + distance, keys.map};
+    return {reader.keys + distance, reader.map};
   }
 };
 
