@@ -182,7 +182,7 @@ class Cluster {
 
  private:
   static PhaseTime longest(std::initializer_list<PhaseTime> times) {
-    return std::ranges::max(times, {}, &PhaseTime::seconds);
+    return *std::ranges::max_element(times, {}, &PhaseTime::seconds);
   }
   [[nodiscard]] double shared() const { return std::min(kSharedOfHost, kSharedOfAll / hosts_); }
 
