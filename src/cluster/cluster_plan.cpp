@@ -26,8 +26,8 @@ double as_double(std::uint64_t number) {
   return static_cast<double>(number);
 }
 
-std::uint64_t share_bytes(const ClusterPlan& plan, const HostPlan& host) {
-  return host.elements * plan.element_bytes;
+std::uint64_t input_bytes(const ClusterPlan& plan) {
+  return plan.elements * plan.file_element_bytes;
 }
 
 // The bytes that cross the network: all but the shares of `hosts` hosts, which stay there.
@@ -36,7 +36,7 @@ std::uint64_t moved_bytes(const ClusterPlan& plan, std::uint64_t bytes, std::uin
 }
 
 std::uint64_t first_moved_bytes(const ClusterPlan& plan) {
-  return plan.merges_twice ? moved_bytes(plan, plan.bytes, 1) : 0;
+  return plan.merges_twice ? moved_bytes(plan, plan.elements * plan.element_bytes, 1) : 0;
 }
 
 // After the first of two merges, each host has one range of the distinct elements, in order. With
@@ -45,10 +45,11 @@ std::uint64_t last_moved_bytes(const ClusterPlan& plan) {
   if (plan.is_counted) return 0;
   std::uint64_t holders = 1;
   if (plan.merges_twice) {
-    const std::uint64_t stretch = std::max<std::uint64_t>(plan.bytes / plan.hosts.size(), 1);
-    holders = std::clamp<std::uint64_t>(div_up(plan.output_bytes, stretch), 1, plan.hosts.size());
+    const std::uint64_t stretch = std::max<std::uint64_t>(plan.elements / plan.hosts.size(), 1);
+    holders =
+        std::clamp<std::uint64_t>(div_up(plan.output_elements, stretch), 1, plan.hosts.size());
   }
-  return moved_bytes(plan, plan.output_bytes, holders);
+  return moved_bytes(plan, plan.output_elements * plan.element_bytes, holders);
 }
 
 double network_seconds(const ClusterPlan& plan, std::uint64_t bytes) {
@@ -72,15 +73,16 @@ double rate_of(const HostPlan& host, double of_core) {
 }
 
 PhaseTime forming_of(const ClusterPlan& plan, const HostPlan& host) {
-  const double bytes = as_double(share_bytes(plan, host));
-  return longest({{bytes / Rates::kUsualDiskRead, "reading the input"},
+  const double bytes = as_double(host.elements * plan.element_bytes);
+  const double read_bytes = as_double(host.elements * plan.file_element_bytes);
+  return longest({{read_bytes / Rates::kUsualDiskRead, "reading the input"},
                   {bytes / rate_of(host, Rates::kUsualCore), "sorting"},
                   {as_double(host.temporary_bytes - host.distinct_bytes) / Rates::kUsualDiskWrite,
                    "writing runs"}});
 }
 
 PhaseTime first_merging_of(const ClusterPlan& plan, const HostPlan& host) {
-  const double bytes = as_double(plan.bytes) / as_double(plan.hosts.size());
+  const double bytes = as_double(plan.elements * plan.element_bytes) / as_double(plan.hosts.size());
   return longest({{as_double(host.distinct_bytes) / Rates::kUsualDiskWrite, "writing runs"},
                   {bytes / rate_of(host, kMergeCore), "merging"},
                   {network_seconds(plan, first_moved_bytes(plan)), "the network"},
@@ -89,9 +91,11 @@ PhaseTime first_merging_of(const ClusterPlan& plan, const HostPlan& host) {
 }
 
 PhaseTime last_merging_of(const ClusterPlan& plan, const HostPlan& host) {
-  const double bytes = as_double(plan.output_bytes) / as_double(plan.hosts.size());
+  const double elements = as_double(plan.output_elements) / as_double(plan.hosts.size());
+  const double bytes = elements * as_double(plan.element_bytes);
+  const double written_bytes = elements * as_double(plan.file_element_bytes);
   const std::uint64_t runs = plan.merges_twice ? host.distinct_bytes : host.temporary_bytes;
-  return longest({{bytes / Rates::kUsualDiskWrite, "writing the output"},
+  return longest({{written_bytes / Rates::kUsualDiskWrite, "writing the output"},
                   {bytes / rate_of(host, kMergeCore), "merging"},
                   {network_seconds(plan, last_moved_bytes(plan)), "the network"},
                   {as_double(runs) / Rates::kUsualDiskRead, "reading runs"}});
@@ -120,9 +124,9 @@ std::string host_words(const ClusterPlan& plan, const HostPlan& host) {
           : fmt::format(" ({} of {} there already)", format_count(host.resumed_runs),
                         format_bytes(host.resumed_elements * plan.element_bytes));
   return fmt::format("reads {}, {}{}, {}; {}, at most {} of memory{}",
-                     format_bytes(share_bytes(plan, host)), counted(host.runs, "run"), resumed,
-                     disk, counted(host.threads, "thread"), format_bytes(host.memory_bytes),
-                     device_words(host));
+                     format_bytes(host.elements * plan.file_element_bytes),
+                     counted(host.runs, "run"), resumed, disk, counted(host.threads, "thread"),
+                     format_bytes(host.memory_bytes), device_words(host));
 }
 
 std::string time_words(const char* phase, const PhaseTime& time) {
@@ -145,8 +149,8 @@ std::string text_of(const ClusterPlan& plan) {
     text += fmt::format("{:<{}}  {}\n", label, width, words);
   };
   add("input",
-      fmt::format("{}, {}, on {}", format_bytes(plan.bytes), counted(plan.elements, "element"),
-                  counted(plan.hosts.size(), "process", "es")));
+      fmt::format("{}, {}, on {}", format_bytes(input_bytes(plan)),
+                  counted(plan.elements, "element"), counted(plan.hosts.size(), "process", "es")));
   for (std::size_t rank = 0; rank < plan.hosts.size(); ++rank) {
     add(plan.names[rank], host_words(plan, plan.hosts[rank]));
   }
@@ -190,7 +194,7 @@ std::string json_of(const ClusterPlan& plan) {
   }
   const Json all = {
       {"program", program},
-      {"bytes", plan.bytes},
+      {"bytes", input_bytes(plan)},
       {"elements", plan.elements},
       {"network_bytes", network_bytes(plan)},
       {"phases",

@@ -31,13 +31,13 @@ struct HostPlan {
 [[nodiscard]] HostPlan host_plan(const Plan& plan, const Machine& machine);
 
 struct ClusterPlan {
-  std::uint64_t bytes = 0;  // of the input
-  std::uint64_t elements = 0;
-  std::uint64_t element_bytes = 1;
-  std::uint64_t output_bytes = 0;  // fewer with --top
-  bool is_counted = false;         // no element moves
-  bool merges_twice = false;       // all elements first, and then those that are distinct
-  std::string lustre_folder;       // in which all write one output; empty on other file systems
+  std::uint64_t elements = 0;            // of the input
+  std::uint64_t output_elements = 0;     // fewer with --top
+  std::uint64_t element_bytes = 1;       // in runs and on the network; --shuffle adds a number
+  std::uint64_t file_element_bytes = 1;  // in the input and the output
+  bool is_counted = false;               // no element moves
+  bool merges_twice = false;  // all elements first, and then those that are distinct
+  std::string lustre_folder;  // in which all write one output; empty on other file systems
   std::vector<std::string> names;
   std::vector<HostPlan> hosts;  // by rank
 };

@@ -79,10 +79,10 @@ class ClusterSort {
     own.distinct_bytes = more_runs_.distinct_bytes;
     own.deferred_bytes = more_runs_.deferred_bytes.value_or(0);
     ClusterPlan all;
-    all.bytes = sorted_bytes_;
     all.elements = outcome_.elements;
+    all.output_elements = result_;
     all.element_bytes = job_.element.bytes();
-    all.output_bytes = result_ * all.element_bytes;
+    all.file_element_bytes = job_.input_bytes();
     all.is_counted = plan_.is<CountKeys>();
     all.merges_twice = counts_distinct() && !all.is_counted;
     const auto facts = io::folder_facts(folder);

@@ -26,9 +26,9 @@ using gsort::test::invented_machine;
 ClusterPlan plan_of(std::uint64_t hosts, std::uint64_t elements_each, unsigned threads) {
   ClusterPlan plan;
   plan.elements = hosts * elements_each;
+  plan.output_elements = plan.elements;
   plan.element_bytes = 8;
-  plan.bytes = plan.elements * 8;
-  plan.output_bytes = plan.bytes;
+  plan.file_element_bytes = 8;
   for (std::uint64_t host = 0; host < hosts; ++host) {
     plan.names.push_back("h" + std::to_string(host + 1));
     plan.hosts.push_back({.elements = elements_each, .runs = 3, .threads = threads});
@@ -40,7 +40,7 @@ TEST(ClusterPlan, SendsAllButTheShareOfEachHost) {
   EXPECT_EQ(network_bytes(plan_of(1, 1000, 4)), 0);
   ClusterPlan plan = plan_of(4, 1000, 4);
   EXPECT_EQ(network_bytes(plan), 3 * 8000);
-  plan.output_bytes = 800;
+  plan.output_elements = 100;
   EXPECT_EQ(network_bytes(plan), 600);
   plan.is_counted = true;
   EXPECT_EQ(network_bytes(plan), 0);
@@ -50,20 +50,20 @@ TEST(ClusterPlan, SendsAllBeforeItSendsWhatIsDistinct) {
   ClusterPlan plan = plan_of(4, 1000, 4);
   plan.merges_twice = true;
   EXPECT_EQ(network_bytes(plan), 3 * 8000);  // then each has its share
-  plan.output_bytes = 800;
+  plan.output_elements = 100;
   EXPECT_EQ(network_bytes(plan), 3 * 8000 + 600);
-  plan.output_bytes = 16'000;  // the first two have it
+  plan.output_elements = 2000;  // the first two have it
   EXPECT_EQ(network_bytes(plan), 3 * 8000 + 8000);
 }
 
 TEST(ClusterPlan, MergesAllBeforeItMergesWhatIsDistinct) {
   ClusterPlan plan = plan_of(2, 1'000'000'000, 64);
-  plan.output_bytes = 0;
+  plan.output_elements = 0;
   EXPECT_EQ(merging_time(plan).seconds, 0);
   plan.merges_twice = true;
   EXPECT_STREQ(merging_time(plan).bound, "the network");
   EXPECT_NEAR(merging_time(plan).seconds, 4e9 / kNetworkBytesPerSecond, 1e-6);
-  plan.output_bytes = plan.bytes;
+  plan.output_elements = plan.elements;
   for (HostPlan& host : plan.hosts) {
     host.temporary_bytes = 24e9;
     host.distinct_bytes = 8e9;
@@ -116,6 +116,21 @@ TEST(ClusterPlan, SaysWhatDeferredPartsTake) {
 TEST(ClusterPlan, KnowsWhichSortsMergeTwice) {
   EXPECT_EQ(explained_by(4, {"-r", "--top=40"}).at("network_bytes"), 120);
   EXPECT_EQ(explained_by(4, {"-u", "--top=40"}).at("network_bytes"), 3000 + 120);
+}
+
+// The numbers by which elements are shuffled are in runs and on the network, but not in files.
+TEST(ClusterPlan, CountsTheNumbersOfAShuffleOnlyWhereTheyAre) {
+  const nlohmann::json sort = explained_by(4, {});
+  const nlohmann::json shuffle = explained_by(4, {"--shuffle=1"});
+  EXPECT_EQ(shuffle.at("bytes"), sort.at("bytes"));
+  EXPECT_GT(shuffle.at("network_bytes"), sort.at("network_bytes"));
+  ClusterPlan plan = plan_of(2, 1'000'000'000, 64);
+  plan.element_bytes = 16;
+  EXPECT_STREQ(forming_time(plan).bound, "reading the input");
+  EXPECT_NEAR(forming_time(plan).seconds, 8e9 / Rates::kUsualDiskRead, 1e-6);
+  EXPECT_STREQ(merging_time(plan).bound, "writing the output");
+  EXPECT_NEAR(merging_time(plan).seconds, 8e9 / Rates::kUsualDiskWrite, 1e-6);
+  EXPECT_NE(explain(plan, ExplainMode::kText).find("reads 7.45 GiB"), std::string::npos);
 }
 
 TEST(ClusterPlan, DividesTheMemoryOfAHostAmongItsProcesses) {
