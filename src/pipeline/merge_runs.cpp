@@ -126,22 +126,9 @@ void begin_round(const SortContext& context, std::size_t number, std::size_t rou
 }
 
 void merge_runs(const SortContext& context, std::vector<io::Run> runs, PieceSink& output) {
-  const std::vector<MergeRound> rounds = plan_rounds(runs.size(), context.plan.run.fan_in);
-  std::size_t number = 0;
-  for (const MergeRound& round : rounds) {
-    begin_round(context, ++number, rounds.size());
-    std::vector<io::Run> merged;
-    std::size_t next = 0;
-    for (const std::uint32_t size : round.group_sizes) {
-      const std::span<io::Run> group(runs.data() + next, size);
-      merged.push_back(size == 1 ? std::move(group[0])
-                                 : merge_group(context, group, merged.size()));
-      for (io::Run& run : group) run = io::Run();
-      next += size;
-    }
-    runs = std::move(merged);
-  }
-  begin_round(context, ++number, rounds.size());
+  merge_rounds(context, runs, [&](std::span<io::Run> group, std::size_t first) {
+    return merge_group(context, group, first);
+  });
   merge_once(context, runs, KeyForm::kRaw, output);
 }
 

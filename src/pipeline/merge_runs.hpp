@@ -3,11 +3,16 @@
 // longer runs of them.
 #pragma once
 
+#include <cstddef>
+#include <cstdint>
+#include <span>
+#include <utility>
 #include <vector>
 
 #include "io/runs/run_store.hpp"
 #include "pipeline/part_queue.hpp"
 #include "pipeline/sort_context.hpp"
+#include "plan/rounds.hpp"
 
 namespace gsort {
 
@@ -28,6 +33,29 @@ void merge_range(const SortContext& context, const MergedRange& merged, PieceSin
 // Tells the meter that round `number` begins, from 1. The last merge counts as a round, after the
 // `rounds` of the plan. Without rounds, tells it nothing.
 void begin_round(const SortContext& context, std::size_t number, std::size_t rounds);
+
+// Carries out the rounds of merging: a run for each group of neighbours, until one merge can take
+// all that are left. merge_group(group, first) returns that run; so many runs are then in front of
+// it. The runs of the group are destroyed.
+template <class AnyRun, class MergeGroup>
+void merge_rounds(const SortContext& context, std::vector<AnyRun>& runs,
+                  const MergeGroup& merge_group) {
+  const std::vector<MergeRound> rounds = plan_rounds(runs.size(), context.plan.run.fan_in);
+  std::size_t number = 0;
+  for (const MergeRound& round : rounds) {
+    begin_round(context, ++number, rounds.size());
+    std::vector<AnyRun> merged;
+    std::size_t next = 0;
+    for (const std::uint32_t size : round.group_sizes) {
+      const std::span<AnyRun> group(runs.data() + next, size);
+      merged.push_back(size == 1 ? std::move(group[0]) : merge_group(group, merged.size()));
+      for (AnyRun& run : group) run = AnyRun();
+      next += size;
+    }
+    runs = std::move(merged);
+  }
+  begin_round(context, ++number, rounds.size());
+}
 
 // Merges `runs` (their rounds first, if the plan's fan-in asks for them) into `output`, as raw
 // keys. Gives the runs' space back as parts are merged; with a run folder, when the merged run is

@@ -6,18 +6,8 @@
 #include "pipeline/output/sinks.hpp"
 #include "pipeline/proof/element_order.hpp"
 #include "pipeline/split/part_splitter.hpp"
-#include "plan/rounds.hpp"
 
 namespace gsort {
-namespace {
-
-std::uint64_t sum_of(const std::vector<std::uint64_t>& numbers, std::size_t first,
-                     std::size_t count) {
-  const auto begin = numbers.begin() + static_cast<std::ptrdiff_t>(first);
-  return std::accumulate(begin, begin + static_cast<std::ptrdiff_t>(count), std::uint64_t{0});
-}
-
-}  // namespace
 
 PartRuns::PartRuns(const Plan& plan, RunViews runs, std::uint64_t scratch_bytes, OutputRange part)
     : plan_(plan), runs_(std::move(runs)), scratch_bytes_(scratch_bytes), part_(part) {}
@@ -32,77 +22,48 @@ void PartRuns::cut(Borders borders) {
     return borders == Borders::kExact ? splitter.cuts_at(position)
                                       : splitter.cuts_behind_ties_at(position, last_equal);
   };
-  begin_ = cuts_at(part_.begin);
-  end_ = cuts_at(part_.end);
-  part_ = {sum_of(begin_, 0, begin_.size()), sum_of(end_, 0, end_.size())};
-  std::size_t kept = 0;
+  const std::vector<std::uint64_t> begin = cuts_at(part_.begin);
+  const std::vector<std::uint64_t> end = cuts_at(part_.end);
+  part_ = {std::accumulate(begin.begin(), begin.end(), std::uint64_t{0}),
+           std::accumulate(end.begin(), end.end(), std::uint64_t{0})};
   for (std::size_t run = 0; run < runs_.size(); ++run) {
-    if (begin_[run] == end_[run]) continue;
-    runs_[kept] = std::move(runs_[run]);
-    begin_[kept] = begin_[run];
-    end_[kept++] = end_[run];
+    if (begin[run] < end[run]) slices_.push_back({std::move(runs_[run]), begin[run], end[run]});
   }
-  runs_.resize(kept);
-  begin_.resize(kept);
-  end_.resize(kept);
+  runs_.clear();
 }
 
 std::vector<std::uint64_t> PartRuns::slices() const {
   std::vector<std::uint64_t> slices;
-  for (std::size_t run = 0; run < runs_.size(); ++run) slices.push_back(end_[run] - begin_[run]);
+  for (const Slice& slice : slices_) slices.push_back(slice.end - slice.begin);
   return slices;
 }
 
-OutputRange PartRuns::range_of(std::size_t first, std::size_t count) const {
-  return {sum_of(begin_, first, count), sum_of(end_, first, count)};
-}
-
-std::unique_ptr<const RunView> PartRuns::merge_group(const SortContext& context, std::size_t first,
-                                                     std::size_t count) const {
-  const OutputRange range = range_of(first, count);
-  io::RunWriter writer = context.store().begin_run(range.elements());
-  RunSink run(writer, context.meter);
-  OffsetSink from_zero(-range.begin, run);
-  const RunViewSpan group = RunViewSpan(runs_).subspan(first, count);
-  merge_range(context, {group, range, KeyForm::kOrdered, nullptr}, from_zero);
-  return view_of(writer.finish());
+PartRuns::Group PartRuns::group_of(std::span<Slice> slices) {
+  Group group;
+  for (Slice& slice : slices) {
+    group.runs.push_back(std::move(slice.run));
+    group.range.begin += slice.begin;
+    group.range.end += slice.end;
+  }
+  return group;
 }
 
 void PartRuns::merge_rounds(const SortContext& context) {
-  const std::vector<MergeRound> rounds = plan_rounds(runs_.size(), plan_.run.fan_in);
-  std::size_t number = 0;
-  for (const MergeRound& round : rounds) {
-    begin_round(context, ++number, rounds.size());
-    std::size_t next = 0;
-    std::size_t made = 0;
-    for (const std::uint32_t size : round.group_sizes) {
-      if (size == 1) {
-        std::swap(runs_[made], runs_[next]);
-        begin_[made] = begin_[next];
-        end_[made] = end_[next];
-      } else {
-        const std::uint64_t elements = range_of(next, size).elements();
-        auto merged = merge_group(context, next, size);
-        for (std::size_t run = next; run < next + size; ++run) runs_[run] = nullptr;
-        runs_[made] = std::move(merged);
-        begin_[made] = 0;
-        end_[made] = elements;
-      }
-      next += size;
-      ++made;
-    }
-    runs_.resize(made);
-    begin_.resize(made);
-    end_.resize(made);
-  }
-  begin_round(context, ++number, rounds.size());
+  gsort::merge_rounds(context, slices_, [&](std::span<Slice> slices, std::size_t /*first*/) {
+    const auto [runs, range] = group_of(slices);
+    io::RunWriter writer = context.store().begin_run(range.elements());
+    RunSink run(writer, context.meter);
+    OffsetSink from_zero(-range.begin, run);
+    merge_range(context, {runs, range, KeyForm::kOrdered, nullptr}, from_zero);
+    return Slice{view_of(writer.finish()), 0, range.elements()};
+  });
 }
 
-void PartRuns::merge(const SortContext& context, PieceSink& sink) const {
+void PartRuns::merge(const SortContext& context, PieceSink& sink) {
   if (part_.elements() == 0) return;
-  const OutputRange range = begin_.empty() ? part_ : range_of(0, runs_.size());
+  const auto [runs, range] = slices_.empty() ? Group{std::move(runs_), part_} : group_of(slices_);
   OffsetSink place(part_.begin - range.begin, sink);
-  merge_range(context, {runs_, range, KeyForm::kRaw, nullptr}, place);
+  merge_range(context, {runs, range, KeyForm::kRaw, nullptr}, place);
 }
 
 }  // namespace gsort

@@ -18,6 +18,7 @@
 #include <cstddef>
 #include <cstdint>
 #include <memory>
+#include <span>
 #include <vector>
 
 #include "pipeline/merge_runs.hpp"
@@ -42,7 +43,7 @@ class PartRuns {
 
   // The part; after cut(), as it was cut.
   [[nodiscard]] const OutputRange& range() const { return part_; }
-  [[nodiscard]] std::size_t runs() const { return runs_.size(); }
+  [[nodiscard]] std::size_t runs() const { return runs_.size() + slices_.size(); }
   // How many elements each run gives. Requires: cut().
   [[nodiscard]] std::vector<std::uint64_t> slices() const;
 
@@ -50,24 +51,29 @@ class PartRuns {
   // one merge can take all that are left. Requires: cut(). Throws: as merge_range.
   void merge_rounds(const SortContext& context);
 
-  // Merges the runs that are left. Positions are those among all elements of the original runs.
-  // Requires: at most as many runs as the plan's fan-in. Throws: as merge_range.
-  void merge(const SortContext& context, PieceSink& sink) const;
+  // Merges the runs that are left. Call it once. Positions are those among all elements of the
+  // original runs. Requires: at most as many runs as the plan's fan-in. Throws: as merge_range.
+  void merge(const SortContext& context, PieceSink& sink);
 
  private:
-  // The slices of runs [first, first + count), as a range of their merged elements.
-  [[nodiscard]] OutputRange range_of(std::size_t first, std::size_t count) const;
-  [[nodiscard]] std::unique_ptr<const RunView> merge_group(const SortContext& context,
-                                                           std::size_t first,
-                                                           std::size_t count) const;
+  // A run that gives its elements [begin, end).
+  struct Slice {
+    std::unique_ptr<const RunView> run;
+    std::uint64_t begin = 0;
+    std::uint64_t end = 0;
+  };
+  // Slices of neighbours: one range of the elements that their runs give when they are merged.
+  struct Group {
+    RunViews runs;
+    OutputRange range;
+  };
+  [[nodiscard]] static Group group_of(std::span<Slice> slices);
 
   const Plan& plan_;
-  RunViews runs_;
+  RunViews runs_;  // until cut()
   const std::uint64_t scratch_bytes_;
   OutputRange part_;
-  // Run i gives its elements [begin_[i], end_[i]). Both are empty until cut().
-  std::vector<std::uint64_t> begin_;
-  std::vector<std::uint64_t> end_;
+  std::vector<Slice> slices_;  // since cut()
 };
 
 }  // namespace gsort

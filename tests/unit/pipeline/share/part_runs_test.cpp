@@ -130,7 +130,7 @@ TEST_F(RunsOfAPart, AreOnlyThoseThatGiveSomethingToIt) {
 }
 
 TEST_F(RunsOfAPart, AreMergedAsTheyAreWhereTheyAreFew) {
-  const PartRuns part = part_of({5, 100});
+  PartRuns part = part_of({5, 100});
   test::CollectingSink sink(95, kRecord.bytes, 5);
   part.merge(context(), sink);
   EXPECT_EQ(sink.complaint(), "");
