@@ -37,6 +37,9 @@ std::unique_ptr<Engine> start_engine(SortContext& context, ByteSpan memory) {
   return engine;
 }
 
+namespace {
+
+// Without a tier.
 io::RunStoreOptions run_store_options(const Plan& plan) {
   const DirectIo direct_io = plan.job.handling.direct_io;
   io::RunStoreOptions options;
@@ -51,24 +54,34 @@ io::RunStoreOptions run_store_options(const Plan& plan) {
   return options;
 }
 
-void add_device_tier(const Plan& plan, const TierMaker& make_tier,
-                     std::optional<io::TierGroup>& tier, io::RunStoreOptions& options,
-                     std::vector<std::string>& notes) {
+}  // namespace
+
+io::RunStore& make_run_store(const SortContext& context, std::optional<io::TierGroup>& tier,
+                             std::optional<io::RunStore>& store, std::vector<std::string>& notes) {
+  const Plan& plan = context.plan;
+  io::RunStoreOptions options = run_store_options(plan);
   std::vector<io::TierGroup::Member> tiers;
   for (const DevicePlan& device : plan.devices) {
     const std::uint64_t buffers = plan.run.device_buffers + device.more_buffers;
-    if (buffers == 0) continue;
+    if (buffers == 0 || !context.make_tier) continue;
     try {
-      tiers.push_back({make_tier(device, plan.run.device_bytes(device.more_buffers)), buffers});
+      const std::uint64_t bytes = plan.run.device_bytes(device.more_buffers);
+      tiers.push_back({context.make_tier(device, bytes), buffers});
     } catch (const Error& error) {
       if (error.kind() != ErrorKind::kResource) throw;
       notes.push_back(fmt::format("no runs stay on device {}: {}", device.ordinal, error.what()));
     }
   }
-  if (tiers.empty()) return;
-  tier.emplace(std::move(tiers), plan.run.write_buffer_bytes);
-  options.tier_buffers = tier->buffers();
-  options.tier = &*tier;
+  if (!tiers.empty()) {
+    options.tier = &tier.emplace(std::move(tiers), plan.run.write_buffer_bytes);
+    options.tier_buffers = tier->buffers();
+  }
+  std::vector<std::string> folders = context.temporary_folders;
+  if (context.run_folder != nullptr) {
+    options.persistent = context.run_folder->begin(options.block_elements);
+    folders = {context.run_folder->path()};
+  }
+  return store.emplace(folders, plan.element_bytes, options);
 }
 
 void take_run_totals(const io::RunStore& store, Statistics& statistics) {

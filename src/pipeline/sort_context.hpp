@@ -1,6 +1,6 @@
 // SortContext: the objects that the stages of a sort use. All sorts use it: those of gsort,
 // gsort-mpi, the library and Python. Its plan has all sizes and switches. The functions below make
-// from a plan the objects that every sort needs: proof, engine, options for runs.
+// from a plan the objects that every sort needs: proof, engine, store of runs.
 #pragma once
 
 #include <cstdint>
@@ -79,15 +79,12 @@ struct SortContext {
 // stages use it.
 [[nodiscard]] std::unique_ptr<Engine> start_engine(SortContext& context, ByteSpan memory);
 
-// The options for the plan's runs, without a tier.
-[[nodiscard]] io::RunStoreOptions run_store_options(const Plan& plan);
-
-// Makes the tier in the memory of the plan's devices, if the plan has one, and sets it in
-// `options`. If a device has less memory than when the plan was made, the sort only takes longer; a
-// note says so. Requires: the tier outlives the store.
-void add_device_tier(const Plan& plan, const TierMaker& make_tier,
-                     std::optional<io::TierGroup>& tier, io::RunStoreOptions& options,
-                     std::vector<std::string>& notes);
+// Makes the store of the runs that a sort forms, in the context's temporary folders or in its run
+// folder, which keeps them; and their tier in the memory of the plan's devices, if the plan has
+// one. If a device has less memory than when the plan was made, the sort only takes longer; a note
+// says so. Requires: the tier outlives the store. Throws: Error.
+io::RunStore& make_run_store(const SortContext& context, std::optional<io::TierGroup>& tier,
+                             std::optional<io::RunStore>& store, std::vector<std::string>& notes);
 
 // Copies the totals that a run store has measured into `statistics`.
 void take_run_totals(const io::RunStore& store, Statistics& statistics);

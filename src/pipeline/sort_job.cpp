@@ -239,14 +239,7 @@ class Sort {
   }
 
   io::RunStore& run_store() {
-    if (!run_store_) {
-      io::RunStoreOptions options = run_store_options(plan_);
-      add_device_tier(plan_, context_.make_tier, tier_, options, outcome_.notes);
-      if (context_.run_folder != nullptr) {
-        options.persistent = context_.run_folder->begin(options.block_elements);
-      }
-      run_store_.emplace(context_.temporary_folders, plan_.element_bytes, options);
-    }
+    if (!run_store_) make_run_store(context_, tier_, run_store_, outcome_.notes);
     return *run_store_;
   }
 

@@ -62,16 +62,10 @@ std::vector<std::string> OwnRuns::folders() const {
 
 io::RunStore& OwnRuns::store(const Plan& plan) {
   if (store_) return *store_;
-  io::RunStoreOptions options = run_store_options(plan);
   std::vector<std::string> notes;  // --stats says what the devices hold
-  add_device_tier(plan, make_tier, tier_, options, notes);
-  std::vector<std::string> where = folders();
-  if (kept_) {
-    RunFolder& own = kept_->begin(*reader_);
-    options.persistent = own.begin(options.block_elements);
-    where = {own.path()};
-  }
-  return store_.emplace(where, plan.element_bytes, options);
+  SortContext context{.plan = plan, .temporary_folders = folders(), .make_tier = make_tier};
+  if (kept_) context.run_folder = &kept_->begin(*reader_);
+  return make_run_store(context, tier_, store_, notes);
 }
 
 void OwnRuns::form(const Plan& plan, std::optional<Proof>& proof, const PlanWithout& plan_again) {

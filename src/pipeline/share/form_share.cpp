@@ -106,7 +106,6 @@ class ShareForming {
         run_folder_.emplace(path, io::ResumeAccess::kUse, std::move(incomplete), *context_.reader);
         static_cast<void>(run_folder_->begin(context_.plan.run.block_elements));
         context_.run_folder = &*run_folder_;
-        context_.temporary_folders = {path};
         above_ = io::open_folder(place_.folder, ErrorKind::kTemporary);
         inside_ = io::open_folder(path, ErrorKind::kTemporary);
         removed_ = {above_.file.fd(), hidden_, io::RemovedOnSignal::Kind::kFolder};

@@ -215,10 +215,11 @@ class PartMerging {
     outcome.runs = part_.runs();
     const io::Arena arena(plan_.arena_bytes, "merging");
     const auto engine = start_engine(context_, arena.bytes());
+    std::optional<io::TierGroup> tier;
     std::optional<io::RunStore> merged;
     context_.store = [&]() -> io::RunStore& { return merged ? *merged : *stores_.largest(); };
     if (part_.runs() > plan_.run.fan_in) {
-      merged.emplace(context_.temporary_folders, plan_.element_bytes, run_store_options(plan_));
+      make_run_store(context_, tier, merged, outcome.notes);
       part_.merge_rounds(context_);
     }
     part_.merge(context_, sink);
