@@ -107,15 +107,7 @@ class ClusterSort {
  private:
   // Everything that can be known before anything is read or changed.
   void look_at_inputs() {
-    refuse_standard_input(request_);
-    refuse_output(request_);
-    team_.work([this] {
-      reader_.emplace(request_.inputs, on_this_host([this] { return reader_options(options_); }));
-    });
-    job_ = on_this_host([this] { return job_of(options_, *reader_); });
-    outcome_.note = note_of_types(request_, job_);
-    require_same_sort(team_, request_, *reader_, job_);
-    refuse_output_form(request_, job_.output_form);
+    job_ = open_same_inputs(team_, options_, reader_, outcome_.note);
     if (job_.numbered) reader_->number_elements(job_.numbering());
     outcome_.elements = *reader_->known_size() / job_.element.bytes();
     if (request_.inputs_here) team_.sum(std::span(&outcome_.elements, 1));

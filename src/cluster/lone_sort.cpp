@@ -6,7 +6,6 @@
 #include <utility>
 #include <vector>
 
-#include "app/files.hpp"
 #include "app/prepared_sort.hpp"
 #include "base/meter.hpp"
 #include "cluster/input/same_sort.hpp"
@@ -67,29 +66,24 @@ class ReportsEnd {
 
 ClusterOutcome sort_alone(Team& team, const Options& options, JobProgress* progress) {
   const Request& request = request_of(options);
-  refuse_standard_input(request);
-  refuse_output(request);
+  ClusterOutcome outcome(request.trace.has_value());
+  std::optional<io::Reader> reader;
+  const Job job = open_same_inputs(team, options, reader, outcome.note);
   const Request alone = request_alone(request);
-  io::Reader reader(alone.inputs, reader_options(options));
-  const Job job = job_of(options, reader);
-  require_same_sort(team, request, reader, job);
-  refuse_output_form(request, job.output_form);
   std::vector<io::Output> outputs;
   outputs.emplace_back(*alone.output, io::OutputOptions{alone.direct_io, request.parts});
-  PreparedSort prepared(alone, job, reader, std::move(outputs));
-  ClusterOutcome outcome(alone.trace.has_value());
+  PreparedSort prepared(alone, job, *reader, std::move(outputs));
   Meter& meter = *outcome.meter;
   std::optional<Outcome> done;
   const auto run = [&] { done = prepared.run(&meter); };
   if (progress == nullptr) {
     run();  // there is no request to answer meanwhile
   } else {
-    report_progress(team, meter, *reader.known_size(), *progress);
+    report_progress(team, meter, *reader->known_size(), *progress);
     progress->follow(&meter);
     const ReportsEnd end(team, *progress);
     team.work(run);
   }
-  outcome.note = note_of_types(alone, job);
   outcome.lost_devices = std::move(done->lost_devices);
   outcome.own = report_of(*done, prepared.plan());
   outcome.ranks = {outcome.own};

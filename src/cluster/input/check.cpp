@@ -187,15 +187,10 @@ class ShareCheck {
 
 ClusterCheck check_on_cluster(Team& team, const Options& options) {
   const Request& request = request_of(options);
-  refuse_standard_input(request);
   std::optional<io::Reader> opened;
-  team.work([&] {
-    opened.emplace(request.inputs, on_this_host([&] { return reader_options(options); }));
-  });
+  ClusterCheck check;
+  check.job = open_same_inputs(team, options, opened, check.note);
   io::Reader& reader = *opened;
-  ClusterCheck check{{}, on_this_host([&] { return job_of(options, reader); }), {}};
-  check.note = note_of_types(request, check.job);
-  require_same_sort(team, request, reader, check.job);
   const std::uint64_t elements = *reader.known_size() / check.job.element.bytes();
   const bool has_own_inputs = request.inputs_here;
   const std::uint64_t begin = has_own_inputs ? 0 : share_begin(elements, team.rank(), team.count());

@@ -11,6 +11,7 @@
 #include <sys/stat.h>
 #include <xxhash.h>
 
+#include "app/files.hpp"
 #include "element/key.hpp"
 #include "io/system/sys.hpp"
 #include "options/assumed_type.hpp"
@@ -71,18 +72,7 @@ bool is_stream(const std::string& path) {
          !S_ISDIR(facts.st_mode);
 }
 
-// The place of an element in one file is not known before all elements before it are.
-Error only_parts(std::string what) {
-  return Error(ErrorKind::kUsage, std::move(what), "gsort-mpi cannot do this yet")
-      .hint("add --parts, which writes one file for each process");
-}
-
-}  // namespace
-
-Error not_yet(std::string what) {
-  return Error(ErrorKind::kUsage, std::move(what), "gsort-mpi cannot do this yet").hint(kElsewhere);
-}
-
+// Before the inputs are opened: pipes and devices, too.
 void refuse_standard_input(const Request& request) {
   if (std::ranges::count(request.inputs, "-") > 0) {
     if (!request.inputs_here) throw not_yet("reading standard input");
@@ -101,11 +91,14 @@ void refuse_output(const Request& request) {
   }
 }
 
+// The place of an element in one file is not known before all elements before it are.
 void refuse_output_form(const Request& request, const OutputForm& form) {
   if (request.parts || form.is_plain()) return;
-  throw only_parts(form.codec != Codec::kNone ? "compressing into one file"
-                                              : "writing text into one file")
-      .path(request.output.value_or("-"));
+  const char* const what =
+      form.codec != Codec::kNone ? "compressing into one file" : "writing text into one file";
+  throw not_yet(what)
+      .path(*request.output)
+      .hint("add --parts, which writes one file for each process");
 }
 
 void require_same_sort(Team& team, const Request& request, const io::Reader& reader,
@@ -131,6 +124,28 @@ void require_same_sort(Team& team, const Request& request, const io::Reader& rea
     }
     ++rank;
   }
+}
+
+}  // namespace
+
+Error not_yet(std::string what) {
+  return Error(ErrorKind::kUsage, std::move(what), "gsort-mpi cannot do this yet").hint(kElsewhere);
+}
+
+Job open_same_inputs(Team& team, const Options& options, std::optional<io::Reader>& reader,
+                     std::string& note) {
+  const Request& request = request_of(options);
+  const bool sorts = request.check == CheckMode::kNone && !request.fingerprint;
+  refuse_standard_input(request);
+  if (sorts) refuse_output(request);
+  team.work([&] {
+    reader.emplace(request.inputs, on_this_host([&] { return reader_options(options); }));
+  });
+  Job job = on_this_host([&] { return job_of(options, *reader); });
+  note = note_of_types(request, job);
+  require_same_sort(team, request, *reader, job);
+  if (sorts) refuse_output_form(request, job.output_form);
+  return job;
 }
 
 }  // namespace gsort::cluster

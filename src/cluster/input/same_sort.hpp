@@ -1,6 +1,7 @@
 // Whether all hosts are about to do the same with the same inputs.
 #pragma once
 
+#include <optional>
 #include <string>
 
 #include "base/error.hpp"
@@ -14,17 +15,12 @@ namespace gsort::cluster {
 // What gsort does, but not gsort-mpi: "reading standard input".
 [[nodiscard]] Error not_yet(std::string what);
 
-// Before the inputs are opened: pipes and devices, too. Throws: Error(kUsage), and error_of_host()
-// where another host may not have the error.
-void refuse_standard_input(const Request& request);
-// What gsort-mpi does not write. Throws: as refuse_standard_input().
-void refuse_output(const Request& request);
-void refuse_output_form(const Request& request, const OutputForm& form);
-
-// Together. With request.inputs_here, each has its own inputs, of the same kind of elements.
-// Throws: error_of_host() for inputs that are not supported; Error(kUsage) in rank 0 where hosts
-// differ, which names what differs, and the host.
-void require_same_sort(Team& team, const Request& request, const io::Reader& reader,
-                       const Job& job);
+// Together: opens the inputs of this process into `reader`, and makes the job that all have. With
+// request.inputs_here, each has its own inputs, of the same kind of elements. `note` becomes a note
+// on types for standard error. Throws: Error for what gsort-mpi does not read or write, as
+// error_of_host() where another host may not have it; Error(kUsage) in rank 0 where hosts differ,
+// which names what differs, and the host; as Team.
+[[nodiscard]] Job open_same_inputs(Team& team, const Options& options,
+                                   std::optional<io::Reader>& reader, std::string& note);
 
 }  // namespace gsort::cluster
