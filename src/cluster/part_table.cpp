@@ -58,14 +58,10 @@ PartSizes aligned_in_file(const PartSizes& sizes, const OneFile& file) {
           "process");
 }
 
-std::uint64_t share_begin(std::uint64_t elements, unsigned rank, unsigned ranks) {
-  return share_border(elements, rank, ranks);
-}
-
 PartTable::PartTable(const PartSizes& sizes) : borders_{0}, first_{0}, share_(sizes.ranks) {
   std::iota(share_.begin(), share_.end(), 0U);
   for (unsigned share = 1; share <= sizes.ranks; ++share) {
-    std::uint64_t end = share_begin(sizes.elements, share, sizes.ranks);
+    std::uint64_t end = share_border(sizes.elements, share, sizes.ranks);
     if (share < sizes.ranks) {
       end = std::min(round_up(end + sizes.shift, sizes.aligned) - sizes.shift, sizes.elements);
     }

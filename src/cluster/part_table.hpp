@@ -75,7 +75,4 @@ class PartTable {
   std::vector<unsigned> share_;       // of each rank
 };
 
-// Element floor(elements * rank / ranks).
-[[nodiscard]] std::uint64_t share_begin(std::uint64_t elements, unsigned rank, unsigned ranks);
-
 }  // namespace gsort::cluster

@@ -9,12 +9,12 @@
 #include "app/files.hpp"
 #include "cluster/input/same_sort.hpp"
 #include "cluster/message.hpp"
-#include "cluster/part_table.hpp"
 #include "element/record_text.hpp"
 #include "io/input/reader.hpp"
 #include "io/system/host_facts.hpp"
 #include "pipeline/check_order.hpp"
 #include "pipeline/proof/element_order.hpp"
+#include "pipeline/share/share_range.hpp"
 #include "pipeline/survey.hpp"
 
 namespace gsort::cluster {
@@ -193,11 +193,12 @@ ClusterCheck check_on_cluster(Team& team, const Options& options) {
   io::Reader& reader = *opened;
   const std::uint64_t elements = *reader.known_size() / check.job.element.bytes();
   const bool has_own_inputs = request.inputs_here;
-  const std::uint64_t begin = has_own_inputs ? 0 : share_begin(elements, team.rank(), team.count());
-  const std::uint64_t end =
-      has_own_inputs ? elements : share_begin(elements, team.rank() + 1, team.count());
+  const OutputRange mine =
+      has_own_inputs ? OutputRange{0, elements} : share_of(elements, team.rank(), team.count());
   ShareOutcome own;
-  team.work([&] { own = ShareCheck(request, check.job, reader).run(begin, end, has_own_inputs); });
+  team.work([&] {
+    own = ShareCheck(request, check.job, reader).run(mine.begin, mine.end, has_own_inputs);
+  });
   check.outcome = own.found;
   WholeCheck whole(check.job, has_own_inputs);
   for (const Message& share : team.gather(to_message(own))) whole.add(to_outcome(share));

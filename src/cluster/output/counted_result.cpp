@@ -5,13 +5,14 @@
 #include <optional>
 
 #include "pipeline/output/result.hpp"
+#include "pipeline/share/share_range.hpp"
 
 namespace gsort::cluster {
 namespace {
 
 OutputRange share_behind(std::uint64_t begin, std::uint64_t end, unsigned rank, unsigned ranks) {
-  const std::uint64_t left = end - begin;
-  return {begin + share_begin(left, rank, ranks), begin + share_begin(left, rank + 1, ranks)};
+  const OutputRange share = share_of(end - begin, rank, ranks);
+  return {begin + share.begin, begin + share.end};
 }
 
 // Where these elements of the output are in the order of all.

@@ -6,6 +6,7 @@
 
 #include "io/system/sys.hpp"
 #include "pipeline/output/output_chain.hpp"
+#include "pipeline/share/share_range.hpp"
 
 namespace gsort::cluster {
 
@@ -22,15 +23,14 @@ RankOutput::RankOutput(Team& team, const std::string& path, DirectIo direct_io,
 
 void RankOutput::begin(const Plan& plan, std::uint64_t elements, ConstByteSpan header,
                        ConstByteSpan trailer) {
-  const std::uint64_t begin = share_begin(elements, rank_, ranks_);
-  const std::uint64_t own = share_begin(elements, rank_ + 1, ranks_) - begin;
-  begin_ = plan.job.unique ? 0 : begin;
+  const OutputRange own = share_of(elements, rank_, ranks_);
+  begin_ = plan.job.unique ? 0 : own.begin;
   io::WriterOptions options = writer_options(plan, plan.job.result_bytes());
   if (rank_ + 1 == ranks_) {
     options.trailer = [last = std::vector(trailer.begin(), trailer.end())] { return last; };
   }
   file_.emplace(std::span(&*output_, 1), options, &meter_);
-  file_->begin(plan.job.unique ? std::nullopt : std::optional(own),
+  file_->begin(plan.job.unique ? std::nullopt : std::optional(own.elements()),
                rank_ == 0 ? header : ConstByteSpan());
 }
 

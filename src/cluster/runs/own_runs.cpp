@@ -11,11 +11,11 @@
 #include "base/error.hpp"
 #include "base/units.hpp"
 #include "cluster/message.hpp"
-#include "cluster/part_table.hpp"
 #include "io/system/memory.hpp"
 #include "options/job.hpp"
 #include "pipeline/form_runs.hpp"
 #include "pipeline/run_folder.hpp"
+#include "pipeline/share/share_range.hpp"
 #include "pipeline/sort_job.hpp"
 #include "pipeline/survey.hpp"
 #include "plan/engine_choice.hpp"
@@ -26,8 +26,7 @@ void OwnRuns::share_out(const Job& job, std::uint64_t elements, io::Reader& read
   reader_ = &reader;
   element_bytes_ = job.element.bytes();
   OutputRange readable{0, elements};
-  ranges_ = {{share_begin(elements, team_.rank(), team_.count()),
-              share_begin(elements, team_.rank() + 1, team_.count())}};
+  ranges_ = {share_of(elements, team_.rank(), team_.count())};
   if (request_.inputs_here) {  // they follow each other by rank
     const std::uint64_t own = *reader.known_size() / element_bytes_;
     before_ = own;

@@ -11,8 +11,8 @@
 #include "base/checked.hpp"
 #include "base/units.hpp"
 #include "cluster/message.hpp"
-#include "cluster/part_table.hpp"
 #include "io/system/host_facts.hpp"
+#include "pipeline/share/share_range.hpp"
 #include "plan/disk_space.hpp"
 #include "plan/form_memory.hpp"
 
@@ -39,9 +39,7 @@ Error too_small(const std::string& host, const Room& room) {
 std::uint64_t least_output_of(const Request& request, const Job& job, std::uint64_t elements,
                               unsigned rank, unsigned ranks) {
   if (job.unique || (!request.parts && rank > 0)) return 0;
-  const std::uint64_t own =
-      request.parts ? share_begin(elements, rank + 1, ranks) - share_begin(elements, rank, ranks)
-                    : elements;
+  const std::uint64_t own = request.parts ? share_of(elements, rank, ranks).elements() : elements;
   return least_output_bytes(job.output_form, job.header_bytes, job.result_bytes(), own);
 }
 

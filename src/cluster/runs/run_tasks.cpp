@@ -4,7 +4,7 @@
 #include <map>
 #include <utility>
 
-#include "cluster/part_table.hpp"
+#include "pipeline/share/share_range.hpp"
 
 namespace gsort::cluster {
 namespace {
@@ -81,13 +81,13 @@ Ranges use_runs(std::vector<Found>& found, std::uint64_t end) {
   return gaps;
 }
 
-// Of `gaps`, one behind the other, elements [begin, end).
-Ranges stretch_of(const Ranges& gaps, std::uint64_t begin, std::uint64_t end) {
+// Returns a range of what the gaps hold together, one after the other.
+Ranges stretch_of(const Ranges& gaps, const OutputRange& range) {
   Ranges some;
   std::uint64_t before = 0;
   for (const OutputRange& gap : gaps) {
-    const std::uint64_t from = std::clamp(begin, before, before + gap.elements());
-    const std::uint64_t to = std::clamp(end, before, before + gap.elements());
+    const std::uint64_t from = std::clamp(range.begin, before, before + gap.elements());
+    const std::uint64_t to = std::clamp(range.end, before, before + gap.elements());
     if (from < to) some.push_back({gap.begin + (from - before), gap.begin + (to - before)});
     before += gap.elements();
   }
@@ -140,8 +140,7 @@ std::vector<RunTask> share_out(const std::vector<OutputRange>& inputs, bool has_
   const auto processes = static_cast<unsigned>(tasks.size());
   for (unsigned rank = 0; rank < processes; ++rank) {
     tasks[rank].to_form = has_own_inputs ? within(gaps, inputs[rank])
-                                         : stretch_of(gaps, share_begin(missing, rank, processes),
-                                                      share_begin(missing, rank + 1, processes));
+                                         : stretch_of(gaps, share_of(missing, rank, processes));
   }
   return tasks;
 }

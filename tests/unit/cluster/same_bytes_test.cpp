@@ -17,6 +17,7 @@
 #include "cluster/cluster_sort.hpp"
 #include "cluster/part_table.hpp"
 #include "io/system/sys.hpp"
+#include "pipeline/share/share_range.hpp"
 #include "unit/cluster/local_peers.hpp"
 #include "unit/cluster/sort_words.hpp"
 #include "unit/io/support.hpp"
@@ -156,7 +157,9 @@ std::vector<RankReport> sort_by(unsigned processes, const Options& options,
 void expect_little_sent(const std::vector<RankReport>& reports,
                         const std::vector<std::size_t>& order, std::size_t element_bytes) {
   const auto processes = static_cast<unsigned>(reports.size());
-  const auto begin_of = [&](unsigned share) { return share_begin(order.size(), share, processes); };
+  const auto begin_of = [&](unsigned share) {
+    return share_border(order.size(), share, processes);
+  };
   std::vector<bool> is_written(processes, false);
   for (unsigned rank = 0; rank < processes; ++rank) {
     const auto share = static_cast<unsigned>(reports[rank].share);
