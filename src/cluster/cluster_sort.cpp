@@ -135,7 +135,7 @@ class ClusterSort {
     on_this_host([this] { require_temporary_folders(request_, machine_, plan_); });
     if (plan_.temporary_bytes > 0) io::require_writable(own_.folders(), "runs");
     require_room_on_hosts(team_, room_needs(plan_, machine_, output_bytes()));
-    proof_.emplace(job_.proven_element(), job_.handling.verify, nullptr, order_kind_);
+    begin_proof();
     header_ = header_of(job_, *reader_, result_);
     (void)part_sizes();  // or no border is where it must be
     if (!counts_distinct()) begin_output();
@@ -222,6 +222,9 @@ class ClusterSort {
     begin_output();
   }
 
+  void begin_proof() {
+    proof_.emplace(job_.proven_element(), job_.handling.verify, nullptr, order_kind_);
+  }
   void begin_phase(Phase phase, std::uint64_t elements) {
     meter_.begin_phase(phase, elements * job_.element.bytes());
   }
@@ -258,18 +261,19 @@ class ClusterSort {
     more_runs_ = add_runs(plan_, machine_, most_distinct(), most_deferred());
   }
 
-  // Another process has taken memory of a device: plans for what is free now.
-  void plan_again(const DeviceError& failure) {
-    machine_ = machine_after(failure, std::move(machine_), request_, ++failures_);
-    plan_share(Job(plan_.job));
-    proof_.emplace(job_.proven_element(), job_.handling.verify, nullptr, order_kind_);
-  }
-
   void form() {
     const auto begin = now();
     begin_phase(Phase::kRead, own_.to_read());
-    team_.work([this] {
-      own_.form(plan_, proof_, [this](const DeviceError& failure) { plan_again(failure); });
+    SortContext door{.plan = plan_, .reader = &*reader_};
+    if (!request_.resume) {
+      plan_without_failed(door, request_, machine_, [this] {
+        plan_share(Job(plan_.job));
+        begin_proof();
+      });
+    }
+    door.again = Planned::kAfterLackOfMemory;  // another process has taken memory of a device
+    team_.work([&] {
+      own_.form(door, proof_);
       if (more_runs_.deferred_bytes) (void)own_.store(plan_);  // plans the scratch that it uses
     });
     outcome_.own.runs = runs_ = own_.runs().size();
@@ -363,12 +367,13 @@ class ClusterSort {
     }
     std::optional<io::Arena> arena;
     std::optional<io::Arena> scratch;
+    SortContext merging{.plan = plan_, .make_engine = make_engine, .meter = &meter_};
     std::unique_ptr<Engine> engine;
     std::vector<std::unique_ptr<MergeLane>> lanes;
     team_.work([&] {
       arena.emplace(sizes_.arena_bytes, "merging");
       scratch.emplace(sizes_.workers * sizes_.scratch_bytes, "loading");
-      engine = make_engine(plan_, engine_shape_of(plan_, nullptr), arena->bytes());
+      engine = start_engine(merging, arena->bytes());
       lanes = engine->make_merge_lanes(sizes_.lanes, sizes_.part_elements);
     });
     ExchangeContext context{
@@ -454,7 +459,6 @@ class ClusterSort {
   std::uint64_t runs_ = 0;                        // of all processes
   std::vector<std::byte> header_;
   Machine machine_;
-  unsigned failures_ = 0;  // of devices
   Plan plan_;
   MoreRuns more_runs_;  // of its temporary files
   std::unique_ptr<ClusterOutput> output_;

@@ -67,17 +67,13 @@ io::RunStore& OwnRuns::store(const Plan& plan) {
   return make_run_store(context, tier_, store_, notes);
 }
 
-void OwnRuns::form(const Plan& plan, std::optional<Proof>& proof, const PlanWithout& plan_again) {
-  const SortContext door{.plan = plan,
-                         .reader = reader_,
-                         .plan_without = kept_ ? PlanWithout() : plan_again,
-                         .again = Planned::kAfterLackOfMemory};
+void OwnRuns::form(const SortContext& door, std::optional<Proof>& proof) {
   static_cast<void>(run_attempts(door, {}, [&](const SortContext&) {
     placed_.clear();
     firsts_.clear();
     store_.reset();
     tier_.reset();
-    form_all(plan, *proof);
+    form_all(door.plan, *proof);
     return Outcome();
   }));
 }
@@ -103,9 +99,12 @@ void OwnRuns::form_all(const Plan& plan, Proof& proof) {
 void OwnRuns::form(const Plan& plan, Proof& proof, ByteSpan memory, OutputRange range) {
   if (range.elements() == 0) return;
   hold_reader(range);
-  const auto engine = make_engine(plan, engine_shape_of(plan, nullptr), memory);
-  SortContext context{.plan = plan, .reader = reader_, .meter = &meter_, .proof = &proof};
-  context.engine = engine.get();
+  SortContext context{.plan = plan,
+                      .reader = reader_,
+                      .make_engine = make_engine,
+                      .meter = &meter_,
+                      .proof = &proof};
+  const auto engine = start_engine(context, memory);
   context.store = [&]() -> io::RunStore& { return store(plan); };
   if (kept_) {
     (void)store(plan);  // a folder that cannot keep runs is an error now, not when one is ready

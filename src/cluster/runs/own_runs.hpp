@@ -50,10 +50,11 @@ class OwnRuns {
   // The folders of runs.
   [[nodiscard]] std::vector<std::string> folders() const;
 
-  // Opens earlier runs, and forms the others. For a thread of Team::work. If a device has too
-  // little memory and no runs are kept, calls `plan_again`, which changes plan and proof, and forms
-  // all runs again. Throws: Error, also if fewer elements arrive than were to be read.
-  void form(const Plan& plan, std::optional<Proof>& proof, const PlanWithout& plan_again);
+  // Opens earlier runs, and forms the others. For a thread of Team::work. `door` has the plan, and
+  // may have a `plan_without`, which also makes a new proof: then all runs are formed again if a
+  // device has too little memory. Throws: Error, also if fewer elements arrive than were to be
+  // read.
+  void form(const SortContext& door, std::optional<Proof>& proof);
   void require_all_read(const Proof& proof) const;
 
   [[nodiscard]] const std::vector<io::Run>& runs() const { return runs_; }
