@@ -16,11 +16,9 @@
 #include "cluster/exchange_plan.hpp"
 #include "cluster/frame.hpp"
 #include "cluster/part_table.hpp"
+#include "cluster/runs/sizes_here.hpp"
 #include "options/options.hpp"
-#include "plan/budget.hpp"
 #include "plan/make_plan.hpp"
-#include "plan/merge_plan.hpp"
-#include "plan/sizes.hpp"
 
 namespace gsort::cluster {
 namespace {
@@ -190,18 +188,10 @@ class Cluster {
 
   // As gsort-mpi asks when the runs are formed.
   [[nodiscard]] ExchangeQuestion question() const {
-    ExchangeQuestion q;
-    q.element = element_size_of(plan_);
-    q.threads = plan_.threads;
-    q.ranks = hosts_;
+    ExchangeQuestion q = exchange_question(plan_, plan_.elements, hosts_);
     q.elements = kBytes / kKeyBytes;
     q.runs_here = runs_here();
     q.runs = runs();
-    q.block_bytes = block_bytes();
-    const std::uint64_t budget = sorting_budget(plan_, plan_.host_budget_bytes);
-    const std::uint64_t taken = plan_.run.tier_bytes + plan_.run.write_buffers_bytes() +
-                                fence_bytes(plan_.run, plan_.elements, plan_.host_budget_bytes);
-    q.host_bytes = budget - std::min(budget, taken);
     return q;
   }
   [[nodiscard]] ExchangePlan planned_exchange() const { return plan_exchange(question()).value(); }
