@@ -12,7 +12,7 @@
 
 namespace gsort::cluster {
 
-// What a process plans, as it is sent to rank 0.
+// The plan of a process, as it is sent to rank 0.
 struct HostPlan {
   std::uint64_t elements = 0;      // that it reads of the input
   std::uint64_t runs = 0;          // as many as planned, with those of earlier sorts
@@ -36,13 +36,13 @@ struct ClusterPlan {
   std::uint64_t element_bytes = 1;       // in runs and on the network; --shuffle adds a number
   std::uint64_t file_element_bytes = 1;  // in the input and the output
   bool is_counted = false;               // no element moves
-  bool merges_twice = false;  // all elements first, and then those that are distinct
+  bool merges_twice = false;             // all elements first, and then those that are distinct
   std::string lustre_folder;  // in which all write one output; empty on other file systems
   std::vector<std::string> names;
   std::vector<HostPlan> hosts;  // by rank
 };
 
-// What a phase of all hosts takes, and why: of what happens at the same time, the longest.
+// The time of a phase of all hosts: that of the longest of the steps that overlap.
 struct PhaseTime {
   double seconds = 0;
   const char* bound = "";
@@ -53,8 +53,8 @@ inline constexpr double kNetworkBytesPerSecond = 25e9 / 8;
 [[nodiscard]] PhaseTime forming_time(const ClusterPlan& plan);
 [[nodiscard]] PhaseTime merging_time(const ClusterPlan& plan);
 
-// Of unpacked elements in random order, each of them different: each host needs an equal part of
-// what each other host has read. 0 where keys are counted.
+// The bytes on the network if elements are not packed, all different and in random order: each host
+// needs an equal part of the elements that each other host has read. 0 where keys are counted.
 [[nodiscard]] std::uint64_t network_bytes(const ClusterPlan& plan);
 
 // Requires: mode is not kNone.

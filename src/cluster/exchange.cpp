@@ -26,8 +26,8 @@ Error damaged(const std::string& sender, const char* reason) {
       .hint("the network or memory corrupted data; the old output is unchanged, repeat the sort");
 }
 
-// What a receiver has asked for and has not been given yet: runs from `run` on, that one from
-// `begin` in its slice.
+// A part that a receiver has asked for. The frames up to `begin` in the slice of `run` have been
+// made; that run and the later ones are left.
 struct Request {
   std::uint64_t part;
   std::size_t run = 0;
@@ -110,7 +110,7 @@ class Exchange {
   [[nodiscard]] unsigned me() const { return team_.rank(); }
   [[nodiscard]] std::uint64_t parts_here() const { return context_.parts.parts(me()); }
 
-  // Elements of a run of this process in a part of anybody.
+  // Elements of a run of this process in a part of any process.
   [[nodiscard]] std::uint64_t slice(std::uint64_t part, std::size_t run) const {
     return context_.cuts[part + 1][run] - context_.cuts[part][run];
   }
@@ -168,7 +168,7 @@ class Exchange {
     if (counted_ == team_.count()) require_counts();
   }
 
-  // Everybody's slices of a part are the part.
+  // Throws unless the slices of all processes are the part.
   void require_counts() const {
     for (std::uint64_t part = 0; part < parts_here(); ++part) {
       std::uint64_t total = 0;
@@ -366,7 +366,7 @@ class Exchange {
     return made;
   }
 
-  // Of the oldest request; none when that has been met.
+  // The next frame of the oldest request; none when it has all.
   std::optional<FramePlace> next_place(Outbox& outbox) const {
     Request& request = outbox.requests.front();
     while (request.run < context_.runs.size() &&

@@ -31,7 +31,7 @@ std::uint64_t exchange_bytes(const ExchangeQuestion& q, const ExchangePlan& plan
                  capped_product(capped_product(parts_here, q.runs), sizeof(std::uint64_t)));
   const std::uint64_t frames =
       (plan.backlog + kPostedReceives + 8 + std::uint64_t{2} * q.ranks) * kMostFrameBytes;
-  // What MPI has taken in for the lanes before it was asked.
+  // MPI may hold the input of all lanes before they ask for it.
   const std::uint64_t in_mpi = plan.lanes * plan.part_elements * q.element.bytes;
   return capped_sum(capped_sum(counts, frames),
                     capped_sum(in_mpi, plan.arena_bytes + plan.workers * plan.scratch_bytes));

@@ -1,5 +1,5 @@
-// What messages are made of: an envelope, then numbers and texts. All processes of a job run the
-// same program on the same kind of machine: numbers are sent as they lie in memory.
+// A message consists of an envelope, then numbers and texts. All processes of a job run the same
+// program on the same kind of machine: numbers are sent as they lie in memory.
 #pragma once
 
 #include <algorithm>

@@ -1,5 +1,5 @@
-// Peers: the processes of one job, which send each other messages. What is behind it is MPI
-// (mpi_peers.hpp), or one process with threads (tests/unit/cluster/local_peers.hpp).
+// Peers: the processes of one job, which send each other messages. MPI carries them
+// (mpi_peers.hpp), or one process with threads does (tests/unit/cluster/local_peers.hpp).
 #pragma once
 
 #include <cstddef>

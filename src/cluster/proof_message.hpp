@@ -1,4 +1,4 @@
-// What a process has proven of its share, as a message.
+// The proof of a process for its share, as a message.
 #pragma once
 
 #include "cluster/message.hpp"

@@ -37,7 +37,7 @@ class Workers {
   // Whether there is a task whose completion finished() has not returned.
   [[nodiscard]] bool is_busy() const { return unfinished_ > 0; }
 
-  // What the next task that has ended wants to be called, if there is one.
+  // The completion of the next task that has ended, if there is one.
   // Throws: what a task has thrown.
   [[nodiscard]] std::optional<Completion> finished();
 

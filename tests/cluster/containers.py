@@ -51,7 +51,7 @@ ENDS_WITHIN = 15  # seconds
 
 
 def of_guide(pattern: str) -> str:
-    """What matches in the guide, once; lines that are continued are one."""
+    """Returns the text of the guide that matches, once; lines that are continued are one."""
     found = re.findall(pattern, GUIDE.read_text(encoding="utf-8").replace("\\\n", ""), re.M)
     if len(found) != 1:
         raise Failed(f"{GUIDE} has {len(found)} of {pattern}")

@@ -283,7 +283,7 @@ def stopped_and_resumed(bed: Bed) -> None:
 
 def resumed(bed: Bed) -> None:
     """Runs are on disks of their hosts. A process is killed; a sort without its host goes on with those of the others, and is
-    killed, too; then all are there, and one more. Only what nobody sees is formed again."""
+    killed, too; then all are there, and one more. Only runs that no process sees are formed again."""
     count = 1_500_000
     bed.hosts.shape("20mbit")
     for processes, seen in ((3, 0), (2, count * 2 // 3)):

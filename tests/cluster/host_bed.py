@@ -1,4 +1,4 @@
-"""What tests of gsort-mpi on hosts share: the hosts with the programs, and sorts on them. The hosts are namespaces of this machine
+"""For tests of gsort-mpi on hosts: the hosts with the programs, and sorts on them. The hosts are namespaces of this machine
 (network.py)."""
 
 import contextlib
@@ -27,7 +27,7 @@ SIGKILL_TIMEOUT = "OMPI_MCA_odls_base_sigkill_timeout"
 
 
 class Failed(Exception):
-    """What a test has found, as a sentence."""
+    """A failure that a test has found, as a sentence."""
 
 
 class LeftOut(Exception):
@@ -86,7 +86,7 @@ class Bed:
                 keys_by_sender(sender, senders, array("Q", self.random.randbytes(8 * count))).tofile(file)
 
     def expect(self, name: str, *words: str) -> bytes:
-        """What gsort makes of an input."""
+        """Returns the output of gsort for an input."""
         subprocess.run(["./gsort", *words, name, "-o", "wanted"], cwd=self.folder, check=True)
         return (self.folder / "wanted").read_bytes()
 

@@ -16,7 +16,7 @@ import network
 from host_bed import OLD, PARTS, Failed
 from preload import preloadable  # in a folder that network adds
 
-# What is waited at most in a phase before a kill, in seconds.
+# The longest wait in a phase before a kill, in seconds.
 PHASES = {"starting": 0.15, "forming": 0.08, "cutting": 0.05, "exchanging": 0.1, "writing": 0.08, "proving": 1.0}
 PHASES_OF_PARTS = PHASES | {"naming": 0.3}
 RANK_0 = "h1"
@@ -32,7 +32,7 @@ def slowly(program: str, library: Path, bytes_of_output: int, mark: str | Path =
 
 @dataclasses.dataclass
 class Kill:
-    """What happened."""
+    """A kill, and its result."""
     phase: str
     victim: str
     victims: list[int]

@@ -36,7 +36,7 @@ LOCK = ".lock"  # in it: locked while the first process of its namespaces lives,
 DELEGATED = ".delegated"  # in it: these hosts need memory in the root's subtree_control, which was not there
 ENDS_WITHIN = 10  # s: a killed process
 GROUPS = Path("/sys/fs/cgroup")  # of cgroup v1: a folder for each controller; of v2, all are one
-# What MPI's launchers call instead of ssh: options, the host's name, words for a shell.
+# MPI's launchers call this instead of ssh: options, the host's name, words for a shell.
 ENTER = """#!/bin/sh
 while [ "${1#-}" != "$1" ]; do shift; done
 host=$1
@@ -84,7 +84,7 @@ def why_not() -> str:
 
 
 def interfaces_and_mounts() -> list[str]:
-    """What the hosts must not change."""
+    """The interfaces and mounts of this machine, which the hosts must not change."""
     return sorted(os.listdir("/sys/class/net")) + Path("/proc/self/mounts").read_text().splitlines()
 
 
@@ -111,7 +111,7 @@ def groups_of(folder: Path) -> list[Path]:
 
 
 def made_by(folder: Path) -> list[Path]:
-    """What its hosts have on this machine: the folder, and control groups."""
+    """The things of its hosts on this machine: the folder, and control groups."""
     return [path for path in (folder, *groups_of(folder)) if path.exists()]
 
 
@@ -247,7 +247,7 @@ class Network:
             self.on(name, f"tc qdisc replace dev eth0 {shaped}")
 
     def limit_memory(self, name: str, limit: int) -> bool:
-        """What runs on a host from now on may take so many bytes, all together. False: the kernel does not allow it."""
+        """Limits the memory of all programs that start on a host from now on. False: the kernel does not allow it."""
         if not (GROUPS / "cgroup.controllers").exists():
             return self.limit(name, "memory", {"limit_in_bytes": limit})
         delegated = GROUPS / "cgroup.subtree_control"
@@ -313,12 +313,12 @@ class Network:
             time.sleep(0.05)
 
     def sent_bytes(self, name: str) -> int:
-        """What a host has sent since it was made."""
+        """The bytes that a host has sent since it was made."""
         return int(re.search(rf"to-{name}: *(\d+)", Path("/proc/net/dev").read_text())[1])
 
     def read_bytes(self) -> int:
-        """The bytes that this program, and those that it started, have read until now. What an ended process has read counts for
-        the process that waited for it."""
+        """The bytes that this program, and those that it started, have read until now. The bytes that an ended process has
+        read count for the process that waited for it."""
         total = 0
         for entry in Path("/proc").glob("[0-9]*/io"):
             with contextlib.suppress(OSError):  # it has just ended

@@ -3,7 +3,7 @@
 namespaces of this machine (network.py), each stage is made slow in turn: links are shaped, the disk and the processor time of
 each host are limited. The slow stage then takes --seconds, and each other stage --share of that time, so stages one after the
 other would take about three times as long. For each slow stage it prints the time of exchange and merge, and the least time of
-the slow stage: its bytes divided by its rate. That of merging is measured: the same sort with only processor time limited.
+the slow stage: its bytes divided by its rate. The time of merging is measured: the same sort with only processor time limited.
 
 With --require, the status is 1 if, for any stage, the median of the rounds is above 1.15 times the least time. It needs root,
 cgroup v1 with cpu and blkio, and a disk below /var/tmp whose requests the kernel can limit; status 77 and the reason where these
@@ -51,7 +51,7 @@ class Bed:
         self.cores *= self.sort({"merging": self.cores})["seconds"] / options.seconds
 
     def rates(self, slow: str) -> dict[str, float]:
-        """Of all stages: that of the slow one, and higher ones of the others."""
+        """Returns the rates of all stages: a low one for the slow stage, higher ones for the others."""
         rates = {stage: self.moved[stage] / self.options.seconds for stage in ("network", "reading", "writing")}
         rates["merging"] = self.cores
         return {stage: rate if stage == slow else rate / self.options.share for stage, rate in rates.items()}

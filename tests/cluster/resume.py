@@ -52,7 +52,7 @@ class Resumed:
                 *SMALL, f"--resume={where}", *words, str(bed.folder / "large.u64"), "-o", str(bed.folder / "out")]
 
     def folders(self, hosts: Iterable[int]) -> list[tuple[int, list[tuple[int, int]]]]:
-        """Of each folder that these hosts see: the bytes of its file of runs, and the complete ones."""
+        """Returns for each folder that these hosts see: the bytes of its file of runs, and the complete runs."""
         found = []
         for place in ["runs"] if self.is_shared else [f"host-{host}/runs" for host in hosts]:
             for folder in self.folder.glob(f"{place}/gsort-*/"):

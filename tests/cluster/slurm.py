@@ -127,7 +127,7 @@ class Cluster:
         return len(tried.stdout.splitlines())
 
     def jobs(self, *words: str) -> dict[str, str]:
-        """What scontrol says of all jobs and tasks of arrays: the state, or another field, by number."""
+        """Asks scontrol about all jobs and tasks of arrays: returns the state, or another field, by number."""
         field = words[0] if words else "JobState"
         found = {}
         for line in self.call("scontrol", "--oneliner", "show", "job").splitlines():

@@ -62,7 +62,7 @@ def sort_alone(bed: Bed) -> None:
     bed.run([str(bed.gsort), "in.u32", "-o", "expected.u32"]).check_returncode()
     done = bed.run(["env", "OMPI_MCA_pml=none", str(bed.gsort_mpi), "in.u32", "-o", "out.u32"])
     if done.returncode != 0 or (bed.folder / "out.u32").read_bytes() != (bed.folder / "expected.u32").read_bytes():
-        bed.fail("one process that nobody launched", done)
+        bed.fail("one process without a launcher", done)
     bed.write("large.u64", keys("random", "Q", 3_000_000, random.Random(17)))
     for words in ([], ["-S", "24M", "--parallel=1"], ["-S", "24M", "--parallel=1", "-u"]):
         bed.expect_moves(["large.u64", *words])
@@ -310,7 +310,7 @@ def sort_arrays(bed: Bed) -> None:
 
 
 def progress(bed: Bed) -> None:
-    """Rank 0 shows it for all, and nobody where standard error is no terminal."""
+    """Rank 0 shows it for all, if standard error is a terminal."""
     data = bed.write("in.u64", keys("random", "Q", 3_000_000, random.Random(8)))
     sort = ["env", "OMPI_MCA_btl=^tcp", *bed.mpi(3, "-S", "40M", data, "-o", "out")]  # without a network, TCP prints lines
     done = bed.run([*sort, "--progress=json"])
@@ -340,7 +340,7 @@ def check(bed: Bed) -> None:
 
 
 def explain_lustre(bed: Bed) -> None:
-    """A file there is on one storage target if nobody has said otherwise; files of each process are on several."""
+    """A file there is on one storage target by default; files of each process are on several."""
     bed.write("in.u32", keys("random", "I", 1000, random.Random(18)))
     lustre = ["env", "ON_LUSTRE=1", f"LD_PRELOAD={preloadable(bed.gsort_mpi.parents[1] / 'tests/libon_network.so')}"]
     for before, more, is_told in ((lustre, ["-o", "out.u32"], True), ([], ["-o", "out.u32"], False),
@@ -397,7 +397,7 @@ def trace_slowly(bed: Bed) -> None:
     """Rank 0 takes 5 s to write the trace of all, longer than processes wait for each other at the end."""
     data = bed.write("in.u64", keys("random", "Q", 2_000_000, random.Random(21)))
     os.mkfifo(bed.folder / "trace")
-    both_ends = os.open(bed.folder / "trace", os.O_RDWR)  # waits for nobody
+    both_ends = os.open(bed.folder / "trace", os.O_RDWR)  # does not wait for a reader
     fcntl.fcntl(both_ends, fcntl.F_SETPIPE_SZ, 4096)
     running = subprocess.Popen(bed.mpi(3, "-S", "40M", "--peer-timeout=4", data, "-o", "out", "--trace=trace"), cwd=bed.folder,
                                env=bed.environment, stderr=subprocess.PIPE, text=True)

@@ -85,8 +85,8 @@ class Assignment {
   [[nodiscard]] Count sent(unsigned process, unsigned share) const {
     return all_[process] - there_of(process, share);
   }
-  // What is sent, minus what the process has, which does not depend on the share. So sums over
-  // distinct pairs stay below the number of all elements.
+  // The elements that are sent, minus all elements of the process, whose number does not depend on
+  // the share. So sums over distinct pairs stay below the number of all elements.
   [[nodiscard]] Count cost(unsigned process, unsigned share) const {
     return (process == share ? 0 : slack_ + 1) - there_of(process, share);
   }
@@ -131,7 +131,7 @@ class Assignment {
   Count slack_ = 0;
 };
 
-// What all processes have of a share is the share.
+// Throws unless all processes together have the whole of each share.
 void require_whole_shares(const PartTable& parts, std::span<const std::uint64_t> there) {
   const unsigned n = parts.ranks();
   for (unsigned share = 0; share < n; ++share) {

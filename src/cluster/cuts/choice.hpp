@@ -10,7 +10,7 @@
 
 namespace gsort::cluster {
 
-// What a process says of one cut.
+// The message of a process about one cut.
 struct Offer {
   std::uint64_t position = 0;
   bool is_few = false;       // values are elements; otherwise the counts of Chosen, of this process

@@ -59,8 +59,8 @@ struct Search {
   bool has_guess = true;
   double doubt = 0;  // how many elements the guess may be off
 
-  // Of a round: the values tried; what this process adds to the sums, then the sums; and of counts
-  // the cuts.
+  // In a round: the values that are tried; the terms of this process, then the sums; and the cuts
+  // of its runs at these values.
   std::vector<std::uint64_t> tried;
   std::vector<std::uint64_t> totals;
   std::vector<Cuts> here;
@@ -158,8 +158,8 @@ class CutSearch {
     cost_.sum_bytes += all.size() * sizeof(std::uint64_t);
   }
 
-  // Without reading. Of each value tried: the least, the most and the likely number of elements
-  // that are not greater.
+  // Reads nothing: the fences tell, for each value tried, the least, the most and the likely number
+  // of elements that are not greater.
   void narrow_by_fences() {
     while (true) {
       const auto open = those([](const Search& s) { return s.has_to_count() && s.uses_fences; });

@@ -41,9 +41,9 @@
 
 namespace gsort::cluster {
 
-// What is counted: the runs of this process. Several searches run at once, each with a number below
-// slots(), so that each can keep the blocks it has read. Threads may call it at the same time if
-// no two of them count for the same slot.
+// Counts elements of the runs of this process. Several searches run at once, each with a number
+// below slots(), so that each can keep the blocks it has read. Threads may call it at the same time
+// if no two of them count for the same slot.
 class RunCounts {
  public:
   struct Bounds {
@@ -77,7 +77,7 @@ class RunCounts {
   return std::clamp(2 * threads, 4U, 32U);
 }
 
-// What a search of cuts took.
+// The cost of a search of cuts.
 struct CutCost {
   std::uint64_t fence_rounds = 0;  // without reading; each a sum over all processes
   std::uint64_t rounds = 0;        // all others

@@ -20,7 +20,7 @@
 namespace gsort::cluster {
 namespace {
 
-// What a process has found in its share. Borders are empty where nobody compares them: shares of
+// The result of a process for its share. Borders are empty where they are not compared: shares of
 // one input that all read overlap instead, and a fingerprint does not depend on the order.
 struct ShareOutcome {
   CheckOutcome found;
@@ -129,7 +129,7 @@ class ShareCheck {
         reader_(reader),
         threads_(cores_for(request.parallel)) {}
 
-  // Of elements [begin, end), with the borders if `has_own_inputs` and their order matters.
+  // Checks elements [begin, end), with the borders if `has_own_inputs` and their order matters.
   ShareOutcome run(std::uint64_t begin, std::uint64_t end, bool has_own_inputs) {
     ShareOutcome share{look(begin, end), {}, {}};
     if (has_own_inputs && !request_.fingerprint && begin < end) {

@@ -12,7 +12,7 @@
 
 namespace gsort::cluster {
 
-// What gsort does, but not gsort-mpi: "reading standard input".
+// The error for a feature that gsort has and gsort-mpi does not: "reading standard input".
 [[nodiscard]] Error not_yet(std::string what);
 
 // Together: opens the inputs of this process into `reader`, and makes the job that all have. With

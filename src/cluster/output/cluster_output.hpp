@@ -23,7 +23,7 @@ class ClusterOutput : public PieceSink {
  public:
   // Null where another process has made it.
   [[nodiscard]] virtual const io::Output* output() const = 0;
-  // Of output(); empty where there is none.
+  // The folder of output(); empty where there is none.
   [[nodiscard]] const std::string& folder() const {
     static const std::string kNone;
     return output() != nullptr ? output()->folder() : kNone;

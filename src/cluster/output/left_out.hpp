@@ -1,5 +1,5 @@
-// What --top leaves out: the ends of this process's runs, which nobody merges. They are read and
-// proven here, so that they do not cross the network.
+// The elements that --top leaves out: the ends of this process's runs, which are not merged. They
+// are read and proven here, so that they do not cross the network.
 #pragma once
 
 #include <cstdint>

@@ -18,12 +18,12 @@ namespace gsort::cluster {
 // Thread-safe, but for finish(). The store, the format and the meter outlive it.
 class SpilledRun final : public PieceSink {
  public:
-  // Of at most so many elements.
+  // The run has at most `most_elements` elements.
   SpilledRun(io::RunStore& store, std::uint64_t most_elements, const ElementFormat& format,
              Meter& meter)
       : format_(format), meter_(meter), writer_(store.begin_run(most_elements)) {}
 
-  // Of raw elements, positions from 0 on. Throws: as io::RunWriter.
+  // Takes raw elements, positions from 0 on. Throws: as io::RunWriter.
   void put(std::uint64_t position, ConstByteSpan elements) override;
 
   // After the last put(): the run; none if it has no elements. Throws: as io::RunWriter.

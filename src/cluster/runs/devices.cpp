@@ -73,7 +73,7 @@ class Dealer {
     return least;
   }
 
-  // A GPU that nobody uses, and of those that see one, who has the fewest.
+  // An unused GPU, and the process with the fewest GPUs among those that see one.
   std::optional<std::pair<std::size_t, std::size_t>> next_unused() {
     std::optional<std::pair<std::size_t, std::size_t>> next;
     for (std::size_t rank = 0; rank < seen_.size(); ++rank) {

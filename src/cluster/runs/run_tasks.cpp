@@ -31,7 +31,7 @@ std::vector<Found> found_in(const std::vector<std::vector<SeenFolder>>& seen) {
     for (const SeenFolder& folder : seen[rank]) {
       Found& found = by_name[{folder.name, folder.store}];
       if (found.viewers.empty()) found.folder = folder;
-      // Of inputs that are equal, each is taken for the one that the runs hold: by one of them.
+      // Among equal inputs, one process alone takes its own for the input that the runs hold.
       const bool is_same_place = std::ranges::equal(found.folder.runs, folder.runs, {},
                                                     &OutputRange::begin, &OutputRange::begin);
       if (is_same_place) found.viewers.push_back(rank);
@@ -94,7 +94,7 @@ Ranges stretch_of(const Ranges& gaps, const OutputRange& range) {
   return some;
 }
 
-// Of `gaps`, what lies in `range`.
+// Returns the elements of `gaps` that lie in `range`.
 Ranges within(const Ranges& gaps, const OutputRange& range) {
   Ranges some;
   for (const OutputRange& gap : gaps) {

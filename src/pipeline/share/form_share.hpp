@@ -3,7 +3,7 @@
 //
 // The folder is made under a hidden name and gets its own when all is in it. So it is there as a
 // whole or not at all, and of several processes with the same share the first one to end has made
-// it; the others find it done. What a process that was killed has left, the next one removes.
+// it; the others find it done. The next process removes the remains of one that was killed.
 #pragma once
 
 #include <string>

@@ -109,8 +109,8 @@ io::OutputOptions options_of_part(const Plan& plan, io::ContentCounter& content)
   return options;
 }
 
-// What a sort of the part alone would write. No other process gives a file the same name, so a
-// part's record always describes a complete file, even if another process takes the same part.
+// The file that a sort of the part alone would write. No other process gives a file the same name,
+// so a part's record always describes a complete file, even if another process takes the same part.
 class OwnPart final : public PartOutput {
  public:
   OwnPart(const io::OutputPlace& place, const PartRecord& record, const Plan& plan, Meter& meter)

@@ -208,7 +208,7 @@ class AssignedShares : public testing::Test {
   }();
 };
 
-// Of the last process come the first elements.
+// The last process has the first elements.
 TEST_F(AssignedShares, OfTheFirstElements) {
   const std::string input = write("in.u32", test::bytes_of(keys_));
   for (const auto& [top, wanted] : {std::pair("--top=6000", Shares{2, 1, 0}),

@@ -74,7 +74,7 @@ TEST(ClusterPlan, MergesAllBeforeItMergesWhatIsDistinct) {
               16e9 / Rates::kUsualDiskRead + 8e9 / Rates::kUsualDiskWrite, 1e-6);
 }
 
-// What --explain=json says of a sort of 1,000 random keys of 4 bytes, or the error.
+// Returns the plan of --explain=json for 1,000 random keys of 4 bytes, or the error.
 std::string said_by(unsigned processes, std::vector<const char*> words) {
   const io::test::TempFolder folder;
   const std::string path = folder / "in.u32";
@@ -353,7 +353,7 @@ TEST(Room, IsThatOfTheOutputAndNotOfTheInput) {
   EXPECT_THROW((void)plan_with_output(job, machine, 0), Error);
 }
 
-// Of these an error tells the host: another one may have what this one lacks.
+// An error about room names the host: another one may have the room.
 TEST(Room, IsTheResourceOfAHost) {
   const Machine machine = invented_machine(kGiB, 4, 16 * kGiB);
   for (const char* const memory : {"64G", "1M"}) {

@@ -197,7 +197,7 @@ std::vector<std::uint64_t> all_up_to(std::uint64_t total) {
   return positions;
 }
 
-// Of GSORT_CUTS sets of runs; keys of every other set have two words.
+// Tries GSORT_CUTS sets of runs; keys of every other set have two words.
 TEST(Cuts, AreThoseOfOneProcess) {
   std::mt19937_64 random(7);
   for (std::uint64_t seed = 0; seed < test::number_in("GSORT_CUTS", 16); ++seed) {
@@ -260,15 +260,15 @@ class CountedRun final : public gsort::test::RunElsewhere {
   mutable std::uint64_t reads_ = 0;
 };
 
-// What a search took, and how many blocks it read for a position and run of all processes.
+// The cost of a search, and how many blocks it read for a position and run of all processes.
 struct Measured {
   CutCost cost;
   std::uint64_t rounds = 0;  // as seen on the network: there and back
   double blocks = 0;
 };
 
-// Of random keys: four processes with three runs each. Parts have at least two blocks of each run,
-// as those of a sort do.
+// Searches random keys in four processes with three runs each. Parts have at least two blocks of
+// each run, as those of a sort do.
 template <class Key>
 Measured measured(std::uint64_t borders, std::size_t block, std::uint64_t seed) {
   constexpr std::size_t kRunKeys = 8'200;
@@ -369,7 +369,7 @@ TEST(Cuts, RefuseRunsThatAreNotInOrder) {
       MemoryCounts counts(ranks[team.rank()], 1, 1, 2);
       const std::vector<std::uint64_t> positions = all_up_to(6);
       const std::vector<Cuts> cuts = find_cuts(team, counts, 6, positions, 1);
-      // What comes out nevertheless adds up to the positions.
+      // The cuts nevertheless add up to the positions.
       for (std::size_t i = 0; i < cuts.size(); ++i) {
         std::uint64_t total = cuts[i].front();
         team.sum(std::span(&total, 1));

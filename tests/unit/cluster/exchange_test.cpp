@@ -28,7 +28,7 @@ using Bytes = std::vector<std::byte>;
 
 constexpr std::uint64_t kBlockElements = 50;
 
-// What is exchanged: elements by rank and run, each run in order.
+// The elements that are exchanged, by rank and run; each run is in order.
 struct Elements {
   KeyFormat key{KeyType::kU64};
   std::optional<RecordFormat> records;
@@ -355,7 +355,7 @@ TEST(Exchange, EndsFramesWhereBlocksEnd) {
   EXPECT_EQ(ends, (std::vector<std::uint64_t>{100, 200, 300, 400, 500, 600, 700, 800, 900, 1000}));
 }
 
-// What a network may do to one frame of many.
+// The network changes one frame of many.
 class ExchangeOverABadNetwork : public testing::Test {
  protected:
   static void expect_error(const std::function<unsigned(Message&)>& lie, const char* reason) {

@@ -1,5 +1,5 @@
-// Exchanges of runs that nobody has made: what they hold is calculated where it is asked for, and
-// what merges them is part of the test.
+// Exchanges of invented runs: a test calculates their elements when they are read, and has the code
+// that merges them.
 #pragma once
 
 #include <functional>
@@ -18,7 +18,7 @@ class InventedRun final : public RunView {
   // Puts elements [begin, end) into `out`.
   using Read = std::function<void(std::uint64_t begin, std::uint64_t end, ByteSpan out)>;
 
-  // Of one block.
+  // The run has one block.
   InventedRun(std::uint64_t elements, Read read)
       : RunView(io::RunFences(std::span(&kBlock, 1), elements)), read_(std::move(read)) {}
   [[nodiscard]] ConstByteSpan read_block(std::size_t /*block*/, ByteSpan /*out*/,
@@ -54,7 +54,7 @@ class InventedLane final : public MergeLane {
   const Merge merge_;
 };
 
-// Of one run of each rank: how many of its elements lie before each border, rank by rank.
+// Each rank has one run; cuts[rank] has, for each border, the elements of that run before it.
 struct InventedExchange {
   PartSizes sizes;
   std::uint64_t element_bytes = 0;
@@ -66,7 +66,7 @@ struct InventedExchange {
   PieceSink* sink = nullptr;
 };
 
-// What it cost each rank.
+// Returns the cost of each rank.
 inline std::vector<ExchangeCost> run_exchange(LocalNetwork& network, const InventedExchange& all) {
   std::vector<ExchangeCost> costs(network.count());
   run_together(network, [&](Peers& peers) {

@@ -46,7 +46,7 @@ TEST(JobProgress, OfOneProcessHasItsRounds) {
   EXPECT_EQ(all.phase(1).rounds, 0U);
 }
 
-TEST(JobProgress, NamesNobodyWhoHasNothingToDo) {
+TEST(JobProgress, NamesNoProcessThatHasNothingToDo) {
   JobProgress all;
   all.begin({"a", "b"}, 100);
   all.note(0, {Phase::kRead, 0, 0});
@@ -57,7 +57,7 @@ TEST(JobProgress, NamesNobodyWhoHasNothingToDo) {
   EXPECT_FALSE(all.slowest());
 }
 
-TEST(JobProgress, NamesNobodyOfOne) {
+TEST(JobProgress, NamesNoSlowestProcessOfOne) {
   JobProgress all;
   EXPECT_EQ(all.phase(1).phase, Phase::kRead);
   EXPECT_FALSE(all.slowest());

@@ -102,7 +102,7 @@ class ResumedOnCluster : public testing::Test {
     return parsed;
   }
 
-  // What manifests in a folder of --resume say.
+  // The manifests in a folder of --resume.
   [[nodiscard]] std::vector<io::Manifest> manifests(const std::string& dir = "dir") const {
     std::vector<io::Manifest> found;
     if (!fs::exists(folder_ / dir)) return found;

@@ -1,4 +1,4 @@
-// What tests of whole jobs sort, and how they say it.
+// Inputs and options of the tests of whole jobs.
 #pragma once
 
 #include <algorithm>

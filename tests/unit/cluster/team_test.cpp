@@ -129,7 +129,7 @@ TEST(Team, StreamsThePiecesOfOneProcessAfterTheOther) {
   }
 }
 
-TEST(Team, LosesNobodyWhileAPieceIsWritten) {
+TEST(Team, LosesNoProcessWhileAPieceIsWritten) {
   LocalNetwork network(3);
   std::size_t heard = 0;
   expect_no_verdict(verdicts_of(

@@ -290,7 +290,7 @@ class DeferredSorts : public testing::Test {
     return reports;
   }
 
-  // Of keys as text, each process has a file.
+  // The text of all files; each process writes one.
   [[nodiscard]] std::string text() const {
     std::string all;
     for (unsigned rank = 0; rank < kProcesses; ++rank) {

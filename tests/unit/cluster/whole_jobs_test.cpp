@@ -203,8 +203,8 @@ TEST_F(WholeJobs, AddUpTheFingerprintOfInputsOfEachProcess) {
     if (team.rank() == 0) found = check.outcome;
   });
   EXPECT_EQ(found.fingerprint, fingerprint_of(bytes_of({9, 2, 2, 2, 2, 1}), 4));
-  EXPECT_EQ(found.distinct, 0);  // nobody counts them
-  EXPECT_TRUE(found.in_order);   // nor looks at the order
+  EXPECT_EQ(found.distinct, 0);  // they are not counted
+  EXPECT_TRUE(found.in_order);   // the order is not checked
 }
 
 TEST_F(WholeJobs, CountNarrowKeys) {
