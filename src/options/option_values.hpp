@@ -56,7 +56,10 @@ template <class Value>
 using Choice = std::pair<std::string_view, Value>;
 
 inline constexpr Choice<Show> kGenerated[] = {  // values of --generate
-    {"man", Show::kManual}, {"bash", Show::kBash}, {"zsh", Show::kZsh}, {"fish", Show::kFish}};
+    {"man", Show::kManual},
+    {"bash", Show::kBash},
+    {"zsh", Show::kZsh},
+    {"fish", Show::kFish}};
 
 // One of a few words.
 template <class Value, std::size_t kCount>

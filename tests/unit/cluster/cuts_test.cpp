@@ -66,9 +66,9 @@ class MemoryCounts : public RunCounts {
     EXPECT_LT(slot, slots_);
     EXPECT_LE(low, high);
     const auto begin = runs_[run].begin();
-    const auto found = std::partition_point(
-        begin + static_cast<std::ptrdiff_t>(low), begin + static_cast<std::ptrdiff_t>(high),
-        [&](const Words& key) { return key[word] <= value; });
+    const auto found = std::partition_point(begin + static_cast<std::ptrdiff_t>(low),
+                                            begin + static_cast<std::ptrdiff_t>(high),
+                                            [&](const Words& key) { return key[word] <= value; });
     return static_cast<std::uint64_t>(found - begin);
   }
   [[nodiscard]] std::uint64_t value_at(unsigned slot, std::size_t run, std::size_t word,
