@@ -96,6 +96,10 @@ constexpr Term kWideBatches[] = {{"--batch-elements of 128-bit keys", [](A a) {
                                     return has_arrays(a) &&
                                            bytes_of(a.options.key.type) > sizeof(std::uint64_t);
                                   }}};
+constexpr Term kSeveralChecked[] = {{"--check of several FILEs", [](A a) {
+                                       return a.options.check != CheckMode::kNone &&
+                                              a.options.inputs.size() > 1;
+                                     }}};
 constexpr Term kMergeOfSosd[] = {
     {"--merge of SOSD files", [](A a) {
        return adds_counts(a.options) &&
@@ -234,6 +238,7 @@ constexpr OptionRule kResultRules[] = {
     {kCount, kNotWith, kMergeOfSosd, "they hold only keys; add -u to count these"},
     {kMinCount, kNeeds, kCount, "add -u --count: each key comes out with its count"},
 
+    {kSeveralChecked, kNotWith, kExpect, "check one FILE at a time"},
     {kExpect, kNeeds, kCheckOrFingerprint,
      "a sort verifies its own output; to check a file, add --check"},
     {kReads, kNotWith, kTop, "{0} looks at all elements; leave out one of them"},

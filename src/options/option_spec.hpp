@@ -27,7 +27,8 @@ enum class ValueKind : std::uint8_t {
 
 struct OptionSpec {
   std::string_view name = {};  // long name without dashes; empty: a letter only
-  char letter = '\0';          // short name; '\0': a long name only
+  std::string_view alias = {};  // another long name, that of Python's argument; no list shows it
+  char letter = '\0';           // short name; '\0': a long name only
   ValueKind value_kind = ValueKind::kNone;
   std::string_view value_name = {};      // "SIZE", "auto|cuda|cpu"; empty for a switch
   std::string_view choices = {};         // "bin|text|npy": values for completions that value_name

@@ -139,6 +139,7 @@ constexpr auto kFurtherRows = std::to_array<OptionSpec>({
          }},
 
     {.name = "buffer-size",
+     .alias = "memory",
      .letter = 'S',
      .value_kind = kRequired,
      .value_name = "SIZE",
@@ -161,6 +162,7 @@ constexpr auto kFurtherRows = std::to_array<OptionSpec>({
      .rules = "The driver uses more for any process (about 0.5 GiB on an H100).",
      .apply = [](Options& o, Text v) { o.gpu_memory = checked_size(v, "--gpu-memory"); }},
     {.name = "parallel",
+     .alias = "threads",
      .value_kind = kRequired,
      .value_name = "N",
      .group = kResources,

@@ -62,6 +62,7 @@ constexpr auto kRows = std::to_array<OptionSpec>({
            o.byte_order_is_asked = true;
          }},
     {.name = "reverse",
+     .alias = "descending",
      .letter = 'r',
      .group = kOrder,
      .common = true,
@@ -179,6 +180,7 @@ constexpr auto kRows = std::to_array<OptionSpec>({
      .common = true,
      .help = "check whether FILE is sorted; status 1 if not",
      .more = "Prints a summary, or the first element out of order and the wanted order.",
+     .rules = "Several FILEs are checked one after the other, as with --each.",
      .apply = [](Options& o, Text) { o.check = CheckMode::kReport; }},
     {.letter = 'C',
      .group = kJob,

@@ -43,21 +43,27 @@ const char* see_help(Program program) {
 // The origin of words, which decides whether files may be among them, and the text of errors.
 enum class Origin : std::uint8_t { kEnvironment, kArguments };
 
-// The table as options of Boost: "name,letter", and the number of values.
+// As an option of Boost: "name,letter", and the number of values.
+void describe_to_boost(const OptionSpec& spec, const std::string& names,
+                       po::options_description& description) {
+  if (spec.value_kind == ValueKind::kNone) {
+    description.add_options()(names.c_str(), "");
+    return;
+  }
+  auto value = std::make_unique<po::typed_value<std::string>>(nullptr);
+  if (spec.value_kind == ValueKind::kOptional) {
+    value->implicit_value(std::string(spec.implicit_value));
+  }
+  description.add_options()(names.c_str(), value.release());  // Boost takes ownership
+}
+
 po::options_description describe_to_boost(Program program) {
   po::options_description description;
   for (const OptionSpec& spec : option_table(program)) {
     std::string names(spec.name);
     if (spec.letter != '\0') names += std::string(",") + spec.letter;
-    if (spec.value_kind == ValueKind::kNone) {
-      description.add_options()(names.c_str(), "");
-      continue;
-    }
-    auto value = std::make_unique<po::typed_value<std::string>>(nullptr);
-    if (spec.value_kind == ValueKind::kOptional) {
-      value->implicit_value(std::string(spec.implicit_value));
-    }
-    description.add_options()(names.c_str(), value.release());  // Boost takes ownership
+    describe_to_boost(spec, names, description);
+    if (!spec.alias.empty()) describe_to_boost(spec, std::string(spec.alias), description);
   }
   return description;
 }
@@ -66,7 +72,7 @@ po::options_description describe_to_boost(Program program) {
 const OptionSpec& row_of(std::string_view key, Program program) {
   const auto rows = option_table(program);
   return *std::ranges::find_if(rows, [key](const OptionSpec& spec) {
-    return spec.name.empty() ? display_name(spec) == key : spec.name == key;
+    return spec.name.empty() ? display_name(spec) == key : spec.name == key || spec.alias == key;
   });
 }
 
@@ -277,11 +283,6 @@ void refuse_contradictions(const Options& options, Program program) {
     require_rules(RuleSet::kOrderOfShares, options);
   }
   require_rules(RuleSet::kOutput, options);
-  if (options.check != CheckMode::kNone && options.inputs.size() > 1) {
-    throw Error(ErrorKind::kUsage, fmt::format("operand '{}'", options.inputs[1]),
-                "cannot be given: --check takes one file")
-        .hint("--each checks each file separately");
-  }
   if (std::ranges::count(options.inputs, "-") > 1) {
     throw Error(ErrorKind::kUsage, "operand '-'", "is given twice").hint("stdin is read once");
   }
@@ -294,6 +295,18 @@ Options resolved(Options options, const Environment& environment, Program progra
   refuse_contradictions(options, program);
   name_own_files(options);
   return options;
+}
+
+// Several FILEs are checked each, as by --each, if nothing is wrong with the other options.
+void check_each(Options& options, const Environment& environment, Program program) {
+  if (options.check == CheckMode::kNone || options.inputs.size() < 2) return;
+  static_cast<void>(resolved(options, environment, program));
+  if (program == Program::kCluster) {
+    throw Error(ErrorKind::kUsage, fmt::format("operand '{}'", options.inputs[1]),
+                "cannot be given: --check of gsort-mpi takes one file")
+        .hint("gsort -c checks each of several files");
+  }
+  options.each = true;
 }
 
 }  // namespace
@@ -311,6 +324,7 @@ Options parse_options(int argc, const char* const* argv, const Environment& envi
   }
   if (const char* const folder = environment("TMPDIR"); folder != nullptr) options.tmpdir = folder;
   resolve_inputs(options, name_list);
+  check_each(options, environment, program);
   if (options.each) {
     require_rules(RuleSet::kEach, options);
     refuse_inputs_of_each(options);

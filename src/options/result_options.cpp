@@ -91,6 +91,7 @@ std::string name_in_folder(const std::string& path) {
 }
 
 void refuse_inputs_of_each(const Options& options) {
+  if (options.check != CheckMode::kNone) return;
   std::set<std::string> names;
   for (const std::string& input : options.inputs) {
     const std::string name = name_in_folder(input);
@@ -99,7 +100,7 @@ void refuse_inputs_of_each(const Options& options) {
                   "cannot be sorted by --each")
           .hint("name files; each is replaced, or written under its name into the folder of -o");
     }
-    if (options.check != CheckMode::kNone || !options.output) continue;
+    if (!options.output) continue;
     if (names.insert(name).second) continue;
     throw Error(ErrorKind::kUsage, fmt::format("operand '{}'", input),
                 fmt::format("has the output of an earlier FILE: {} in {}", name, *options.output))

@@ -9,16 +9,13 @@ namespace gsort {
 namespace {
 
 constexpr auto kNamesElsewhere = std::to_array<std::pair<std::string_view, std::string_view>>({
-    {"memory", "buffer-size"},
     {"mem", "buffer-size"},
     {"ram", "buffer-size"},
-    {"threads", "parallel"},
     {"thread", "parallel"},
     {"jobs", "parallel"},
     {"cores", "parallel"},
     {"j", "parallel"},
     {"p", "parallel"},
-    {"descending", "reverse"},
     {"desc", "reverse"},
     {"uniq", "unique"},
     {"distinct", "unique"},

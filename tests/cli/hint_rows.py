@@ -148,7 +148,6 @@ followed(r"--engine auto uses the CPU if there is no GPU", with_value("--engine"
 followed(r"add (-u): one of each key comes out, with its count", with_options("{0}"))
 followed(r"they hold only keys; add (-u) to count these", with_options("-u"))
 followed(r"add (-u) (--count): each key comes out with its count", with_options("-u", "--count"))
-followed(r"--each checks each file separately", with_options("--each"))
 followed(r"a sort verifies its own output; to check a file, add --check", with_options("--check"))
 followed(r"name it with one of them, or add (--compress=\w+)", with_options("{0}"))
 

@@ -35,6 +35,7 @@ def refuse(bed: Bed) -> None:
         (["in.u64", "-o", "old-{rank}"], "--output 'old-{rank}': has {rank} in the name, but --parts is not given"),
         (["--parts", "--fingerprint", "in.u64", "-o", "o{rank}"], "cannot be combined"),
         (["--parts", "in.u64", "-o", "nowhere/{rank}"], "nowhere"),
+        (["-c", "in.u64", "in.u64"], "operand 'in.u64': cannot be given: --check of gsort-mpi takes one file"),
         (["--nonsense", "in.u64", "-o", "old"], "option '--nonsense': is unknown"),
         (["odd.u64", "-o", "old"], "odd.u64"), (["missing.u64", "-o", "old"], "missing.u64: No such file or directory"),
         (["in.u64", "-o", "nowhere/out"], "nowhere"), (["-T", "nowhere", "in.u64", "-o", "old"], "nowhere"),

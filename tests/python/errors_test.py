@@ -356,7 +356,7 @@ HINTS = [
      "input before"),
     (lambda: gsort.sort(NUMBERS, threads=0), "give a whole number from 1 to 4096"),
     (lambda: gsort.sort(NUMBERS, temporary="none"), "give an existing folder with temporary"),
-    (lambda: gsort.check(["in.u32", "in.u32"]), "check one source at a time"),
+    (lambda: gsort.check(["in.u32", "in.u32"]), "check each by itself"),
     (lambda: gsort.merge("in.u32"), "gsort.sort sorts them"),
     (lambda: gsort.intersect1d("in.u32", NUMBERS, assume_sorted=True), "gsort.sort sorts them")]
 OPTION = re.compile(r"(?<![\w-])(--[a-z]|-[A-Za-z](?!\w))")

@@ -257,7 +257,9 @@ std::string options_section(Program program = Program::kGsort) {
     std::string rows;
     for (const OptionSpec& spec : option_table(program)) {
       if (spec.group != group) continue;
-      const std::string more = sentences(spec.more) + sentences(spec.rules);
+      const std::string alias =
+          spec.alias.empty() ? "" : fmt::format("--{} is another name.", spec.alias);
+      const std::string more = sentences(spec.more) + sentences(spec.rules) + sentences(alias);
       const char* const stop = spec.help.ends_with('.') || more.empty() ? "" : ".";
       rows += fmt::format(".TP\n{}\n{}{}\n{}", term_of(spec), literal(spec.help), stop, more);
     }

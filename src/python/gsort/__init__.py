@@ -215,7 +215,10 @@ def check(source: Any, *, axis: Optional[int] = -1, dtype: Any = None, order: Or
     Raises: as sort.
     """
     words = option_words(order=order, descending=descending, float_order=float_order, unique=unique, threads=threads)
-    source, _ = arranged(sole(source, wanted_dtype(dtype)), axis, order)
+    source = sole(source, wanted_dtype(dtype))
+    if isinstance(source, list):
+        raise usage("source", "is a list of several", "check each by itself")
+    source, _ = arranged(source, axis, order)
     call = Inputs(source, dtype).call([*words, b"--check"])
     with Watching(progress) as watch:
         found = call.check(watch)

@@ -58,6 +58,7 @@ const std::map<std::string, std::vector<Given>, std::less<>> kWays = {
     {"--device with several devices", {{{"--device=0,1"}}}},
     {"--each", {{{"--each", "a.u32"}}}},
     {"--elements", {{{"--elements=8"}}}},
+    {"--check of several FILEs", {{{"--check", "a.u32", "b.u32"}}}},
     {"--endian", {{{"--endian=little"}}}},
     {"--engine=cpu", {{{"--engine=cpu"}}}},
     {"--engine=cuda", {{{"--engine=cuda"}}}},

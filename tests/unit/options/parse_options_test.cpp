@@ -233,9 +233,14 @@ TEST(ParseOptions, RefusesContradictions) {
   EXPECT_EQ(complaint({"--fingerprint", "--resume=d"}).find("options --resume and --fingerprint"),
             0U);
   EXPECT_EQ(complaint({"-o", "a", "-o", "b"}).find("--output 'b'"), 0U);
-  EXPECT_EQ(complaint({"-c", "a", "b"}).find("operand 'b'"), 0U);
+  EXPECT_EQ(complaint({"-c", "a", "b", "--stats=s"}).find("options --stats and --check"), 0U);
   EXPECT_EQ(complaint({"-", "-"}).find("operand '-'"), 0U);
   EXPECT_EQ(parse({"-o", "a", "-o", "a"}).output, "a");
+}
+
+TEST(ParseOptions, ChecksEachOfSeveralFiles) {
+  EXPECT_TRUE(parse({"-c", "a", "b"}).each);
+  EXPECT_FALSE(parse({"-c", "a"}).each);
 }
 
 TEST(ParseOptions, TakesTheInputsFromAList) {
