@@ -1,7 +1,6 @@
 #include "io/input/reader.hpp"
 
 #include <algorithm>
-#include <limits>
 #include <memory>
 #include <mutex>
 #include <random>
@@ -205,7 +204,8 @@ void Reader::Impl::adopt_stored_keys(const ReaderOptions& options) {
 }
 
 void Reader::Impl::adopt_tables(WholeRows whole) {
-  const WholeRows least = first_array().records ? WholeRows::kOfAll : WholeRows::kOfKeys;
+  const auto of_records = holds_texts(first_array()) ? WholeRows::kOfTexts : WholeRows::kOfAll;
+  const WholeRows least = first_array().records ? of_records : WholeRows::kOfKeys;
   if (whole < least || first_array().row_elements == 0) return;
   for (const auto& source : sources_)
     source->set_stored(table_of(*source->stored(), source->path()));
@@ -216,7 +216,7 @@ void Reader::Impl::require_total() const {
   std::uint64_t total = 0;
   for (const auto& source : sources_) {
     total += source->size().value_or(0);  // both below 2^63: the sum cannot wrap unseen
-    if (total > static_cast<std::uint64_t>(std::numeric_limits<std::int64_t>::max())) {
+    if (total > std::uint64_t{INT64_MAX}) {
       throw Error(ErrorKind::kInput, "reading",
                   "the inputs together are larger than any file can be")
           .path(source->path());

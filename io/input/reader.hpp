@@ -37,8 +37,8 @@ struct InputBlock {
 // The places that a sample is taken from.
 enum class Places : std::uint8_t { kEven, kAnywhere };
 
-// The arrays whose rows are elements, not arrays to sort.
-enum class WholeRows : std::uint8_t { kNone, kOfKeys, kOfAll };
+// The arrays whose rows are elements, not arrays to sort: of keys, of texts, too, or of all.
+enum class WholeRows : std::uint8_t { kNone, kOfKeys, kOfTexts, kOfAll };
 
 struct ReaderOptions {
   std::size_t element_bytes = 1;  // every input must hold a whole number of elements

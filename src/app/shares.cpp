@@ -90,6 +90,7 @@ Job job_of_part(const Options& options, const FormedShares& shares) {
   StoredArray stored;
   stored.dtype = shares.dtype();
   Job job = make_job(with_elements, stored);
+  job.columns = columns_in(shares.description());
   job.resumable = true;
   job.handling.verify = shares.description().ends_with("; verified");
   return job;
@@ -247,10 +248,9 @@ void forget_all_joined(const std::string& output) {
 }  // namespace
 
 ShareDone form(const Options& options, Job job, io::Reader& reader, Meter& meter) {
-  if (io::has_rows(reader.first_array()) || job.columns > 0) {
+  if (io::has_rows(reader.first_array())) {
     throw Error(ErrorKind::kUsage, "option --form", "does not sort rows of an array")
-        .hint(job.columns > 0 ? "sort them with gsort alone, or with gsort-mpi"
-                              : "save array.ravel() to sort all of it");
+        .hint("save array.ravel() to sort all of it");
   }
   require_regular(reader);
   if (job.numbered) reader.number_elements(job.numbering());

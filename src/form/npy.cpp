@@ -87,7 +87,8 @@ class DictionaryReader {
     } else {
       throw bad_array(from_.path(), fmt::format("the array has {} dimensions", lengths_->size()),
                       "arrays of one dimension are sorted, and the rows of arrays of two; save "
-                      "array.ravel() to sort all of it");
+                      "array.ravel() to sort all of it, or array.reshape(len(array), -1) to "
+                      "shuffle it");
     }
     if (header.elements > most) from_.fail();
     return header;
@@ -173,6 +174,11 @@ bool has_rows_of(const StoredArray& array, const KeyFormat& key) {
   return bytes > 0 && array.element_bytes() == 1 && array.row_elements == bytes;
 }
 
+bool holds_texts(const StoredArray& array) {
+  return array.records && array.records->fields.size() == 1 &&
+         array.records->fields.front().name.empty();
+}
+
 StoredArray table_of(const StoredArray& array, const std::string& path) {
   const std::uint64_t bytes = array.row_elements * array.element_bytes();
   if (bytes > RecordFormat::kMostBytes) {
@@ -183,7 +189,9 @@ StoredArray table_of(const StoredArray& array, const std::string& path) {
             "numbers of the rows, and index the array with the positions");
   }
   return {.key = array.key,
-          .records = StoredRecords{static_cast<std::uint32_t>(bytes), {}},
+          .records = StoredRecords{static_cast<std::uint32_t>(bytes),
+                                   array.records ? array.records->fields
+                                                 : std::vector<StoredField>{}},
           .dtype = array.dtype ? *array.dtype : npy_dtype_of(*array.key),
           .columns = array.row_elements};
 }

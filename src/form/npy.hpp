@@ -54,6 +54,8 @@ struct NpyHeader {
 // Throws: Error(kInput) if its elements are not a number and an unsigned count in its byte order.
 [[nodiscard]] StoredArray keys_of_counted(const StoredArray& array, const std::string& path);
 
+[[nodiscard]] bool holds_texts(const StoredArray& array);
+
 // Returns the array as a table, whose elements are the rows.
 // Throws: Error(kInput) if a row is longer than a record can be.
 [[nodiscard]] StoredArray table_of(const StoredArray& array, const std::string& path);

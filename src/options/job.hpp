@@ -117,4 +117,7 @@ struct Job {
 // same runs; their output, its form, -u, --top and all resources may differ.
 [[nodiscard]] std::string resumable_job(const Job& job, const InputForm& form);
 
+// The columns of the table that such a text describes; 0 if it is of other elements.
+[[nodiscard]] std::uint64_t columns_in(std::string_view description);
+
 }  // namespace gsort

@@ -269,7 +269,8 @@ void adopt_shuffled_records(Job& job, const Options& options, const StoredArray&
   const bool has_rows_of_records = stored.columns > 0 && !stored.key;
   const auto columns = static_cast<std::uint32_t>(has_rows_of_records ? stored.columns : 1);
   require_record_bytes(options, {records.bytes / columns, {}});
-  const StoredField* const only = records.fields.size() == 1 ? &records.fields.front() : nullptr;
+  const bool is_alone = records.fields.size() == 1 && stored.columns == 0;
+  const StoredField* const only = is_alone ? &records.fields.front() : nullptr;
   RecordFormat format{records.bytes, {{0, 1, std::nullopt}}};
   if (only != nullptr && only->keys.size() == 1) format.keys = only->keys;
   require_files_of_records(options, format, true);
@@ -301,13 +302,19 @@ void adopt_records(Job& job, const Options& options, const StoredRecords& record
   job.element.records = std::move(format);
 }
 
+// What orders the column at the front of a table.
+static StoredField first_column(const StoredArray& table, std::uint32_t bytes) {
+  if (!table.key) return table.records->fields.front();
+  return {"", 0, bytes, {{0, bytes, table.key->type, table.key->big_endian}}};
+}
+
 void adopt_table(Job& job, const Options& options, const StoredArray& table) {
-  const KeyFormat& key = *table.key;
-  const auto bytes = static_cast<std::uint32_t>(bytes_of(key.type));
+  const KeyFormat key = table.key.value_or(job.element.key);
+  const auto bytes = static_cast<std::uint32_t>(table.records->bytes / table.columns);
   const bool has_offsets = !std::ranges::all_of(
       options.record_keys, [](const std::string& word) { return !names_its_type(word); });
   if (string_bytes(options.key) > 0) {
-    if (!has_keys_of_type(options) || bytes != 1) {
+    if (!has_keys_of_type(options) || bytes != 1 || !table.key) {
       throw no_bytes(options, fmt::format("the array is a table of {} columns", table.columns));
     }
     const KeyField row{0, table.records->bytes, std::nullopt, false, options.key.descending};
@@ -326,6 +333,7 @@ void adopt_table(Job& job, const Options& options, const StoredArray& table) {
   RecordFormat format;
   format.bytes = table.records->bytes;
   require_files_of_records(options, format, true);
+  const StoredField first = first_column(table, bytes);
   const auto add = [&](std::string_view column, bool reversed, std::string_view typed) {
     std::string_view rest = column;
     const auto number = take_number(rest);
@@ -333,10 +341,11 @@ void adopt_table(Job& job, const Options& options, const StoredArray& table) {
       throw bad_key(typed, "is not a column of the table",
                     fmt::format("columns have the numbers 0 to {}", table.columns - 1));
     }
-    add_record_key(
-        format,
-        {*number * bytes, bytes, key.type, key.big_endian, reversed != options.key.descending},
-        typed);
+    for (KeyField part : first.keys) {
+      part.offset += *number * bytes;
+      part.descending = reversed != options.key.descending;
+      add_record_key(format, part, typed);
+    }
   };
   for (const std::string_view word : options.order) {
     const bool reversed = word.starts_with('-');

@@ -1,9 +1,15 @@
+#include <charconv>
+#include <string_view>
+
 #include <fmt/format.h>
 
 #include "options/job.hpp"
 
 namespace gsort {
 namespace {
+
+// Between the keys of the elements and the seed of a shuffle.
+constexpr std::string_view kColumns = " in columns: ";
 
 std::string_view order_name(bool descending) {
   return descending ? "descending" : "ascending";
@@ -36,6 +42,10 @@ std::string element_text(const ElementFormat& element) {
   return text;
 }
 
+std::string columns_text(std::uint64_t columns) {
+  return columns > 0 ? fmt::format("{}{}", kColumns, columns) : "";
+}
+
 // Runs hold numbers in another form than records.
 std::string positions_text(const Job& job) {
   if (!job.numbered) return "";
@@ -54,9 +64,18 @@ std::string end_text(const InputForm& form) {
 
 }  // namespace
 
+std::uint64_t columns_in(std::string_view description) {
+  const std::size_t found = description.substr(0, description.find(';')).find(kColumns);
+  std::uint64_t columns = 0;
+  if (found == description.npos) return columns;
+  const char* const begin = description.data() + found + kColumns.size();
+  std::from_chars(begin, description.data() + description.size(), columns);
+  return columns;
+}
+
 std::string resumable_job(const Job& job, const InputForm& form) {
-  return fmt::format("{}{}; input as {}, {}; skip {}{}; {}", element_text(job.input_element()),
-                     positions_text(job), form.format ? name_of(*form.format) : "its name says",
+  return fmt::format("{}{}{}; input as {}, {}; skip {}{}; {}", element_text(job.input_element()),
+                     columns_text(job.columns), positions_text(job), form.format ? name_of(*form.format) : "its name says",
                      form.codec ? name_of(*form.codec) : "its bytes say",
                      form.skip_bytes.value_or(0), end_text(form),
                      job.handling.verify ? "verified" : "not verified");

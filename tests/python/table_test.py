@@ -12,7 +12,7 @@ def table_of(dtype, rows=1003, columns=4):
     return table.astype(dtype)
 
 
-@pytest.mark.parametrize("dtype", ["u1", ">u2", "i4", "<f4", ">f8", "M8[s]", "?"])
+@pytest.mark.parametrize("dtype", ["u1", ">u2", "i4", "<f4", ">f8", "M8[s]", "?", "S3", "S40", "<U2", ">U9"])
 def test_rows_are_in_the_order_of_the_columns(dtype):
     table = table_of(dtype)
     wanted = table[numpy.lexsort((table[:, 0], table[:, 2]))]
@@ -41,8 +41,9 @@ def test_distinct_rows_the_first_ones_and_positions():
     assert numpy.array_equal(gsort.merge([first, first], order=1), twice[numpy.argsort(twice[:, 1], kind="stable")])
 
 
-def test_tables_in_place_and_in_files(tmp_path):
-    table = table_of("f8")
+@pytest.mark.parametrize("dtype", ["f8", "S5", "U3"])
+def test_tables_in_place_and_in_files(tmp_path, dtype):
+    table = table_of("u1").astype(dtype)
     wanted = table[numpy.argsort(table[:, 3], kind="stable")]
     numpy.save(tmp_path / "table.npy", table)
     summary = gsort.sort(tmp_path / "table.npy", tmp_path / "sorted.npy", order=3)
@@ -58,8 +59,11 @@ def test_columns_that_are_not_there():
     for order in (4, [0, 9], "x"):
         with pytest.raises(ValueError, match="is not a column of the table"):
             gsort.sort(table, order=order)
-    with pytest.raises(ValueError, match="order"):
+    with pytest.raises(ValueError, match="order -1: is not the number of a column"):
         gsort.sort(table, order=[-1])
+    for call in gsort.sort, gsort.argsort, gsort.check:
+        with pytest.raises(ValueError, match="order: the array has 3 dimensions, a table has two"):
+            call(numpy.zeros((2, 3, 4)), order=[0])
     with pytest.raises(ValueError, match="axis"):
         gsort.sort(table, order=0, axis=0)
     with pytest.raises(ValueError, match="not records"):

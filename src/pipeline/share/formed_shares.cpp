@@ -9,6 +9,7 @@
 #include "base/error.hpp"
 #include "element/numbered_elements.hpp"
 #include "form/npy.hpp"
+#include "options/job.hpp"
 
 namespace gsort {
 namespace {
@@ -18,10 +19,11 @@ Error not_of_one_job(const std::string& folder, const std::string& reason) {
       .hint("--from names the folders of all shares of one input, each once");
 }
 
-// The output's header repeats it.
+// The output's header repeats it, and has the columns of a table.
 void require_dtype(const io::ResumeFolder& folder) {
   const io::ManifestShare& share = *folder.found()->share;
-  if (share.dtype_version == 0) return;
+  const std::uint64_t columns = columns_in(folder.found()->job);
+  if (share.dtype_version == 0 && columns == 0) return;
   try {
     const std::string text =
         fmt::format("{{'descr': {}, 'fortran_order': False, 'shape': (0,), }}", share.dtype);
@@ -29,7 +31,8 @@ void require_dtype(const io::ResumeFolder& folder) {
     const io::NpyHeader header = io::parse_npy_dictionary(text, folder.path(), version);
     const io::Manifest& found = *folder.found();
     const std::uint64_t bytes = bytes_without_number(found.job, found.element_bytes);
-    if (header.array.element_bytes() == bytes) return;
+    const std::uint64_t numbers = std::max<std::uint64_t>(columns, 1);
+    if (checked_product(header.array.element_bytes(), numbers) == bytes) return;
   } catch (const Error&) {
   }
   throw folder.refusal("its dtype is not that of an array of its elements");
