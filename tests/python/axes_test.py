@@ -146,7 +146,7 @@ WRONG = [
     (lambda: gsort.unique(CUBE, return_index=True, dtype="i4"), "dtype: the array holds int16, not int32\n"),
     (lambda: gsort.unique(CUBE, return_inverse=True, dtype="i4"), "dtype: the array holds int16, not int32\n"),
     (lambda: gsort.argsort(CUBE, descending="no"), "descending: has type str\n"),
-    (lambda: gsort.argsort(CUBE, order="a"), "order: the elements are not records\n"),
+    (lambda: gsort.argsort(CUBE, order="a"), "order: the array has 3 dimensions, a table has two\n"),
     (lambda: gsort.sort(CUBE, kind="bubble"), "kind 'bubble': is none of NumPy's\n  leave it out: every sort is stable"),
     (lambda: gsort.sort(NUMBERS_4, memory="1G", S="1G"), "S: is another name of memory\n  give one of them")]
 

@@ -228,11 +228,24 @@ def test_arrow_with_nulls(pyarrow, make):
     values = [3, None, 1, None, 2]
     source = {"array": lambda: pyarrow.array(values, "i2"), "chunked_array": lambda: pyarrow.chunked_array([[1], values]),
               "slice": lambda: pyarrow.array([None, None, None, *values])[3:]}[make]()
-    with pytest.raises(gsort.UsageError, match="has 2 nulls, which have no place") as caught:
+    with pytest.raises(gsort.UsageError, match="has 2 nulls, without a place") as caught:
         gsort.sort(source)
     assert ".drop_null() of pyarrow" in caught.value.hint
     assert gsort.sort(source.drop_null()).tolist()[-3:] == ([1, 2, 3] if make != "chunked_array" else [1, 2, 3])
     assert gsort.sort(pyarrow.array([None, None, 5, 4], "i2")[2:]).tolist() == [4, 5]  # its nulls are not counted yet
+
+
+def test_any_buffer_is_a_source(pyarrow):
+    class Buffer(bytearray):  # a class that no list names
+        __slots__ = ()
+
+    for buffer in pyarrow.py_buffer(KEYS.tobytes()), Buffer(KEYS.tobytes()), memoryview(KEYS):
+        assert_same(gsort.sort(buffer, dtype=KEYS.dtype), numpy.sort(KEYS))
+        assert_same(gsort.sort([buffer, KEYS], dtype=KEYS.dtype), numpy.sort(numpy.append(KEYS, KEYS)))
+    for data in KEYS.tobytes(), b"1" * 5000:
+        with pytest.raises(gsort.UsageError, match="^path '.+'...: has ") as caught:
+            gsort.sort(data, dtype=KEYS.dtype)
+        assert "memoryview(...)" in caught.value.hint
 
 
 def test_arrow_types_that_numpy_lacks(pyarrow, pandas):
@@ -255,7 +268,7 @@ def test_polars(polars):
         assert_same(gsort.sort(polars.concat([series, series], rechunk=False)), numpy.sort(numpy.append(keys, keys)))
         assert_same(gsort.unique(series, counts=True)[1], numpy.unique(keys, return_counts=True)[1])
     assert_same(gsort.intersect1d(polars.Series(KEYS), KEYS[:3]), numpy.unique(KEYS[:3]))
-    with pytest.raises(gsort.UsageError, match="has 1 null, which"):
+    with pytest.raises(gsort.UsageError, match="has 1 null, without"):
         gsort.sort(polars.Series([1, None]))
     frame = polars.DataFrame({"a": [2, 1], "b": [3, 4]})
     with pytest.raises(gsort.UsageError, match="a DataFrame") as caught:
@@ -282,7 +295,7 @@ def test_pandas(pandas):
         assert caught.value.hint
     floats = pandas.array([1.5, None], dtype="Float64")  # as NumPy's, None would be NaN
     for source in floats, pandas.Series(floats), pandas.Index(floats), missing.array, pandas.Index(missing):
-        with pytest.raises(gsort.UsageError, match="has 1 null, which have no place"):
+        with pytest.raises(gsort.UsageError, match="has 1 null, without a place"):
             gsort.sort(source)
     assert_same(gsort.sort(floats[:1]), numpy.array([1.5]))
     records = pandas.DataFrame({"a": [2, 1], "b": [3, 4]}).to_records(index=False)

@@ -113,7 +113,7 @@ def test_without_a_seed_every_call_has_another_order():
     ([1, 2], {"seed": 2**64}, "^seed '18446744073709551616': is not a valid seed"),
     ([1, 2], {"seed": 1.5}, "^seed: has type float\n  give a whole number, or None$"),
     ([1, 2], {"top": "x"}, "^top 'x': is not a number of elements"),
-    (numpy.array([1, "a"], object), {}, "dtype object with 1 dimensions cannot be shuffled"),
+    (numpy.array([1, "a"], object), {}, r"dtype object and shape \(2,\) cannot be shuffled"),
     (numpy.ma.array([1, 2]), {}, "cannot be shuffled"),
     (numpy.ma.array([[1], [2]]), {"output": "out.npy"}, "cannot be shuffled"),
     ([numpy.zeros((2, 2)), numpy.zeros((2, 3))], {}, "^sources: elements of the arrays differ in dtype or shape"),

@@ -52,8 +52,8 @@ Output = Union[Path, numpy.ndarray, None]
 Order = Union[str, int, Sequence[Union[str, int]], None]
 _Function = TypeVar("_Function", bound=Callable[..., Any])
 # Names that NumPy and the program have for arguments.
-_ALIASES = {"out": "output", "reverse": "descending", "parallel": "threads", "buffer_size": "memory", "S": "memory",
-            "temporary_directory": "temporary", "return_counts": "counts"}
+_ALIASES = {"out": "output", "r": "descending", "reverse": "descending", "parallel": "threads", "buffer_size": "memory",
+            "S": "memory", "temporary_directory": "temporary", "return_counts": "counts"}
 
 
 def _with_aliases(function: _Function) -> _Function:

@@ -68,6 +68,7 @@ class _Merge(_Work, total=False):
     order: _Order
     descending: bool
     reverse: bool
+    r: bool
     unique: bool
     top: Optional[int]
 
@@ -78,6 +79,7 @@ class _Argsort(_Engine, total=False):
     order: _Order
     descending: bool
     reverse: bool
+    r: bool
     top: Optional[int]
 
 class _Sort(_Argsort, total=False):
@@ -125,7 +127,7 @@ def merge(sources: Sources, output: None = None, *, counts: "Literal[True]",
 def merge(sources: Sources, output: None = None, *, return_counts: "Literal[True]",
           **options: Unpack[_Merge]) -> Tuple[Array, Array]: ...
 def check(source: Sources, *, axis: Optional[int] = -1, dtype: Optional[DTypeLike] = None, order: _Order = None,
-          descending: bool = False, reverse: bool = False, float_order: str = "numeric", unique: bool = False,
+          descending: bool = False, reverse: bool = False, r: bool = False, float_order: str = "numeric", unique: bool = False,
           threads: Optional[int] = None, parallel: Optional[int] = None, progress: Union[bool, Watch, None] = None) -> Checked: ...
 @overload
 def argsort(source: Sources, output: Optional[Union[Array, Buffer]] = None, **options: Unpack[_Argsort]) -> Array: ...
@@ -142,7 +144,7 @@ def sort_pairs(array: _OnDevice, values: _Values, output: Optional[Tuple[_OnDevi
                offsets: _Offsets = None, descending: bool = False, float_order: str = "numeric",
                stream: Any = None) -> Tuple[_OnDevice, _Values]: ...
 def searchsorted(source: Source, values: Any, side: Literal["left", "right"] = "left", *,
-                 dtype: Optional[DTypeLike] = None, descending: bool = False, reverse: bool = False) -> Any: ...
+                 dtype: Optional[DTypeLike] = None, descending: bool = False, reverse: bool = False, r: bool = False) -> Any: ...
 @overload
 def shuffle(source: Sources, output: Optional[Union[Array, Buffer]] = None, **options: Unpack[_Shuffle]) -> Array: ...
 @overload

@@ -27,12 +27,25 @@ def is_path(source: object) -> bool:
 
 
 def with_article(noun: str) -> str:
-    return f"{'an' if noun[0] in 'aeiou' else 'a'} {noun}"
+    return f"{'an' if noun[0] in 'aeiouAEIO' else 'a'} {noun}"
+
+
+def _has_protocol(value: object) -> bool:
+    return any(hasattr(value, name) for name in _PROTOCOLS)
+
+
+def _is_buffer(value: Any) -> bool:
+    if isinstance(value, _BUFFERS):
+        return True
+    try:
+        memoryview(value).release()
+    except (BufferError, TypeError, ValueError):
+        return False
+    return True
 
 
 def holds_elements(value: object) -> bool:
-    return not isinstance(value, numpy.generic) and \
-        (isinstance(value, _BUFFERS) or any(hasattr(value, name) for name in _PROTOCOLS))
+    return not isinstance(value, numpy.generic) and (_has_protocol(value) or _is_buffer(value))
 
 
 def listed(source: Any, dtype: Optional[numpy.dtype] = None) -> List[Any]:
@@ -64,9 +77,9 @@ def as_array(source: Any, dtype: Optional[numpy.dtype] = None) -> numpy.ndarray:
         return source if isinstance(source, (numpy.memmap, numpy.ma.MaskedArray)) else numpy.asarray(source)
     if isinstance(source, (list, tuple, range)):
         return _of_numbers(source, dtype)
-    if isinstance(source, _BUFFERS):
+    if isinstance(source, _BUFFERS) or (not _has_protocol(source) and _is_buffer(source)):
         return _of_buffer(source, dtype)
-    if hasattr(source, "columns"):
+    if hasattr(type(source), "columns"):
         raise usage("sources", f"a source is {with_article(type(source).__name__)}", "give one of its columns, or its records: "
                     ".to_records(index=False) of pandas, .to_numpy(structured=True) of Polars")
     try:
@@ -92,7 +105,7 @@ def as_output(output: Any) -> Any:
     """An output as a path, an array, or None. The array has the memory of a buffer, or of a tensor on the CPU."""
     if output is None or is_path(output) or isinstance(output, numpy.ndarray):
         return output
-    if isinstance(output, _BUFFERS) or hasattr(output, "__dlpack__"):
+    if hasattr(output, "__dlpack__") or _is_buffer(output):
         return in_writable_memory(output, as_array(output))
     axis = "; axis is an argument with a name" if type(output) is int else ""
     raise has_type("output", output, f"give a path, an array, or None{axis}")
@@ -137,7 +150,7 @@ def _no_source(source: object) -> Exception:
 
 def _require_no_nulls(nulls: int, kind: str) -> None:
     if nulls:
-        raise usage("sources", f"the {kind} has {nulls:,} null{'s' * (nulls > 1)}, which have no place in the order",
+        raise usage("sources", f"the {kind} has {nulls:,} null{'s' * (nulls > 1)}, without a place in the order",
                     "remove them first: .drop_nulls() of Polars, .drop_null() of pyarrow, .dropna() of pandas; or fill them")
 
 
@@ -285,8 +298,8 @@ def _dtype_of_arrow(schema: _Schema) -> numpy.dtype:
     letters = schema.format.decode(errors="replace")
     extension = _metadata_of_arrow(schema).get(b"ARROW:extension:name")
     if letters not in _TYPES_OF_ARROW or schema.dictionary or extension:
-        hint = "give numbers, booleans, dates, or times without a time zone; of texts, numpy.array(source.to_list())"
-        kind = "a dictionary" if schema.dictionary else f"'{extension.decode(errors='replace') if extension else letters}'"
+        hint = "give numbers, booleans, dates, or times without a time zone; of texts, numpy.array(source, str)"
+        kind = "'dictionary'" if schema.dictionary else f"'{extension.decode(errors='replace') if extension else letters}'"
         raise usage("sources", f"NumPy has no type for an Arrow array of type {kind}", hint)
     return numpy.dtype(_TYPES_OF_ARROW[letters])
 

@@ -31,7 +31,7 @@ def seed_word(seed: Any) -> bytes:
 
 def _require_elements(array: numpy.ndarray) -> None:
     if isinstance(array, numpy.ma.MaskedArray) or array.ndim == 0 or array.dtype.hasobject:
-        raise usage("sources", f"{type(array).__name__} of dtype {array.dtype} with {array.ndim} dimensions cannot be shuffled",
+        raise usage("sources", f"an array of dtype {array.dtype} and shape {array.shape} cannot be shuffled",
                     "give an array of numbers, texts or records, without a mask")
 
 

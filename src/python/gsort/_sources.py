@@ -19,6 +19,7 @@ from ._arrays import is_path, listed, with_article
 from ._errors import file_errors, has_type, usage, with_arguments
 from ._outputs import mapped_at, reserving
 
+_LONGEST_PATH = 4095  # of Linux
 _ORDER = b"order="  # a field, which is no word of a command line
 _COMPRESSED = (".gz", ".bz2", ".xz", ".zst")
 
@@ -37,8 +38,9 @@ def path_word(path: Any) -> bytes:
         name = os.fsencode(path)
     except UnicodeEncodeError:
         raise usage(f"path {path!r}", "cannot be encoded", "check the path") from None
-    if b"\0" in name:
-        raise usage(f"path {path!r}", "has a null byte", "check the path")
+    if b"\0" in name or len(name) > _LONGEST_PATH:
+        why = "has a null byte" if b"\0" in name else f"has {len(name):,} bytes"
+        raise usage(f"path {os.fsdecode(name)[:20]!r}...", why, "check the path; elements in bytes are given as memoryview(...)")
     return b"./" + name if name == b"-" or name.startswith(b"<") else name
 
 
@@ -328,7 +330,10 @@ def _list_of(value: Any, name: str, is_item: Callable[[object], bool], hint: str
 
 def _fields_of(order: Any) -> List[str]:
     def is_field(field: object) -> bool:
-        is_column = isinstance(field, (int, numpy.integer)) and not isinstance(field, bool) and field >= 0
+        is_column = isinstance(field, (int, numpy.integer)) and not isinstance(field, bool)
+        if is_column and field < 0:  # type: ignore[operator]
+            raise usage(f"order {field}", "is not the number of a column", f"columns count from 0; '{field}' as a text is "
+                        f"column {-field} in descending order")  # type: ignore[operator]
         return isinstance(field, str) or bool(is_column)
 
     if order is None or is_field(order):
