@@ -3,7 +3,7 @@
 Python, which share nothing with gsort, make of the same elements.
 
 A job is elements (keys of any type, or records), inputs (files, stdin, text, arrays, compressed), a result (-u, --top,
---argsort, --each, -m, -m --count, --batch-elements, -c, -C, --fingerprint) and a way out; each is drawn by a seed of its own, so that one job can be
+--argsort, --each, -m, -m --count, --intersect, --subtract, --batch-elements, -c, -C, --fingerprint) and a way out; each is drawn by a seed of its own, so that one job can be
 run again:
 
 With --large, every 97th job is larger than memory; Python needs a minute for such a one.
@@ -61,6 +61,7 @@ class Job:
     unique: bool = False
     top: int | None = None
     merge: bool = False
+    compare: str = ""  # with merge: "intersect" or "subtract"
     array: int | None = None
     argsort: bool = False
     shuffle: int | None = None
@@ -96,6 +97,10 @@ class Job:
             return self.positions(elements)
         if self.shuffle is not None:
             return b"".join([elements[at] for at in shuffles.order_of(self.shuffle, len(elements))][:self.top])
+        if self.compare:
+            first, *others = [{self.key(element): element for element in reversed(some)} for some in self.inputs]
+            chosen = all if self.compare == "intersect" else lambda members: not any(members)
+            return b"".join([first[key] for key in sorted(first) if chosen(key in other for other in others)][:self.top])
         result = []
         for begin in range(0, len(elements), step):
             result += sorted(elements[begin:begin + step], key=self.place)
@@ -263,13 +268,17 @@ class Runner:
             job.options = [f"--shuffle={job.shuffle}"] + [word for word in job.options if word != "-r" and not word.startswith("--key")]
         options = [*job.options, *job.places, "-S", "40M" if large else rng.choice(["64M", "128M"])]
         options += ["--parallel=%d" % rng.choice([1, 2, 3])] + ["--decompress=auto"] * rng.choice([0, 1])
+        comparing = random.Random(-seed - 8)  # as below
+        if job.merge and len(job.inputs) > 1 and comparing.random() < 0.4:
+            job.compare = comparing.choice(["intersect", "subtract"])
+            options.append(f"--{job.compare}")
         options += ["-u"] * job.unique + ["-m"] * job.merge
         options += [] if job.top is None else [f"--top={job.top}"]
         options += [] if job.array is None else [f"--batch-elements={job.array}"]
         is_plain = not job.merge and not job.check and job.array is None and job.shuffle is None
         job.argsort = is_plain and random.Random(-seed - 2).random() < 0.2  # as below
         counting = random.Random(-seed - 4)  # as below
-        has_counts = job.merge and not large and not job.is_of_records()
+        has_counts = job.merge and not job.compare and not large and not job.is_of_records()
         if has_counts and counting.random() < 0.4:
             return self.add_counts(job, [*job.options, "-S", "64M"] + ["--batch-size=2"] * counting.randint(0, 1), counting)
         if job.merge and rng.random() < 0.3:

@@ -172,17 +172,21 @@ def order_of(kind: str, big: bool) -> str:
     return "|" if bytes_of(kind) == 1 or kind == "bf16" or kind.startswith("bytes") else ">" if big else "<"
 
 
-def array_of(raw: bytes, kind: str, big: bool) -> bytes:
-    """A .npy file of keys; if the kind is bytesN, of records of N bytes each; if it is u32x4, of a table with rows of four u32."""
-    size, columns = bytes_of(kind), ""
+def array_of(raw: bytes, kind: str, big: bool, by_columns: bool = False) -> bytes:
+    """A .npy file of keys; if the kind is bytesN, of records of N bytes each; if it is u32x4, of a table with rows of four u32,
+    which by_columns stores in Fortran order."""
+    size, rows, columns = bytes_of(kind), len(raw) // bytes_of(kind), ""
     if table := columns_of(kind):
         kind, columns = table[0], f" {table[1]}"
+        if by_columns:
+            width = bytes_of(kind)
+            raw = b"".join(raw[at:at + width] for column in range(table[1]) for at in range(column * width, len(raw), size))
     order = order_of(kind, big)
     if kind.startswith("bytes"):
-        descr = f"[('all', '|V{size}')]"
+        descr = f"'|S{bytes_of(kind)}'" if columns else f"[('all', '|V{size}')]"
     else:
         descr = repr(order + ("M8[s]" if kind == "time64" else npy_kind(kind) + str(bytes_of(kind))))
-    text = f"{{'descr': {descr}, 'fortran_order': False, 'shape': ({len(raw) // size},{columns}), }}".ljust(117) + "\n"
+    text = f"{{'descr': {descr}, 'fortran_order': {by_columns}, 'shape': ({rows},{columns}), }}".ljust(117) + "\n"
     return b"\x93NUMPY\1\0" + struct.pack("<H", len(text)) + text.encode() + raw
 
 
@@ -202,8 +206,8 @@ def keys_of_array(data: bytes, kind: str, big: bool) -> bytes:
         kind, wanted_shape = table[0], (*wanted_shape, table[1])
         size = bytes_of(kind)
     order = order_of(kind, big)
-    of_records = kind.startswith("bytes")
-    letters = "iM" if kind == "time64" else "V" if of_records else npy_kind(kind)
+    of_records = kind.startswith("bytes") and not table
+    letters = "iM" if kind == "time64" else "V" if of_records else "S" if kind.startswith("bytes") else npy_kind(kind)
     if of_records and descr not in ([("all", f"|V{size}")], f"|S{size}"):
         raise ValueError(f"the .npy file says {descr}")
     if not of_records and not re.fullmatch(rf"{re.escape(order)}[{letters}]{size}(\[\w+\])?", str(descr)):

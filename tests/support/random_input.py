@@ -2,6 +2,7 @@
 nothing with gsort, of the raw elements; files in another form are made of these, and read back, without gsort."""
 
 import subprocess
+from collections import Counter
 from dataclasses import dataclass, field, replace
 from pathlib import Path
 from random import Random
@@ -31,7 +32,8 @@ class Input:
     argsort: bool = False  # positions come out
     shuffle: int | None = None  # the seed of a random order
     parts: int = 0  # that the output is split into, if it is
-    merge: bool = False
+    merge: bool = False  # with min_count, inputs hold keys with their counts, which are added
+    compare: str = ""  # with merge, "intersect" or "subtract": keys that all inputs have, or the first one alone
     each: bool = False  # every input by itself
     form: str = "bin"
     out_form: str = "bin"
@@ -60,7 +62,7 @@ class Input:
         words += [] if self.top is None else [f"--top={self.top}"]
         words += [] if self.array is None else [f"--batch-elements={self.array}"]
         words += [f"--split-output={self.parts}"] * (self.parts > 0)
-        words += ["-m"] * self.merge + ["--argsort"] * self.argsort
+        words += ["-m"] * self.merge + [f"--{self.compare}"] * bool(self.compare) + ["--argsort"] * self.argsort
         words += [f"--skip={len(self.around[0])}", f"--skip-end={len(self.around[1])}"] * any(self.around)
         if (self.form, self.out_form) != ("bin", "bin"):
             words.append(f"--format={self.form}:{self.out_form}")
@@ -78,7 +80,11 @@ class Input:
     def counts_late(self, size_is_unknown: bool) -> bool:
         """Whether the header of the output must be written before anybody knows what it must say."""
         put_while_read = self.merge or self.array is not None
-        return bool(self.out_form == "npy" and self.out_codec) and (self.unique or (put_while_read and size_is_unknown))
+        drops_elements = self.unique or self.compare or self.adds_counts()
+        return bool(self.out_form == "npy" and self.out_codec and (drops_elements or (put_while_read and size_is_unknown)))
+
+    def adds_counts(self) -> bool:
+        return self.merge and self.min_count is not None
 
     def refused_as(self) -> tuple[str, ...]:
         """The beginnings of all messages about drawn options that do not fit together."""
@@ -120,11 +126,49 @@ class Input:
             return self.wanted_positions(words, environment)
         if self.shuffle is not None:
             return self.wanted_shuffle()
+        if self.adds_counts():
+            return self.wanted_sums(environment)
+        if self.compare:
+            return self.wanted_of_sets()
         result = reference_sorted(words, b"".join(self.raw), environment)
         if self.min_count is not None:
             result = reference_sorted(words + ["alike"] * (not self.total), b"".join(self.raw), environment)
             counts = forms.counted(result, self.kind, self.big, self.min_count)
             return self.one_nan_of_counts(counts) if self.out_form == "text" else counts
+        return forms.one_nan(result, self.kind, self.big) if self.out_form == "text" else result
+
+    def counted(self, raw: bytes, environment: dict) -> bytes:
+        """The distinct keys, in order, each with its count."""
+        words = self.reference_words() + ["alike"] * (not self.total)
+        return forms.counted(reference_sorted(words, raw, environment), self.kind, self.big, 1)
+
+    def wanted_sums(self, environment: dict) -> bytes:
+        size, order, sums = forms.bytes_of(self.kind), "big" if self.big else "little", Counter()
+        for raw in self.raw:
+            for at in range(0, len(raw), size + 8):
+                sums[raw[at:at + size]] += int.from_bytes(raw[at + size:at + size + 8], order)
+        keys = reference_sorted(self.reference_words(), b"".join(sums), environment)
+        pairs = [(keys[at:at + size], sums[keys[at:at + size]]) for at in range(0, len(keys), size)]
+        counts = b"".join(key + count.to_bytes(8, order) for key, count in pairs if count >= self.min_count)
+        return self.one_nan_of_counts(counts) if self.out_form == "text" else counts
+
+    def first_of_each_key(self, raw: bytes) -> dict[bytes, bytes]:
+        """By the bytes that equal keys have in common. Of keys alone, equal floats become one."""
+        words = [word.rstrip("r").partition(":") for word in self.keys.split(",")] if self.keys else [("0", ":", self.kind)]
+        fields = [(int(at), int(at) + forms.bytes_of(kind), kind) for at, _, kind in words]
+        size, firsts = forms.bytes_of(self.kind), {}
+        if not self.keys and not self.total:
+            raw = forms.alike(raw, self.kind, self.big)
+        for element in (raw[at:at + size] for at in range(0, len(raw), size)):
+            key = b"".join(element[begin:end] if self.total else forms.alike(element[begin:end], kind, self.big)
+                           for begin, end, kind in fields)
+            firsts.setdefault(key, element)
+        return firsts
+
+    def wanted_of_sets(self) -> bytes:
+        first, *others = map(self.first_of_each_key, self.raw)
+        chosen = all if self.compare == "intersect" else lambda members: not any(members)
+        result = b"".join([element for key, element in first.items() if chosen(key in other for other in others)][:self.top])
         return forms.one_nan(result, self.kind, self.big) if self.out_form == "text" else result
 
     def wanted_shuffle(self) -> bytes:
@@ -161,7 +205,7 @@ class Input:
 
     def keeps_any_order(self) -> bool:
         """Merges accept equal floats in any order, and write them in any."""
-        return self.merge and not self.keys and not self.total and forms.is_float(self.kind)
+        return self.merge and not self.adds_counts() and not self.keys and not self.total and forms.is_float(self.kind)
 
     def is_equal(self, elements: bytes, wanted: bytes) -> bool:
         if not self.keeps_any_order() or elements == wanted:
@@ -186,7 +230,7 @@ def random_record(pick: Random) -> tuple[str, str]:
 
 def random_table(pick: Random) -> tuple[str, str, str]:
     """Draws kind, keys and columns (see Input): one to three keys in a table of up to six columns."""
-    name = pick.choice([name for name in forms.TYPES if forms.has_dtype(name)])
+    name = pick.choice([*(name for name in forms.TYPES if forms.has_dtype(name)), "bytes3", "bytes20"])
     count, size = pick.choice([1, 2, 3, 6]), forms.bytes_of(name)
     keys = [(column, pick.choice(["", "", "r"])) for column in pick.sample(range(count), pick.randint(1, min(3, count)))]
     return (f"{name}x{count}", ",".join(f"{column * size}:{name}{reverse}" for column, reverse in keys),
@@ -217,27 +261,37 @@ def random_input(pick: Random, folder: Path, environment: dict) -> Input:
     if given.keys and given.out_form != "bin" and (given.out_form == "text" if given.columns else pick.random() < 0.8):
         given.out_form = "bin"
     given.out_codec = pick.choice([""] * 6 + list(forms.CODECS))
-    what = pick.choice(["", "", "", "unique", "top", "both", "arrays", "merge"])
+    what = pick.choice(["", "", "", "unique", "top", "both", "arrays", "merge", "sets", "sums"])
     given.unique = what in ("unique", "both")
     if what == "unique" and not given.keys and pick.random() < 0.5:
         given.min_count = pick.choice([1, 1, 2, 3])
-    given.top = int(2 ** pick.uniform(0, 18)) if what in ("top", "both") else None
+    if what == "sums" and not given.keys and given.form == "bin":
+        given.min_count = pick.choice([1, 1, 2, 3])
+    given.compare = pick.choice(["intersect", "subtract"]) if what == "sets" else ""
+    given.top = int(2 ** pick.uniform(0, 18)) if what in ("top", "both") or (given.compare and pick.random() < 0.3) else None
     given.array = int(2 ** pick.uniform(0, 18)) if what == "arrays" else None
-    given.merge = what == "merge"
+    given.merge = what in ("merge", "sets", "sums")
     given.argsort = what in ("", "unique", "top", "both") and given.min_count is None and pick.random() < 0.2
     if what in ("", "top") and not given.argsort and given.min_count is None and pick.random() < 0.1:
         given.shuffle = pick.choice([0, 1, 2**64 - 1, pick.getrandbits(64)])
-    if not given.unique and given.out_form != "npy" and pick.random() < 0.15:
+    has_known_size = not (given.unique or given.compare or given.adds_counts())
+    if has_known_size and given.out_form != "npy" and pick.random() < 0.15:
         given.parts = pick.choice([2, 3, 11, 100])
     if given.form == given.out_form == "bin" and not given.parts and pick.random() < 0.25:
         given.around = tuple(pick.randbytes(pick.choice([0, 1, 7, 4096, 70_000])) for _ in range(2))
     count = int(2 ** pick.uniform(0, 20)) - 1
-    if given.argsort or "text" in (given.form, given.out_form):
+    if given.argsort or given.compare or given.adds_counts() or "text" in (given.form, given.out_form):
         count = min(count, pick.randrange(MOST_TEXT))
     if given.keys or given.is_of_bytes():
         count //= forms.bytes_of(given.kind) // 8 + 1
-    for number in range(pick.choice([1, 1, 1, 2, 3])):
-        write_one(pick, given, number, folder, random_raw(pick, given, count, environment), environment)
+    first = b""
+    for number in range(pick.choice([2, 2, 3] if given.compare else [1, 1, 1, 2, 3])):
+        raw = random_raw(pick, given, count, environment)
+        if given.merge and pick.random() < 0.7:  # some elements are those of the first input
+            half = len(first) // forms.bytes_of(given.kind) // 2 * forms.bytes_of(given.kind)
+            raw = first[:half] + raw[half:]
+        first = first or raw
+        write_one(pick, given, number, folder, raw, environment)
     given.each = not given.merge and not given.parts and not given.refused_as() and pick.random() < 0.15
     return given
 
@@ -247,8 +301,12 @@ def write_one(pick: Random, given: Input, number: int, folder: Path, raw: bytes,
         raw = forms.one_nan(raw, given.kind, given.big)
     if given.merge:
         raw = reference_sorted(given.reference_words(), raw, environment)
+    if given.adds_counts():
+        raw = given.counted(raw, environment)
     codec = pick.choice([""] * 5 + list(forms.CODECS))
     content = forms.TO_FORM[given.form](raw, given.kind, given.big).join(given.around)
+    if given.columns and not codec and pick.random() < 0.3:
+        content = forms.array_of(raw, given.kind, given.big, by_columns=True)
     name = f"{number}.{ {'bin': 'raw', 'text': 'txt', 'npy': 'npy'}[given.form]}"
     if codec:
         suffix, compress, _ = forms.CODECS[codec]

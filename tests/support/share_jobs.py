@@ -54,7 +54,7 @@ class ShareJob:
     @staticmethod
     def suits(given) -> bool:
         return not (given.array is not None or given.top is not None or given.merge or given.argsort or given.each
-                    or any(given.around) or given.columns) and (given.shuffle is None or ShareJob.can_be_shared(given))
+                    or any(given.around)) and (given.shuffle is None or ShareJob.can_be_shared(given))
 
     @staticmethod
     def can_be_shared(given) -> bool:
