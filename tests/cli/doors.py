@@ -10,6 +10,7 @@ import contextlib
 import ctypes
 import os
 import random
+import re
 import struct
 import subprocess
 import sys
@@ -159,6 +160,21 @@ def reason_of(door: str, option: str) -> str | None:
     return next((reason for reason, options in REFUSED[door].items() if option in options.split()), None)
 
 
+def page_findings() -> list[str]:
+    """What the table of src/DESIGN.md, of the doors at which an option works, says against REFUSED."""
+    def works(door: str, option: str) -> bool:
+        if door != "shares":
+            return not reason_of(door, option)
+        return not reason_of("--form", option) or reason_of("--take", option) in (None, OWN_FILE)
+
+    page = (Path(__file__).resolve().parents[2] / "src/DESIGN.md").read_text(encoding="utf-8")
+    head, *rows = [line.split("|")[1:-1] for line in page.splitlines() if re.match(r"\|(feature|`--)", line)]
+    cells = [(option, door, cell) for row in rows for option in re.findall(r"`(--[a-z-]+)", row[0])
+             for door, cell in zip(head, row) if door in ("shares", "gsort-mpi", "C, C++")]
+    return [f"src/DESIGN.md says '{cell}' of {option} for {door}" for option, door, cell in cells
+            if cell == ("no" if works("library" if door == "C, C++" else door, option) else "yes")]
+
+
 def main() -> int:
     parser = argparse.ArgumentParser(description=__doc__, formatter_class=argparse.RawDescriptionHelpFormatter)
     parser.add_argument("--bin", type=lambda text: Path(text).resolve(), required=True, help="the folder of the programs")
@@ -172,7 +188,7 @@ def main() -> int:
         table = subprocess.run([program, "--generate=fish"], capture_output=True, text=True, check=True).stdout
         options |= {f"--{option.name}" if option.name else f"-{option.letter}"
                     for option in parse_table(table.replace("gsort-mpi", "gsort"))}
-    failures = [f"{option} has no sample" for option in sorted(options - set(SAMPLES) - NOT_SAMPLED)]
+    failures = page_findings() + [f"{option} has no sample" for option in sorted(options - set(SAMPLES) - NOT_SAMPLED)]
     doors = {name: Door(name, arguments) for name in REFUSED if name != "gsort-mpi" or len(programs) > 1}
     known = sorted(options & set(SAMPLES))
     print("seed", arguments.seed)
