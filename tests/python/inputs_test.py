@@ -235,6 +235,16 @@ def test_arrow_with_nulls(pyarrow, make):
     assert gsort.sort(pyarrow.array([None, None, 5, 4], "i2")[2:]).tolist() == [4, 5]  # its nulls are not counted yet
 
 
+def test_an_error_names_the_way_to_arrays_of_an_archive(tmp_path):
+    numpy.savez(tmp_path / "keys.npz", keys=KEYS)
+    with pytest.raises(gsort.DataError, match=r"\n  give numpy\.load\(path\)\[name\]"):
+        gsort.sort(tmp_path / "keys.npz")
+    with numpy.load(tmp_path / "keys.npz") as arrays:
+        with pytest.raises(gsort.UsageError, match=r"give one of its arrays, as source\[name\]"):
+            gsort.sort(arrays)
+        assert_same(gsort.sort(arrays["keys"]), numpy.sort(KEYS))
+
+
 def test_any_buffer_is_a_source(pyarrow):
     class Buffer(bytearray):  # a class that no list names
         __slots__ = ()

@@ -103,6 +103,7 @@ _ARGUMENTS: List[Tuple["re.Pattern[str]", Any]] = [(re.compile(pattern), words) 
     (r" --format=bin reads raw keys", ""),
     (r"--format=npy:bin writes them as raw bytes", "give the output another suffix: .npy, or one of raw bytes, as .bin"),
     (r"name a file that is not compressed with -o, or write raw keys: .*", "give an output that is not compressed"),
+    (r"take an array out, as in unzip -p .* \| gsort --format=npy", "give numpy.load(path)[name]"),
     (r"use: (\w+ -dc.*) \| gsort .*", r"decompress it first: \1 > FILE"),
     (r"(decompress (?:it|such inputs) (?:once|first): )(\w+ -dc.*)", r"\1'\2'"),
     (r"--key=0:bytes32,32:bytes32 and so on compares what decides",
