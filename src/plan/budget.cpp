@@ -56,7 +56,7 @@ std::uint64_t device_budget(const Resources& resources, const GpuFacts& gpu) {
 
 std::uint64_t names_bytes(std::uint64_t inputs, std::uint64_t name_bytes) {
   constexpr std::uint64_t kFew = kMiB;
-  constexpr std::uint64_t kInputBytes = 800;  // measured; a name is in memory three times
+  constexpr std::uint64_t kInputBytes = 1100;  // measured; a name is in memory three times
   const std::uint64_t bytes = inputs * kInputBytes + 3 * name_bytes;
   return bytes <= kFew ? 0 : bytes;
 }
