@@ -140,6 +140,8 @@ std::optional<FolderFacts> facts_of(const std::string& path, int flags) {
     constexpr std::uint32_t kLustreMagic = 0x0BD00BD0;
     const auto type = static_cast<std::uint32_t>(kind.f_type);
     facts.is_memory = type == TMPFS_MAGIC || type == RAMFS_MAGIC || type == HUGETLBFS_MAGIC;
+    // Without a limit of its own, it reports no blocks.
+    if (facts.is_memory && space.f_blocks == 0) facts.free_bytes = host_facts().available_bytes;
     facts.is_network =
         type == NFS_SUPER_MAGIC || type == CIFS_SUPER_MAGIC || type == SMB2_SUPER_MAGIC;
     facts.is_lustre = type == kLustreMagic;

@@ -109,6 +109,7 @@ void Observer::summarize(const SortReport& report) {
   tell_reports(report);
   const bool at_terminal = io::sys::is_terminal(STDERR_FILENO);
   std::string lines = sort_lines(report.outcome, report.plan, reporting_.verbosity, at_terminal);
+  if (reporting_.verbosity > 0) lines.insert(0, memory_files_line(report.plan, report.machine));
   if (report.is_one_of_several) lines = lines_about(report.names.inputs.front(), lines);
   put_to_stderr(colored_summary(lines, stderr_color(reporting_.color)));
 }

@@ -10,6 +10,7 @@
 #include "base/units.hpp"
 #include "element/fingerprint.hpp"
 #include "element/record_text.hpp"
+#include "plan/disk_space.hpp"
 #include "plan/rates.hpp"
 #include "report/busiest.hpp"
 #include "report/words.hpp"
@@ -171,6 +172,12 @@ std::string phase_lines(const Outcome& outcome, const Plan& plan, bool decisions
     }
   }
   return text;
+}
+
+std::string memory_files_line(const Plan& plan, const Machine& machine) {
+  const std::uint64_t bytes = files_in_memory(plan, machine);
+  if (bytes == 0) return "";
+  return fmt::format("gsort: files: up to {} in memory (tmpfs)\n", format_bytes(bytes));
 }
 
 std::string statistic_lines(std::string_view program, const Statistics& statistics) {

@@ -8,6 +8,7 @@
 
 #include "base/device_error.hpp"
 #include "options/job.hpp"
+#include "plan/machine.hpp"
 #include "plan/outcome.hpp"
 #include "plan/plan.hpp"
 
@@ -19,6 +20,9 @@ namespace gsort {
 
 // Keys, engine and phases; with `decisions`, also the choices of the stages.
 [[nodiscard]] std::string phase_lines(const Outcome& outcome, const Plan& plan, bool decisions);
+
+// The line of -v for temporary files and an output in a tmpfs; empty if there are none.
+[[nodiscard]] std::string memory_files_line(const Plan& plan, const Machine& machine);
 
 // The lines of -v for statistics that are not 0.
 [[nodiscard]] std::string statistic_lines(std::string_view program, const Statistics& statistics);

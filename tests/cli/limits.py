@@ -384,6 +384,15 @@ def a_small_tmpfs_has_room_for_an_output_made_early(place):
 
 
 @scenario
+def a_tmpfs_without_a_limit_has_the_room_of_the_memory(place):
+    place.bash("gsort-gen -t u64 --size 48M -o in.u64; gsort in.u64 -o expected")
+    done = on_small_disk(place, 0, "gsort -v -S 32M -T small in.u64 -o small/out && cmp small/out expected && "
+                                   "gsort --form=small/runs --share=0/1 in.u64; echo $?")
+    print(done.stderr, end="")
+    return report(it_is_sorted=done.stdout == "0\n", what_is_in_memory_is_shown="MiB in memory (tmpfs)" in done.stderr)
+
+
+@scenario
 def a_disk_too_small_for_the_runs_is_refused_at_once(place):
     place.bash("gsort-gen -t u64 --size 128M -o in.u64")
     done = on_small_disk(place, 8, "gsort -S 32M -T small in.u64 -o out; echo $? $(ls -A small)")
