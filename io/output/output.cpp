@@ -98,11 +98,11 @@ std::unique_ptr<Output::Impl> open_path(const std::string& path, const OutputOpt
     }
     if (S_ISDIR(found.st_mode)) throw cannot_open(path, EISDIR);
     if (!S_ISREG(found.st_mode)) return open_stream(resolved, path);
-    // Replacing it would succeed, but its owner made it read-only to prevent that.
-    if (sys::access_at(AT_FDCWD, resolved.c_str(), W_OK) != 0) throw cannot_open(path, errno);
     auto [folder, name] = place_of(resolved);
     OutputTarget target{path, std::move(folder), std::move(name), found};
-    refuse_append_only(target.folder, target.name, path);
+    refuse_attributes(target.folder, target.name, path);
+    // Replacing it would succeed, but its owner made it read-only to prevent that.
+    if (sys::access_at(AT_FDCWD, resolved.c_str(), W_OK) != 0) throw cannot_open(path, errno);
     if (options.writes_into_file) return make_written_output(target, options);
     require_renamable(target.folder, target.name, path, options.offers_write);
     return make_regular_output(std::move(target), options);

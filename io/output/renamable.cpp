@@ -4,6 +4,7 @@
 #include <string_view>
 
 #include <fcntl.h>
+#include <fmt/format.h>
 #include <linux/capability.h>
 #include <sys/stat.h>
 #include <sys/syscall.h>
@@ -54,13 +55,17 @@ void refuse_append_only_folder(const std::string& folder, const std::string& pat
       .hint("remove this attribute with 'chattr -a', or use another folder");
 }
 
-void refuse_append_only(const std::string& folder, const std::string& name,
-                        const std::string& path) {
+void refuse_attributes(const std::string& folder, const std::string& name,
+                       const std::string& path) {
   const auto file = look_at(folder + "/" + name);
-  if (!file || !has(*file, STATX_ATTR_APPEND)) return;
-  throw Error(ErrorKind::kOutput, "replacing", "it is append-only")
-      .path(path)
-      .hint("remove this attribute with 'chattr -a', or name another output");
+  const auto refuse = [&](std::uint64_t attribute, const char* reason, const char* change) {
+    if (!file || !has(*file, attribute)) return;
+    throw Error(ErrorKind::kOutput, "replacing", reason)
+        .path(path)
+        .hint(fmt::format("remove this attribute with '{}', or name another output", change));
+  };
+  refuse(STATX_ATTR_APPEND, "it is append-only", "chattr -a");
+  refuse(STATX_ATTR_IMMUTABLE, "it is immutable", "chattr -i");
 }
 
 void require_renamable(const std::string& folder, const std::string& name, const std::string& path,

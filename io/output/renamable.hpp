@@ -12,12 +12,11 @@ namespace gsort::io {
 // `path`: the output, for the message.
 void refuse_append_only_folder(const std::string& folder, const std::string& path);
 
-// Throws: Error(kOutput) if the file `name` in `folder` is append-only. `path`: its name in the
-// message.
-void refuse_append_only(const std::string& folder, const std::string& name,
-                        const std::string& path);
+// Throws: Error(kOutput) if the file `name` in `folder` is append-only or immutable. `path`: its
+// name in the message.
+void refuse_attributes(const std::string& folder, const std::string& name, const std::string& path);
 
-// Requires: refuse_append_only() has passed. `path`: the name of the file in the message.
+// Requires: refuse_attributes() has passed. `path`: the name of the file in the message.
 // `may_be_written`: the hint offers --replace=write, which writes into the file instead.
 // Throws: Error(kOutput) if the file is a mount point, another user's in a folder with the sticky
 // bit, or in an append-only folder. If the system does not tell, this does not throw.

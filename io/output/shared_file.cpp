@@ -8,6 +8,7 @@
 
 #include <fcntl.h>
 #include <fmt/format.h>
+#include <unistd.h>
 
 #include "io/output/output_rights.hpp"
 #include "io/output/renamable.hpp"
@@ -61,10 +62,16 @@ OutputPlace place_of_output(const std::string& path) {
   const auto found = facts_at(AT_FDCWD, path, path);
   if (!found) return place;
   if (!S_ISREG(found->st_mode)) refuse("is not a regular file");
-  refuse_append_only(place.folder, place.name, path);
+  refuse_attributes(place.folder, place.name, path);
   constexpr bool kMayBeWritten = true;
   require_renamable(place.folder, place.name, path, !kMayBeWritten);
   return place;
+}
+
+void require_writable(const OutputPlace& place) {
+  const std::string path = place.folder + "/" + place.name;
+  if (sys::access_at(AT_FDCWD, path.c_str(), W_OK) == 0 || errno == ENOENT) return;
+  throw failed_call(ErrorKind::kOutput, "opening", path, errno);
 }
 
 std::vector<std::string> names_with(const OutputPlace& place, const std::string& prefix) {

@@ -35,6 +35,9 @@ struct OutputPlace {
 [[nodiscard]] OutputPlace place_of(const std::string& path);
 // The place of the output `path`. Throws: Error(kOutput) if `path` is a link, a folder or a device.
 [[nodiscard]] OutputPlace place_of_output(const std::string& path);
+// Throws: Error(kOutput) if the output exists and this user may not write to it. A rename would
+// replace it, but its owner made it read-only to prevent that.
+void require_writable(const OutputPlace& place);
 
 // Whether anything has this path. Throws: Error(kTemporary) if that cannot be found out.
 [[nodiscard]] bool is_there(const std::string& path);

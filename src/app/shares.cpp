@@ -205,6 +205,7 @@ ShareDone take_into(const std::string& output, const Options& options, Meter& me
   is_known = true;
   done.was_there = taken.has_value();
   if (done.was_there && !wants_report(options)) return done;
+  if (!done.was_there) io::require_writable(io::place_of_output(output));
   // An existing part may have been joined, and the input replaced.
   if (!done.was_there && part.replaced) require_unchanged(output, *part.replaced);
   job.part_elements = part.end - part.begin;

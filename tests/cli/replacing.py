@@ -66,18 +66,33 @@ def another_users_file_in_a_sticky_folder(place):
 
 
 @scenario
-def an_append_only_file_is_named_before_anything_is_read(place):
-    if place.bash("printf old > out; chattr +a out").returncode:
-        skip("files cannot be made append-only here")
-    try:
-        done = place.bash(f"timeout 20 gsort -t u8 -o out {NOTHING_TO_READ}")
-        joined = place.bash("timeout 20 gsort --join=1 -o out")
-        written = place.bash(f"timeout 20 gsort --replace=write -t u8 -o out {NOTHING_TO_READ}")
-        print(joined.stderr)
-    finally:
-        place.bash("chattr -a out")
-    return report(it_is_refused=refused(done, "it is append-only"), it_is_not_written=refused(written, "it is append-only"), so_does_join="replacing out: it is append-only" in joined.stderr,
-                  nothing_is_lost=(place.work / "out").read_text() == "old")
+def a_file_with_attributes_is_named_before_anything_is_read(place):
+    checks = {}
+    place.bash("printf cab > in; gsort -t u8 --form=runs --share=0/1 in")
+    for attribute, reason in ("a", "append-only"), ("i", "immutable"):
+        if place.bash(f"rm -f out; printf old > out; chattr +{attribute} out").returncode:
+            skip("the attributes of files cannot be changed here")
+        try:
+            sorts = [f"-t u8 -o out {NOTHING_TO_READ}", f"--replace=write -t u8 -o out {NOTHING_TO_READ}",
+                     "--take=0/1 --from=runs -o out", "--join=1 -o out"]
+            checks |= {f"{reason}, {words}": refused(place.bash(f"timeout 20 gsort {words}"), f"it is {reason}") for words in sorts}
+        finally:
+            place.bash(f"chattr -{attribute} out")
+        checks[f"{reason}, it stays"] = (place.work / "out").read_text() == "old"
+    return report(**checks, nothing_is_left=not place.leftovers())
+
+
+@scenario
+def a_file_that_is_read_only_is_replaced_by_no_door(place):
+    place.bash("mkdir own; chmod 777 own; printf cab > own/in")
+    script = ("gsort -t u8 --form=runs --share=0/1 in; printf old > late; gsort --take=0/1 --from=runs -o late; printf old > out; "
+              "chmod 444 out late; gsort -t u8 in -o out; echo $?; gsort --take=0/1 --from=runs -o out; echo $?; "
+              "gsort --join=1 -o late; echo $?; cat out late; chmod 644 late; gsort --join=1 -o late; cat late")
+    done = place.bash(f"cd own; {'unpriv ' * (os.getuid() == 0)}bash -c {shlex.quote(script)}")
+    print(done.stdout, done.stderr)
+    if done.returncode == 77:
+        skip(done.stdout)
+    return report(each_is_refused=done.stdout == "2\n2\n2\noldoldabc", for_one_reason=done.stderr.count(": Permission denied\n") == 3)
 
 
 @scenario

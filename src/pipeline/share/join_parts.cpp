@@ -241,6 +241,7 @@ Records join_now(const Joining& joining, const Jobs& jobs) {
       case PartState::kChanged:
         throw changed_file(joining.output, file);
       case PartState::kHidden:
+        io::require_writable(file.place);
         require_replaced_unchanged(file.place, file.record);
         hidden.push_back(&file);
         break;
