@@ -242,6 +242,9 @@ int sort_keys_in_forks() {
 }
 
 TEST(GuestDeathTest, SortsInAProcessThatWasForkedDuringTheFirstSort) {
+#ifdef __SANITIZE_THREAD__
+  GTEST_SKIP() << "ThreadSanitizer allows no threads in a process that is forked";
+#endif
   if (!kMayForkDuringSorts) GTEST_SKIP() << "the sanitizer keeps locks over fork()";
   GTEST_FLAG_SET(death_test_style, "threadsafe");
   EXPECT_EXIT(std::exit(sort_keys_in_forks()), testing::ExitedWithCode(0), "^$");
@@ -261,6 +264,9 @@ int write_text_in_forks() {
 }
 
 TEST(GuestDeathTest, WritesTextInAProcessThatWasForkedDuringTheFirstSort) {
+#ifdef __SANITIZE_THREAD__
+  GTEST_SKIP() << "ThreadSanitizer allows no threads in a process that is forked";
+#endif
   if (!kMayForkDuringSorts) GTEST_SKIP() << "the sanitizer keeps locks over fork()";
   GTEST_FLAG_SET(death_test_style, "threadsafe");
   EXPECT_EXIT(std::exit(write_text_in_forks()), testing::ExitedWithCode(0), "^$");

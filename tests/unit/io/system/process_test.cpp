@@ -52,8 +52,8 @@ void free_and_allocate() {
 }
 
 TEST(Process, GivesLargePiecesOfMemoryBackToTheSystem) {
-#ifdef __SANITIZE_ADDRESS__
-  GTEST_SKIP() << "AddressSanitizer has an allocator of its own";
+#if defined(__SANITIZE_ADDRESS__) || defined(__SANITIZE_THREAD__)
+  GTEST_SKIP() << "the sanitizer has an allocator of its own";
 #endif
   GTEST_FLAG_SET(death_test_style, "threadsafe");
   EXPECT_EXIT(free_and_allocate(), testing::ExitedWithCode(0), "");
