@@ -7,16 +7,17 @@
 #include <span>
 #include <string>
 
+#include "base/error.hpp"
 #include "gpu/cuda/cuda_check.hpp"
 
 namespace gsort::gpu {
 
 // An array that is read or written; its name is for messages.
 struct Extent {
-  const void* memory;
-  std::uint64_t bytes;
-  std::size_t alignment;
-  const char* name;
+  const void* memory = nullptr;
+  std::uint64_t bytes = 0;
+  std::size_t alignment = 1;
+  const char* name = "";
 };
 
 template <class T>
@@ -34,10 +35,20 @@ struct CallMemory {
   const char* operation = "";
 };
 
+// Whether two arrays have a byte in common.
+[[nodiscard]] inline bool overlap(const void* a, std::uint64_t a_bytes, const void* b,
+                                  std::uint64_t b_bytes) {
+  if (a_bytes == 0 || b_bytes == 0) return false;
+  const auto a_begin = reinterpret_cast<std::uintptr_t>(a);
+  const auto b_begin = reinterpret_cast<std::uintptr_t>(b);
+  return a_begin < b_begin + b_bytes && b_begin < a_begin + a_bytes;
+}
+
 inline void require_written_apart(const Extent& written, const Extent& other,
                                   const char* operation) {
-  const std::string names = std::string(written.name) + " and " + other.name;
-  require_apart(written.memory, written.bytes, other.memory, other.bytes, operation, names);
+  if (!overlap(written.memory, written.bytes, other.memory, other.bytes)) return;
+  throw Error(ErrorKind::kUsage, operation,
+              std::string(written.name) + " and " + other.name + " overlap");
 }
 
 // Inputs may overlap each other.

@@ -9,6 +9,7 @@
 #include "base/device_error.hpp"
 #include "base/made_once.hpp"
 #include "base/units.hpp"
+#include "gpu/cuda/call_memory.hpp"
 
 namespace gsort::gpu {
 namespace {
@@ -134,12 +135,8 @@ void require_memory(const void* pointer, std::uint64_t bytes, std::size_t alignm
 
 void require_apart(const void* a, std::uint64_t a_bytes, const void* b, std::uint64_t b_bytes,
                    std::string_view operation, std::string_view names) {
-  if (a_bytes == 0 || b_bytes == 0) return;
-  const auto a_begin = reinterpret_cast<std::uintptr_t>(a);
-  const auto b_begin = reinterpret_cast<std::uintptr_t>(b);
-  if (a_begin < b_begin + b_bytes && b_begin < a_begin + a_bytes) {
-    throw Error(ErrorKind::kUsage, std::string(operation), std::string(names) + " overlap");
-  }
+  if (!overlap(a, a_bytes, b, b_bytes)) return;
+  throw Error(ErrorKind::kUsage, std::string(operation), std::string(names) + " overlap");
 }
 
 void require_scratch(const ScratchMemory& scratch, std::size_t need_bytes,

@@ -63,6 +63,7 @@
 #include "gpu/distribute/launch.hpp"
 #include "gpu/merge/device_arrays.hpp"
 #include "gpu/merge/device_merge.hpp"
+#include "gpu/sort/sort_memory.hpp"
 
 namespace gsort::gpu {
 namespace {
@@ -183,7 +184,7 @@ DistributionTables<Key> tables_of(const DistributionScratch<Key>& places) {
 template <class Key>
 DistributionPass<Key> first_pass(const KeySort<Key>& sort, const DistributionScratch<Key>& places) {
   DistributionPass<Key> pass;
-  pass.input = sort.input;
+  pass.input = sort.input.keys;
   pass.output = places.merges.buffer;
   pass.maps = EndMaps<Key>::of(sort.load_map, {});
   pass.tables = places.early.first;
@@ -216,7 +217,7 @@ void queue_distributions(const KeySort<Key>& sort, const DistributionSort<Key>& 
 
   DistributionPass<Key> second = first;
   second.input = places.merges.buffer;
-  second.output = sort.output;
+  second.output = sort.output.keys;
   second.maps = EndMaps<Key>::of({}, sort.store_map);
   second.tables = early.second;
   second.buckets = places.buckets;
@@ -244,8 +245,8 @@ template <class Key>
 void queue_tiles_and_merges(const KeySort<Key>& sort, const DistributionSort<Key>& plan,
                             const DistributionScratch<Key>& places, unsigned architecture) {
   LongSortPass<Key> tiles;
-  tiles.input = sort.output;
-  tiles.after_even_passes = sort.output;
+  tiles.input = sort.output.keys;
+  tiles.after_even_passes = sort.output.keys;
   tiles.after_odd_passes = places.merges.buffer;
   tiles.samples = places.merges.samples;
   tiles.maps = EndMaps<Key>::of({}, sort.store_map);
@@ -268,12 +269,10 @@ void queue_tiles_and_merges(const KeySort<Key>& sort, const DistributionSort<Key
 template <class Key>
 std::size_t scratch_bytes_of(std::uint64_t count, const DistributionChoice& choice) {
   if (!are_distributed_twice<Key>(count, choice)) return 0;
-  std::size_t most = 0;
-  for (const TuningRow& row : kTunings) {
-    const DistributionSort<Key> plan(count, choice, row.architecture);
-    most = std::max(most, DistributionScratch<Key>(nullptr, count, plan).bytes(plan.shape));
-  }
-  return most;
+  return most_on_any_card([&](unsigned architecture) {
+    const DistributionSort<Key> plan(count, choice, architecture);
+    return DistributionScratch<Key>(nullptr, count, plan).bytes(plan.shape);
+  });
 }
 
 // Keys that are sorted in pieces. Sorted pieces lie in the scratch memory, and are merged from
@@ -336,15 +335,15 @@ void sort_pieces(const KeySort<Key>& sort, const Pieces<Key>& pieces) {
     const bool is_last = piece + 1 == pieces.count;
     lengths[piece] = is_last ? pieces.last : pieces.length;
     KeySort<Key> own = sort;
-    own.input += piece * pieces.length;
+    own.input = behind(sort.input, piece * pieces.length);
     own.output = sorted + piece * pieces.length;
     own.count = lengths[piece];
     own.store_map = {};
     const std::size_t bytes = pieces.needed(own.count);
-    const auto place = reinterpret_cast<std::uintptr_t>(sort.output);
-    auto* const early =
-        reinterpret_cast<std::byte*>(sort.output) + (round_up(place, kScratchAlignment) - place);
-    own.scratch = {is_last ? static_cast<void*>(early) : own.output + pieces.length, bytes};
+    const auto place = reinterpret_cast<std::uintptr_t>(sort.output.keys);
+    auto* const early = reinterpret_cast<std::byte*>(sort.output.keys) +
+                        (round_up(place, kScratchAlignment) - place);
+    own.scratch = {is_last ? static_cast<void*>(early) : own.output.keys + pieces.length, bytes};
     sort_keys_by_distribution(own, pieces.choice);
   }
   merge_slices<Key>({.input = sorted,
@@ -385,32 +384,17 @@ void sort_keys_by_distribution(const KeySort<Key>& sort, const DistributionChoic
     return sort_keys(sort);
   }
   const std::size_t needed = sort_keys_by_distribution_scratch_bytes<Key>(sort.count, choice);
-  require_sort_memory({.input = sort.input,
-                       .output = sort.output,
-                       .bytes = sort.count * sizeof(Key),
-                       .alignment = sizeof(Key),
-                       .scratch = sort.scratch,
-                       .scratch_needed = needed},
-                      kOperation);
+  require_sort_memory(sort, needed, kOperation);
   if (!keys_fit_block<Key>(shared_bytes_of_block())) return sort_keys(sort);
   if (pieces.count > 0) return sort_pieces(sort, pieces);
-  if (once) {
-    return sort_once<Key>({.input = {sort.input, nullptr},
-                           .output = {sort.output, nullptr},
-                           .count = sort.count,
-                           .load_map = sort.load_map,
-                           .store_map = sort.store_map,
-                           .scratch = sort.scratch,
-                           .stream = sort.stream},
-                          choice);
-  }
+  if (once) return sort_once(sort, choice);
   const unsigned architecture = current_architecture();
   const DistributionSort<Key> plan(sort.count, choice, architecture);
   const DistributionScratch<Key> places(sort.scratch.memory, sort.count, plan);
   check_cuda(cudaMemsetAsync(places.counts, 0, places.cleared_bytes(), sort.stream),
              CudaCall::kMemory, "clearing the counts of a distribution");
   // The array that is not used yet is the scratch memory of the sample's sort.
-  queue_tables<Key, Key>({.input = sort.input,
+  queue_tables<Key, Key>({.input = sort.input.keys,
                           .count = sort.count,
                           .load_map = sort.load_map,
                           .scratch = {places.merges.buffer, sort.count * sizeof(Key)},

@@ -35,7 +35,8 @@
 #include "gpu/distribute/distribution_tables.hpp"
 #include "gpu/distribute/launch.hpp"
 #include "gpu/distribute/tile_jobs.hpp"
-#include "gpu/records/pair_memory.hpp"
+#include "gpu/merge/device_arrays.hpp"
+#include "gpu/sort/sort_memory.hpp"
 
 namespace gsort::gpu {
 namespace {
@@ -272,12 +273,10 @@ void queue_tiles_and_merges(const PairSort<Key, Value>& sort,
 template <class Key, class Value>
 std::size_t scratch_bytes_of(std::uint64_t count, const DistributionChoice& choice) {
   if (!are_distributed<Key, Value>(count, choice)) return 0;
-  std::size_t most = 0;
-  for (const TuningRow& row : kTunings) {
-    const PairDistributionSort<Key, Value> plan(count, choice, row.architecture);
-    most = std::max(most, PairDistributionScratch<Key, Value>(nullptr, count, plan).bytes());
-  }
-  return most;
+  return most_on_any_card([&](unsigned architecture) {
+    const PairDistributionSort<Key, Value> plan(count, choice, architecture);
+    return PairDistributionScratch<Key, Value>(nullptr, count, plan).bytes();
+  });
 }
 
 template <class Key, class Value>
@@ -333,9 +332,7 @@ void sort_pairs_by_distribution(const PairSort<Key, Value>& sort,
   if (!once && !are_distributed<Key, Value>(sort.count, choice)) return sort_pairs(sort);
   const std::size_t needed =
       sort_pairs_by_distribution_scratch_bytes<Key, Value>(sort.count, choice);
-  require_output(sort.output, sort.count, sort.scratch, needed, kOperation);
-  require_arrays_to_sort(sort.input, sort.output, sort.count, sort.scratch.memory, needed,
-                         kOperation);
+  require_sort_memory(sort, needed, kOperation);
   if constexpr (kAreDistributedOnce<Key, Value>) {
     if (once) return sort_once(sort, choice);
   }

@@ -1,7 +1,9 @@
-// Arrays in device memory, as callers hand them over: how many elements one call takes, and how two
-// arrays become runs of one input.
+// Arrays in device memory, as callers hand them over: how many elements one call takes, how much
+// scratch memory is enough on any card, and how two arrays become runs of one input.
 #pragma once
 
+#include <algorithm>
+#include <cstddef>
 #include <cstdint>
 #include <string>
 #include <string_view>
@@ -9,6 +11,7 @@
 #include "base/error.hpp"
 #include "base/units.hpp"
 #include "gpu/cuda/scratch.hpp"
+#include "gpu/cuda/tuning.hpp"
 #include "gpu/merge/merge_pass.hpp"
 
 namespace gsort::gpu {
@@ -20,6 +23,16 @@ inline void require_count(std::uint64_t count, std::string_view operation,
   throw Error(
       ErrorKind::kUsage, std::string(operation),
       "more than " + format_count(kMaxSortedKeys) + " " + std::string(elements) + " in one call");
+}
+
+// The most that bytes(architecture) is on any card.
+template <class Bytes>
+[[nodiscard]] std::size_t most_on_any_card(const Bytes& bytes) {
+  std::size_t most = 0;
+  for (const TuningRow& row : kTunings) {
+    most = std::max<std::size_t>(most, bytes(row.architecture));
+  }
+  return most;
 }
 
 // How far b lies behind a, in elements. Should it lie before a, a number so large that the address

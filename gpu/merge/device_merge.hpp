@@ -11,6 +11,7 @@
 
 #include "element/key.hpp"
 #include "gpu/cuda/scratch.hpp"
+#include "gpu/merge/element_arrays.hpp"
 
 namespace gsort::gpu {
 
@@ -21,19 +22,21 @@ template <class Key>
 [[nodiscard]] std::size_t merge_slices_scratch_bytes(std::uint64_t total,
                                                      std::uint32_t slice_count);
 
-// What merge_slices is given: slices, ascending by load_map.to_ordered, one behind the other in
+// The arguments of a merge of slices, ascending by load_map.to_ordered, one behind the other in
 // device memory.
-template <class Key>
-struct SliceMerge {
-  const Key* input = nullptr;                   // as many keys as all slices have
-  const std::uint64_t* slice_counts = nullptr;  // host memory: keys of each slice
+template <class Key, class Value = NoValue>
+struct ElementSliceMerge {
+  ConstPairs<Key, Value> input{};               // elements of all slices
+  const std::uint64_t* slice_counts = nullptr;  // host memory: elements of each slice
   std::uint32_t slice_count = 0;
-  Key* output = nullptr;    // as many keys as the input
-  KeyMap<Key> load_map{};   // from keys of the input to ordered keys
-  KeyMap<Key> store_map{};  // to_raw is applied to keys as they leave
-  ScratchMemory scratch{};  // of merge_slices_scratch_bytes(all keys, slice_count)
+  Pairs<Key, Value> output{};  // as many elements as the input
+  KeyMap<Key> load_map{};      // from keys of the input to ordered keys
+  KeyMap<Key> store_map{};     // to_raw is applied to keys as they leave
+  ScratchMemory scratch{};     // of the function's .._scratch_bytes(all elements, slice_count)
   cudaStream_t stream = nullptr;
 };
+template <class Key>
+using SliceMerge = ElementSliceMerge<Key>;
 
 // Merges the slices into output. slice_counts are read before the call returns. The work is queued
 // on the stream, the call does not wait for the device, and calls on several streams may overlap
@@ -59,20 +62,22 @@ void merge_slices_in_pieces(const SliceMerge<Key>& merge, std::uint64_t piece_ke
 template <class Key>
 [[nodiscard]] std::size_t merge_arrays_scratch_bytes(std::uint64_t total);
 
-// What merge_arrays is given: two arrays, ascending by load_map.to_ordered, anywhere in device
+// The arguments of a merge of two arrays, ascending by load_map.to_ordered, anywhere in device
 // memory.
-template <class Key>
-struct ArrayMerge {
-  const Key* a = nullptr;  // a_count keys
+template <class Key, class Value = NoValue>
+struct ElementArrayMerge {
+  ConstPairs<Key, Value> a{};  // a_count elements
   std::uint64_t a_count = 0;
-  const Key* b = nullptr;  // b_count keys; a and b may overlap
+  ConstPairs<Key, Value> b{};  // b_count elements; a and b may overlap
   std::uint64_t b_count = 0;
-  Key* output = nullptr;    // a_count + b_count keys
-  KeyMap<Key> load_map{};   // from keys of the inputs to ordered keys
-  KeyMap<Key> store_map{};  // to_raw is applied to keys as they leave
-  ScratchMemory scratch{};  // of merge_arrays_scratch_bytes(a_count + b_count)
+  Pairs<Key, Value> output{};  // a_count + b_count elements
+  KeyMap<Key> load_map{};      // from keys of the inputs to ordered keys
+  KeyMap<Key> store_map{};     // to_raw is applied to keys as they leave
+  ScratchMemory scratch{};     // of the function's .._scratch_bytes(a_count + b_count)
   cudaStream_t stream = nullptr;
 };
+template <class Key>
+using ArrayMerge = ElementArrayMerge<Key>;
 
 // merge_slices for two arrays that lie anywhere; of equal keys those of `a` come first (which shows
 // only where a store_map makes different keys equal, so never). Contracts and errors are those of

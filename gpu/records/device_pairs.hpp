@@ -11,29 +11,10 @@
 #include <cstddef>
 #include <cstdint>
 
-#include <cuda_runtime_api.h>
-
-#include "element/key.hpp"
-#include "gpu/cuda/scratch.hpp"
+#include "gpu/merge/device_merge.hpp"
+#include "gpu/sort/device_sort.hpp"
 
 namespace gsort::gpu {
-
-// Where pairs lie: pair i is keys[i] with values[i].
-template <class Key, class Value>
-struct Pairs {
-  Key* keys = nullptr;
-  Value* values = nullptr;
-};
-
-template <class Key, class Value>
-struct ConstPairs {
-  const Key* keys = nullptr;
-  const Value* values = nullptr;
-
-  ConstPairs() = default;
-  ConstPairs(const Key* keys_at, const Value* values_at) : keys(keys_at), values(values_at) {}
-  ConstPairs(const Pairs<Key, Value>& pairs) : keys(pairs.keys), values(pairs.values) {}
-};
 
 // Device memory that sort_pairs needs for `count` pairs: one more array of keys and of values, and
 // a few per cent for samples and cuts. Never less for a larger count. This and the queries below
@@ -41,17 +22,8 @@ struct ConstPairs {
 template <class Key, class Value>
 [[nodiscard]] std::size_t sort_pairs_scratch_bytes(std::uint64_t count);
 
-// What sort_pairs is given.
 template <class Key, class Value>
-struct PairSort {
-  ConstPairs<Key, Value> input{};  // count pairs
-  Pairs<Key, Value> output{};      // as many; either array may be that of the input
-  std::uint64_t count = 0;
-  KeyMap<Key> load_map{};   // from keys of the input to ordered keys
-  KeyMap<Key> store_map{};  // to_raw is applied to ordered keys as they leave
-  ScratchMemory scratch{};  // of sort_pairs_scratch_bytes(count)
-  cudaStream_t stream = nullptr;
-};
+using PairSort = ElementSort<Key, Value>;
 
 // Sorts input[0, count) into output, ascending by load_map.to_ordered of the keys, pairs of equal
 // keys in their order in the input; an identity store_map leaves ordered keys. Values arrive as
@@ -72,19 +44,8 @@ template <class Key, class Value>
 [[nodiscard]] std::size_t merge_pair_slices_scratch_bytes(std::uint64_t total,
                                                           std::uint32_t slice_count);
 
-// What merge_pair_slices is given: slices, each ascending by load_map.to_ordered of its keys, one
-// behind the other.
 template <class Key, class Value>
-struct PairSliceMerge {
-  ConstPairs<Key, Value> input{};               // pairs of all slices
-  const std::uint64_t* slice_counts = nullptr;  // host memory: pairs of each slice
-  std::uint32_t slice_count = 0;
-  Pairs<Key, Value> output{};  // as many pairs as the input
-  KeyMap<Key> load_map{};      // from keys of the input to ordered keys
-  KeyMap<Key> store_map{};     // to_raw is applied to keys as they leave
-  ScratchMemory scratch{};     // of merge_pair_slices_scratch_bytes(all pairs, slice_count)
-  cudaStream_t stream = nullptr;
-};
+using PairSliceMerge = ElementSliceMerge<Key, Value>;
 
 // Merges the slices into output; among equal keys the pairs of lower slices come first, and those
 // of one slice in their order. slice_counts are read before the call returns.
@@ -96,20 +57,8 @@ void merge_pair_slices(const PairSliceMerge<Key, Value>& merge);
 template <class Key, class Value>
 [[nodiscard]] std::size_t merge_pair_arrays_scratch_bytes(std::uint64_t total);
 
-// What merge_pair_arrays is given: two arrays of pairs anywhere, each ascending by
-// load_map.to_ordered of its keys.
 template <class Key, class Value>
-struct PairArrayMerge {
-  ConstPairs<Key, Value> a{};  // a_count pairs
-  std::uint64_t a_count = 0;
-  ConstPairs<Key, Value> b{};  // b_count pairs; a and b may overlap
-  std::uint64_t b_count = 0;
-  Pairs<Key, Value> output{};  // a_count + b_count pairs
-  KeyMap<Key> load_map{};      // from keys of the inputs to ordered keys
-  KeyMap<Key> store_map{};     // to_raw is applied to keys as they leave
-  ScratchMemory scratch{};     // of merge_pair_arrays_scratch_bytes(a_count + b_count)
-  cudaStream_t stream = nullptr;
-};
+using PairArrayMerge = ElementArrayMerge<Key, Value>;
 
 // merge_pair_slices for two arrays; of equal keys those of `a` come first.
 template <class Key, class Value>

@@ -19,14 +19,9 @@
 #include <type_traits>
 
 #include "base/host_device.hpp"
+#include "gpu/merge/element_arrays.hpp"
 
 namespace gsort::gpu {
-
-// Stands for the type of the values where keys have none.
-struct NoValue {};
-
-template <class Value>
-inline constexpr bool kHasValues = !std::is_same_v<Value, NoValue>;
 
 template <class Key, class Value = NoValue>
 struct Elements {

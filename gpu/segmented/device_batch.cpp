@@ -48,6 +48,7 @@
 #include "gpu/segmented/long_merges.hpp"
 #include "gpu/segmented/segmented_shape.hpp"
 #include "gpu/sort/device_sort.hpp"
+#include "gpu/sort/sort_memory.hpp"
 #include "gpu/sort/sort_shape.hpp"
 
 namespace gsort::gpu {
@@ -272,39 +273,23 @@ template <class Key>
 std::size_t sort_batch_scratch_bytes(std::uint64_t array_count, std::uint64_t array_keys) {
   if (total_of(array_count, array_keys) == 0) return 0;
   if (array_count == 1) return sort_keys_scratch_bytes<Key>(array_keys);
-  std::size_t most = 0;
-  for (const TuningRow& row : kTunings) {
-    const KernelTuning tuning = tuning_for<Key>(row.architecture);
+  return most_on_any_card([&](unsigned architecture) {
+    const KernelTuning tuning = tuning_for<Key>(architecture);
     ScratchCutter cutter(nullptr);
     const LongScratch<Key> arrays(cutter, even_needs(array_count, array_keys, tuning), tuning);
-    most = std::max(most, cutter.used_bytes());
-  }
-  return most;
+    return cutter.used_bytes();
+  });
 }
 
 template <class Key>
 void sort_batch(const BatchSort<Key>& sort) {
   const std::uint64_t count = total_of(sort.array_count, sort.array_keys);
   if (count == 0) return;
-  require_sort_memory(
-      {.input = sort.input,
-       .output = sort.output,
-       .bytes = count * sizeof(Key),
-       .alignment = sizeof(Key),
-       .scratch = sort.scratch,
-       .scratch_needed = sort_batch_scratch_bytes<Key>(sort.array_count, sort.array_keys)},
-      kEvenOperation);
-
-  if (sort.array_count == 1) {
-    sort_keys<Key>({.input = sort.input,
-                    .output = sort.output,
-                    .count = sort.array_keys,
-                    .load_map = sort.load_map,
-                    .store_map = sort.store_map,
-                    .scratch = sort.scratch,
-                    .stream = sort.stream});
-    return;
-  }
+  const KeySort<Key> all{sort.input,     sort.output,  count,      sort.load_map,
+                         sort.store_map, sort.scratch, sort.stream};
+  require_sort_memory(all, sort_batch_scratch_bytes<Key>(sort.array_count, sort.array_keys),
+                      kEvenOperation);
+  if (sort.array_count == 1) return sort_keys(all);
   const unsigned architecture = current_architecture();
   if (sort.array_keys <= tuning_for<Key>(architecture).block_sort_keys()) {
     queue_short_arrays(sort, architecture);
@@ -320,16 +305,13 @@ std::size_t sort_segmented_batch_scratch_bytes(std::uint64_t array_count, std::u
   require_count(array_count, kSegmentedOperation, "arrays");
   if (count == 0) return 0;
   longest = std::min(longest, count);
-  std::size_t most = 0;
-  for (const TuningRow& row : kTunings) {
-    const KernelTuning tuning = tuning_for<Key>(row.architecture);
+  return most_on_any_card([&](unsigned architecture) {
+    const KernelTuning tuning = tuning_for<Key>(architecture);
     const SegmentedBounds bounds =
         segmented_bounds(count, longest, shape_of(longest, tuning), tuning);
-    const SegmentedScratch<Key> arrays(nullptr, array_count, count, longest, bounds,
-                                       row.architecture);
-    most = std::max(most, arrays.cutter.used_bytes());
-  }
-  return most;
+    return SegmentedScratch<Key>(nullptr, array_count, count, longest, bounds, architecture)
+        .cutter.used_bytes();
+  });
 }
 
 template <class Key>
@@ -340,21 +322,12 @@ void sort_segmented_batch(const SegmentedSort<Key>& sort) {
   require_count(array_count, kSegmentedOperation, "arrays");
   if (count == 0) return;
   if (array_count == 0) throw Error(ErrorKind::kUsage, kSegmentedOperation, "keys, but no arrays");
-  const std::uint64_t bytes = count * sizeof(Key);
-  const std::uint64_t offset_bytes = (array_count + 1) * sizeof(std::uint64_t);
   const std::uint64_t longest = std::min(longest_known, count);
   const std::size_t needed = sort_segmented_batch_scratch_bytes<Key>(array_count, count, longest);
-  require_sort_memory({.input = input,
-                       .output = output,
-                       .bytes = bytes,
-                       .alignment = sizeof(Key),
-                       .scratch = scratch,
-                       .scratch_needed = needed},
-                      kSegmentedOperation);
-  require_memory(offsets, offset_bytes, sizeof(std::uint64_t), kSegmentedOperation, "the offsets");
-  require_apart(offsets, offset_bytes, output, bytes, kSegmentedOperation, "offsets and output");
-  require_apart(offsets, offset_bytes, scratch.memory, needed, kSegmentedOperation,
-                "offsets and scratch memory");
+  const std::array inputs{extent_of(input, count, "the input"),
+                          extent_of(offsets, array_count + 1, "the offsets")};
+  const std::array outputs{extent_of(output, count, "the output")};
+  require_call_memory({inputs, outputs, true, scratch, needed, kSegmentedOperation});
 
   const unsigned architecture = current_architecture();
   const KernelTuning tuning = tuning_for<Key>(architecture);

@@ -269,7 +269,7 @@ class HostSort {
       }
     }
     order_streams(copies.get(), sorts.get(), kSharing);
-    sort_chunk(chunk, count, host_.map, place.others, sorts.get());
+    sort_chunk<Key, Value>({chunk, chunk, count, host_.map, {}, place.others, sorts.get()});
   }
 
   void merge_chunks(std::size_t device, const std::vector<ChunkPlace>& chunks,
@@ -280,8 +280,12 @@ class HostSort {
       for (const ChunkPlace& at : stretch) counts.push_back(shape_.keys_of_chunk(at.chunk));
       const std::uint64_t begin = stretch.front().slot * shape_.chunk_keys;
       const Pairs<Key, Value> run = behind(place.runs, begin);
-      const auto sorted = behind(place.chunks, begin);
-      merge_elements<Key, Value>({sorted, counts, run, {}, place.others, stream});
+      merge_elements<Key, Value>({.input = behind(place.chunks, begin),
+                                  .slice_counts = counts.data(),
+                                  .slice_count = static_cast<std::uint32_t>(counts.size()),
+                                  .output = run,
+                                  .scratch = place.others,
+                                  .stream = stream});
       const auto count = std::accumulate(counts.begin(), counts.end(), std::uint64_t{0});
       runs_[device].push_back({stretch.front().chunk, {device, run, count}});
     }

@@ -19,21 +19,6 @@
 namespace gsort::gpu {
 
 template <class Key, class Value>
-[[nodiscard]] Pairs<Key, Value> take_elements(ScratchCutter& cutter, std::uint64_t count) {
-  Pairs<Key, Value> taken{.keys = cutter.take<Key>(count)};
-  if constexpr (kHasValues<Value>) taken.values = cutter.take<Value>(count);
-  return taken;
-}
-
-// The elements behind the first `count`. Requires: there are as many.
-template <class Key, class Value>
-[[nodiscard]] Pairs<Key, Value> behind(Pairs<Key, Value> all, std::uint64_t count) {
-  all.keys += count;
-  if constexpr (kHasValues<Value>) all.values += count;
-  return all;
-}
-
-template <class Key, class Value>
 [[nodiscard]] std::size_t sort_bytes(std::uint64_t count) {
   if constexpr (kHasValues<Value>) {
     return sort_pairs_by_distribution_scratch_bytes<Key, Value>(count);
@@ -44,22 +29,11 @@ template <class Key, class Value>
 
 // Queues a sort in place; elements are left in ordered form.
 template <class Key, class Value>
-void sort_elements(const Pairs<Key, Value>& all, std::uint64_t count, const KeyMap<Key>& load_map,
-                   const ScratchMemory& scratch, cudaStream_t stream) {
+void sort_elements(const ElementSort<Key, Value>& sort) {
   if constexpr (kHasValues<Value>) {
-    sort_pairs_by_distribution<Key, Value>({.input = all,
-                                            .output = all,
-                                            .count = count,
-                                            .load_map = load_map,
-                                            .scratch = scratch,
-                                            .stream = stream});
+    sort_pairs_by_distribution(sort);
   } else {
-    sort_keys_by_distribution<Key>({.input = all.keys,
-                                    .output = all.keys,
-                                    .count = count,
-                                    .load_map = load_map,
-                                    .scratch = scratch,
-                                    .stream = stream});
+    sort_keys_by_distribution(sort);
   }
 }
 
@@ -73,35 +47,11 @@ template <class Key, class Value>
 }
 
 template <class Key, class Value>
-struct ElementMerge {
-  Pairs<Key, Value> slices;  // in ordered form, back to back
-  const std::vector<std::uint64_t>& counts;
-  Pairs<Key, Value> merged;
-  KeyMap<Key> store_map;
-  ScratchMemory scratch;
-  cudaStream_t stream;
-};
-
-template <class Key, class Value>
-void merge_elements(const ElementMerge<Key, Value>& merge) {
-  const auto& [slices, counts, merged, store_map, scratch, stream] = merge;
-  const auto slice_count = static_cast<std::uint32_t>(counts.size());
+void merge_elements(const ElementSliceMerge<Key, Value>& merge) {
   if constexpr (kHasValues<Value>) {
-    merge_pair_slices<Key, Value>({.input = slices,
-                                   .slice_counts = counts.data(),
-                                   .slice_count = slice_count,
-                                   .output = merged,
-                                   .store_map = store_map,
-                                   .scratch = scratch,
-                                   .stream = stream});
+    merge_pair_slices(merge);
   } else {
-    merge_slices<Key>({.input = slices.keys,
-                       .slice_counts = counts.data(),
-                       .slice_count = slice_count,
-                       .output = merged.keys,
-                       .store_map = store_map,
-                       .scratch = scratch,
-                       .stream = stream});
+    merge_slices(merge);
   }
 }
 
@@ -117,22 +67,11 @@ template <class Key, class Value>
 
 // As sort_elements, with less scratch memory and more time: such a sort waits for the bus.
 template <class Key, class Value>
-void sort_chunk(const Pairs<Key, Value>& chunk, std::uint64_t count, const KeyMap<Key>& load_map,
-                const ScratchMemory& scratch, cudaStream_t stream) {
+void sort_chunk(const ElementSort<Key, Value>& sort) {
   if constexpr (kHasValues<Value>) {
-    sort_pairs<Key, Value>({.input = chunk,
-                            .output = chunk,
-                            .count = count,
-                            .load_map = load_map,
-                            .scratch = scratch,
-                            .stream = stream});
+    sort_pairs(sort);
   } else {
-    sort_keys<Key>({.input = chunk.keys,
-                    .output = chunk.keys,
-                    .count = count,
-                    .load_map = load_map,
-                    .scratch = scratch,
-                    .stream = stream});
+    sort_keys(sort);
   }
 }
 

@@ -139,8 +139,13 @@ class SharedRuns {
   };
   void merge_piece(std::size_t piece, const PieceMerge& merge) const {
     const std::vector<std::uint64_t> counts = slice_counts(piece);
-    merge_elements<Key, Value>(
-        {merge.arrived, counts, merge.merged, merge.store_map, merge.scratch, merge.stream});
+    merge_elements<Key, Value>({.input = merge.arrived,
+                                .slice_counts = counts.data(),
+                                .slice_count = static_cast<std::uint32_t>(counts.size()),
+                                .output = merge.merged,
+                                .store_map = merge.store_map,
+                                .scratch = merge.scratch,
+                                .stream = merge.stream});
   }
 
  private:

@@ -80,7 +80,8 @@ void sort_in_place(std::span<const PairShare<Key, Value>> shares, const KeyMap<K
   SharedRuns<Key, Value> sort(ordinals);
   sort.on_each([&](std::size_t number, cudaStream_t stream) {
     const auto& [all, arrived, others, count] = places[number];
-    if (count > 0) sort_elements(all, count, load_map, shares[number].scratch, stream);
+    if (count == 0) return;
+    sort_elements<Key, Value>({all, all, count, load_map, {}, shares[number].scratch, stream});
   });
   sort.find_cuts(std::move(runs), bounds, fences);
   sort.on_each(

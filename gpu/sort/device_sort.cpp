@@ -29,41 +29,13 @@
 #include "gpu/sort/device_sort.hpp"
 
 #include <algorithm>
-#include <utility>
 
-#include "gpu/cuda/architecture.hpp"
-#include "gpu/cuda/cuda_check.hpp"
-#include "gpu/merge/device_arrays.hpp"
-#include "gpu/merge/launch.hpp"
-#include "gpu/sort/launch.hpp"
-#include "gpu/sort/sort_shape.hpp"
+#include "gpu/sort/sort_elements.hpp"
 
 namespace gsort::gpu {
 namespace {
 
 constexpr const char* kOperation = "sorting keys on the GPU";
-
-template <class Key>
-struct SortArrays {
-  Key* buffer = nullptr;
-  SortScratch<Key> scratch;
-  std::size_t bytes = 0;
-};
-
-template <class Key>
-SortArrays<Key> cut_scratch(void* scratch, std::uint64_t count, const KernelTuning& tuning) {
-  SortArrays<Key> arrays;
-  const SortShape shape = shape_of(count, tuning);
-  ScratchCutter cutter(scratch);
-  if (!shape.fan_ins.empty()) {
-    arrays.buffer = cutter.take<Key>(count);
-    arrays.scratch.samples =
-        cutter.take<Key>(sample_slots(count, shape.run_count, kWrittenSampleShift<Key>));
-    arrays.scratch.rows = cutter.take<std::uint64_t>(row_numbers(count, shape, tuning));
-  }
-  arrays.bytes = cutter.used_bytes();
-  return arrays;
-}
 
 // The passes of two runs that a small sort takes.
 unsigned small_passes_of(std::uint64_t count, const SmallTuning& tuning) {
@@ -75,24 +47,25 @@ unsigned small_passes_of(std::uint64_t count, const SmallTuning& tuning) {
 
 // The other array, of `count` keys, is all the scratch memory that a small sort takes.
 template <class Key>
-void queue_small_sort(BlockSortPass<Key> first, Key* output, Key* buffer, unsigned architecture,
-                      cudaStream_t stream) {
-  const SmallTuning tuning = small_tuning_for<Key>(architecture);
-  const unsigned passes = small_passes_of(first.count, tuning);
+void queue_small_sort(const KeySort<Key>& sort, const SmallTuning& tuning, unsigned architecture) {
+  Key* const output = sort.output.keys;
+  auto* const buffer = static_cast<Key*>(sort.scratch.memory);
+  const unsigned passes = small_passes_of(sort.count, tuning);
+  BlockSortPass<Key> first = block_sort_of(sort);
   first.output = passes % 2 == 0 ? output : buffer;
-  first.stores_mapped = passes == 0 && !first.store_map.is_identity();
-  launch_small_block_sort(first, architecture, stream);
+  first.stores_mapped = passes == 0 && !sort.store_map.is_identity();
+  launch_small_block_sort(first, architecture, sort.stream);
   MergePass<Key> pass;
-  pass.store_map = first.store_map;
-  pass.runs.total = first.count;
+  pass.store_map = sort.store_map;
+  pass.runs.total = sort.count;
   pass.runs.run_length = tuning.kernels.block_sort_keys();
   for (unsigned i = 0; i < passes; ++i) {
     pass.input = (passes - i) % 2 == 0 ? output : buffer;
     pass.output = (passes - i) % 2 == 0 ? buffer : output;
-    pass.maps = i + 1 == passes && !pass.store_map.is_identity();
-    pass.group_count = div_up(first.count, 2 * pass.runs.run_length);
+    pass.maps = i + 1 == passes && !sort.store_map.is_identity();
+    pass.group_count = div_up(sort.count, 2 * pass.runs.run_length);
     pass.rows_per_group = div_up(2 * pass.runs.run_length, tuning.kernels.merge_tile_keys(2));
-    launch_small_merge(pass, architecture, stream);
+    launch_small_merge(pass, architecture, sort.stream);
     pass.runs.run_length *= 2;
   }
 }
@@ -102,58 +75,22 @@ void queue_small_sort(BlockSortPass<Key> first, Key* output, Key* buffer, unsign
 template <class Key>
 std::size_t sort_keys_scratch_bytes(std::uint64_t count) {
   require_count(count, kOperation);
-  std::size_t most = 0;
-  for (const TuningRow& row : kTunings) {
-    const KernelTuning tuning = tuning_for<Key>(row.architecture);
-    most = std::max(most, cut_scratch<Key>(nullptr, count, tuning).bytes);
-    const SmallTuning small = small_tuning_for<Key>(row.architecture);
-    if (small_passes_of(count, small) > 0) {
-      most = std::max<std::size_t>(most, round_up(count * sizeof(Key), kScratchAlignment));
-    }
-  }
-  return most;
+  return most_on_any_card([&](unsigned architecture) {
+    const std::size_t bytes =
+        cut_sort_arrays<Key, NoValue>(nullptr, count, tuning_for<Key>(architecture)).bytes;
+    if (small_passes_of(count, small_tuning_for<Key>(architecture)) == 0) return bytes;
+    return std::max<std::size_t>(bytes, round_up(count * sizeof(Key), kScratchAlignment));
+  });
 }
 
 template <class Key>
 void sort_keys(const KeySort<Key>& sort) {
-  const auto& [input, output, count, load_map, store_map, scratch, stream] = sort;
-  if (count == 0) return;
-  require_sort_memory({.input = input,
-                       .output = output,
-                       .bytes = count * sizeof(Key),
-                       .alignment = sizeof(Key),
-                       .scratch = scratch,
-                       .scratch_needed = sort_keys_scratch_bytes<Key>(count)},
-                      kOperation);
-
+  if (sort.count == 0) return;
+  require_sort_memory(sort, sort_keys_scratch_bytes<Key>(sort.count), kOperation);
   const unsigned architecture = current_architecture();
-  BlockSortPass<Key> first;
-  first.input = input;
-  first.count = count;
-  first.load_map = load_map;
-  first.loads_mapped = !load_map.is_identity();
-  first.store_map = store_map;
-  if (count <= small_tuning_for<Key>(architecture).most_sorted_keys) {
-    queue_small_sort(first, output, static_cast<Key*>(scratch.memory), architecture, stream);
-    return;
-  }
-
-  const KernelTuning tuning = tuning_for<Key>(architecture);
-  const SortShape shape = shape_of(count, tuning);
-  const SortArrays<Key> arrays = cut_scratch<Key>(scratch.memory, count, tuning);
-  first.output = shape.fan_ins.size() % 2 == 0 ? output : arrays.buffer;
-  first.samples = arrays.scratch.samples;
-  first.stores_mapped = shape.fan_ins.empty() && !store_map.is_identity();
-  launch_block_sort(first, architecture, stream);
-  Key* from = first.output;
-  Key* to = from == output ? arrays.buffer : output;
-  for (auto& pass : sort_passes(count, shape, tuning, arrays.scratch, store_map)) {
-    pass.input = from;
-    pass.output = to;
-    launch_partition<Key>(pass, architecture, stream);
-    launch_kway_merge(pass, architecture, stream);
-    std::swap(from, to);
-  }
+  const SmallTuning tuning = small_tuning_for<Key>(architecture);
+  if (sort.count <= tuning.most_sorted_keys) return queue_small_sort(sort, tuning, architecture);
+  queue_sort(sort);
 }
 
 template std::size_t sort_keys_scratch_bytes<std::uint32_t>(std::uint64_t);

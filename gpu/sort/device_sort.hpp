@@ -10,6 +10,7 @@
 
 #include "element/key.hpp"
 #include "gpu/cuda/scratch.hpp"
+#include "gpu/merge/element_arrays.hpp"
 
 namespace gsort::gpu {
 
@@ -19,18 +20,20 @@ namespace gsort::gpu {
 template <class Key>
 [[nodiscard]] std::size_t sort_keys_scratch_bytes(std::uint64_t count);
 
-// What sort_keys is given: arrays in device memory; sort_host_array (host_array_sort.hpp): in host
-// memory.
-template <class Key>
-struct KeySort {
-  const Key* input = nullptr;  // count keys
-  Key* output = nullptr;       // count keys; the same array as the input, or apart
+// The arguments of a sort of arrays in device memory; of sort_host_array (host_array_sort.hpp): in
+// host memory.
+template <class Key, class Value = NoValue>
+struct ElementSort {
+  ConstPairs<Key, Value> input{};  // count elements
+  Pairs<Key, Value> output{};      // as many; each array may be that of the input, or apart
   std::uint64_t count = 0;
   KeyMap<Key> load_map{};   // from keys of the input to ordered keys
   KeyMap<Key> store_map{};  // to_raw is applied to ordered keys as they leave
   ScratchMemory scratch{};  // device memory, of the function's .._scratch_bytes(count)
   cudaStream_t stream = nullptr;
 };
+template <class Key>
+using KeySort = ElementSort<Key>;
 
 // Sorts input[0, count) into output, ascending by load_map.to_ordered of the keys; an identity
 // store_map leaves ordered keys. The work is queued on the stream; the call does not wait for the

@@ -48,9 +48,11 @@ template <class Key>
 void require_arguments(const KeySort<Key>& sort, std::size_t needed) {
   const auto& [input, output, count, load_map, store_map, scratch, stream] = sort;
   const std::uint64_t bytes = count * sizeof(Key);
-  require_memory(input, bytes, sizeof(Key), kOperation, "the input");
-  require_memory(output, bytes, sizeof(Key), kOperation, "the output");
-  if (input != output) require_apart(input, bytes, output, bytes, kOperation, "input and output");
+  require_memory(input.keys, bytes, sizeof(Key), kOperation, "the input");
+  require_memory(output.keys, bytes, sizeof(Key), kOperation, "the output");
+  if (input.keys != output.keys) {
+    require_apart(input.keys, bytes, output.keys, bytes, kOperation, "input and output");
+  }
   require_scratch(scratch, needed, kOperation);
 }
 
@@ -80,12 +82,12 @@ void sort_host_array(const KeySort<Key>& sort) {
   const Stream leaves;  // destroyed when its work is done
   const auto copy_out = [&](const Key* sorted, std::uint64_t begin, std::uint64_t end) {
     order_streams(stream, leaves.get(), kOperation);
-    check_cuda(cudaMemcpyAsync(output + begin, sorted + begin, (end - begin) * sizeof(Key),
-                               cudaMemcpyDeviceToHost, leaves.get()),
+    check_cuda(cudaMemcpyAsync(sort.output.keys + begin, sorted + begin,
+                               (end - begin) * sizeof(Key), cudaMemcpyDeviceToHost, leaves.get()),
                CudaCall::kCopy, kOperation);
   };
   try {
-    sort_arriving_keys<Key>({.input = input,
+    sort_arriving_keys<Key>({.input = input.keys,
                              .chunks = chunks,
                              .arrived = arrays.arrived,
                              .merged = arrays.merged,

@@ -14,8 +14,8 @@
 #include "gpu/cuda/architecture.hpp"
 #include "gpu/cuda/programmatic_launch.cuh"
 #include "gpu/cuda/taking_blocks.hpp"
-#include "gpu/merge/block_sum.cuh"
 #include "gpu/merge/block_store.cuh"
+#include "gpu/merge/block_sum.cuh"
 #include "gpu/merge/find_last.hpp"
 #include "gpu/widths/launch.hpp"
 
@@ -204,7 +204,7 @@ void launch_counted_sort(const KeySort<Key>& sort, const NumberCounts& places) {
   const unsigned blocks = taking_blocks(div_up(sort.count, kBlockKeys), kCountThreads);
   launch_kernel(count_numbers_kernel<Key>,
                 {blocks, kCountThreads, kCounterWords<Key> * 4, architecture, stream},
-                "launching count_numbers_kernel", sort.input, sort.count, places.counts);
+                "launching count_numbers_kernel", sort.input.keys, sort.count, places.counts);
   launch_kernel(number_begins_kernel<Key>, {1, kCountThreads, 0, architecture, stream},
                 "launching number_begins_kernel", places.counts, sort.load_map, places.begins);
   constexpr unsigned kTileKeys = kTileBytes / sizeof(Key);
@@ -212,7 +212,7 @@ void launch_counted_sort(const KeySort<Key>& sort, const NumberCounts& places) {
   launch_kernel(write_numbers_kernel<Key>,
                 {static_cast<unsigned>(tiles), kWriteThreads, 0, architecture, stream},
                 "launching write_numbers_kernel", places.begins, sort.count, sort.store_map,
-                sort.output);
+                sort.output.keys);
 }
 
 template void launch_counted_sort(const KeySort<std::uint8_t>&, const NumberCounts&);

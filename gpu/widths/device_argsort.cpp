@@ -2,11 +2,12 @@
 // the numbers are written to the output and sorted there as values; the keys go to scratch memory.
 #include "gpu/widths/device_argsort.hpp"
 
+#include <array>
 #include <limits>
 
 #include "base/error.hpp"
 #include "gpu/cuda/architecture.hpp"
-#include "gpu/cuda/cuda_check.hpp"
+#include "gpu/cuda/call_memory.hpp"
 #include "gpu/distribute/device_pair_distribute.hpp"
 #include "gpu/distribute/distribute_once.hpp"
 #include "gpu/records/launch.hpp"
@@ -51,16 +52,9 @@ void argsort(const KeyArgsort<Key, Index>& sort) {
   const auto& [keys, indices, count, load_map, scratch, stream] = sort;
   if (count == 0) return;
   const std::size_t needed = argsort_scratch_bytes<Key, Index>(count);
-  const std::uint64_t key_bytes = count * sizeof(Key);
-  const std::uint64_t index_bytes = count * sizeof(Index);
-  require_memory(keys, key_bytes, sizeof(Key), kOperation, "the keys");
-  require_memory(indices, index_bytes, sizeof(Index), kOperation, "the indices");
-  require_scratch(scratch, needed, kOperation);
-  require_apart(keys, key_bytes, indices, index_bytes, kOperation, "keys and indices");
-  require_apart(keys, key_bytes, scratch.memory, needed, kOperation, "keys and scratch memory");
-  require_apart(indices, index_bytes, scratch.memory, needed, kOperation,
-                "indices and scratch memory");
-
+  const std::array inputs{extent_of(keys, count, "the keys")};
+  const std::array outputs{extent_of(indices, count, "the indices")};
+  require_call_memory({inputs, outputs, false, scratch, needed, kOperation});
   if constexpr (kAreDistributedOnce<Key, Index>) {
     if (are_distributed_once<Key, Index>(count, {}) &&
         once_fits_block<Key, Index>(count, shared_bytes_of_block())) {

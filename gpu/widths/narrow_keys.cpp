@@ -5,8 +5,9 @@
 #include "base/error.hpp"
 #include "gpu/cuda/call_memory.hpp"
 #include "gpu/merge/device_arrays.hpp"
-#include "gpu/merge/merge_shape.hpp"
+#include "gpu/merge/merge_total.hpp"
 #include "gpu/segmented/pair_batch_memory.hpp"
+#include "gpu/sort/sort_memory.hpp"
 #include "gpu/widths/any_width.hpp"
 #include "gpu/widths/launch.hpp"
 
@@ -73,6 +74,89 @@ std::uint64_t count_of(const ArrayPlaces& arrays) {
   return arrays.offsets != nullptr ? arrays.count : arrays.array_count * arrays.array_keys;
 }
 
+// Sorts words in place of keys: call(places) sorts places.words.
+template <class Key, class Value, class Call>
+void sort_as_words(const ElementSort<Key, Value>& sort, std::size_t call_bytes,
+                   const char* operation, const Call& call) {
+  const auto& [input, output, count, load_map, store_map, scratch, stream] = sort;
+  require_sort_memory(sort, bytes_in_place(count, call_bytes), operation);
+  const WordScratch places(scratch.memory, count, false, call_bytes);
+  launch_widen(input.keys, count, load_map, places.words, stream);
+  call(places);
+  launch_narrow(places.words, count, store_map, output.keys, stream);
+}
+
+template <class Value>
+std::size_t merge_arrays_call_bytes(std::uint64_t total) {
+  if constexpr (kHasValues<Value>) {
+    return gpu::merge_pair_arrays_scratch_bytes<Word, Value>(total);
+  } else {
+    return gpu::merge_arrays_scratch_bytes<Word>(total);
+  }
+}
+
+template <class Key, class Value>
+void merge_arrays_as_words(const ElementArrayMerge<Key, Value>& merge, const char* operation) {
+  const auto& [a, a_count, b, b_count, output, load_map, store_map, scratch, stream] = merge;
+  const std::uint64_t total = total_of(merge, operation);
+  if (total == 0) return;
+  const std::size_t call_bytes = merge_arrays_call_bytes<Value>(total);
+  const auto inputs = both(extents_of(a, a_count, kAnInput), extents_of(b, b_count, kAnInput));
+  const auto outputs = extents_of(output, total);
+  require_call_memory({inputs, outputs, false, scratch, bytes_apart(total, call_bytes), operation});
+  const WordScratch places(scratch.memory, total, true, call_bytes);
+  launch_widen(a.keys, a_count, load_map, places.words, stream);
+  launch_widen(b.keys, b_count, load_map, places.words + a_count, stream);
+  const ElementArrayMerge<Word, Value> words{.a = {places.words, a.values},
+                                             .a_count = a_count,
+                                             .b = {places.words + a_count, b.values},
+                                             .b_count = b_count,
+                                             .output = {places.merged, output.values},
+                                             .scratch = places.for_call,
+                                             .stream = stream};
+  if constexpr (kHasValues<Value>) {
+    gpu::merge_pair_arrays(words);
+  } else {
+    gpu::merge_arrays(words);
+  }
+  launch_narrow(places.merged, total, store_map, output.keys, stream);
+}
+
+template <class Value>
+std::size_t merge_slices_call_bytes(std::uint64_t total, std::uint32_t slice_count) {
+  if constexpr (kHasValues<Value>) {
+    return gpu::merge_pair_slices_scratch_bytes<Word, Value>(total, slice_count);
+  } else {
+    return gpu::merge_slices_scratch_bytes<Word>(total, slice_count);
+  }
+}
+
+template <class Key, class Value>
+void merge_slices_as_words(const ElementSliceMerge<Key, Value>& merge, const char* operation) {
+  const auto& [input, slice_counts, slice_count, output, load_map, store_map, scratch, stream] =
+      merge;
+  const std::uint64_t total = total_of(merge, operation);
+  if (total == 0) return;
+  const std::size_t call_bytes = merge_slices_call_bytes<Value>(total, slice_count);
+  const auto inputs = extents_of(input, total, kInput);
+  const auto outputs = extents_of(output, total);
+  require_call_memory({inputs, outputs, false, scratch, bytes_apart(total, call_bytes), operation});
+  const WordScratch places(scratch.memory, total, true, call_bytes);
+  launch_widen(input.keys, total, load_map, places.words, stream);
+  const ElementSliceMerge<Word, Value> words{.input = {places.words, input.values},
+                                             .slice_counts = slice_counts,
+                                             .slice_count = slice_count,
+                                             .output = {places.merged, output.values},
+                                             .scratch = places.for_call,
+                                             .stream = stream};
+  if constexpr (kHasValues<Value>) {
+    gpu::merge_pair_slices(words);
+  } else {
+    gpu::merge_slices(words);
+  }
+  launch_narrow(places.merged, total, store_map, output.keys, stream);
+}
+
 }  // namespace
 
 template <KeyOfTheseWidths Key>
@@ -86,80 +170,40 @@ std::size_t sort_keys_by_distribution_scratch_bytes(std::uint64_t count) {
 
 template <KeyOfTheseWidths Key>
 void sort_keys_by_distribution(const KeySort<Key>& sort) {
-  const auto& [input, output, count, load_map, store_map, scratch, stream] = sort;
-  if (count == 0) return;
-  const std::array inputs{extent_of(input, count, "the input")};
-  const std::array outputs{extent_of(output, count, "the output")};
-  require_call_memory({inputs, outputs, true, scratch,
-                       narrow::sort_keys_by_distribution_scratch_bytes<Key>(count), kSorting});
-  if (count >= kLeastCountedKeys) {
-    return launch_counted_sort(sort, CountScratch<Key>(scratch.memory).places);
+  if (sort.count == 0) return;
+  if (sort.count >= kLeastCountedKeys) {
+    const std::size_t needed = narrow::sort_keys_by_distribution_scratch_bytes<Key>(sort.count);
+    require_sort_memory(sort, needed, kSorting);
+    return launch_counted_sort(sort, CountScratch<Key>(sort.scratch.memory).places);
   }
-  const std::size_t call_bytes = gpu::sort_keys_by_distribution_scratch_bytes<Word>(count);
-  const WordScratch places(scratch.memory, count, false, call_bytes);
-  launch_widen(input, count, load_map, places.words, stream);
-  gpu::sort_keys_by_distribution<Word>({.input = places.words,
-                                        .output = places.words,
-                                        .count = count,
-                                        .scratch = places.for_call,
-                                        .stream = stream});
-  launch_narrow(places.words, count, store_map, output, stream);
+  const std::size_t call_bytes = gpu::sort_keys_by_distribution_scratch_bytes<Word>(sort.count);
+  sort_as_words(sort, call_bytes, kSorting, [&](const WordScratch& places) {
+    gpu::sort_keys_by_distribution<Word>({.input = places.words,
+                                          .output = places.words,
+                                          .count = sort.count,
+                                          .scratch = places.for_call,
+                                          .stream = sort.stream});
+  });
 }
 
 template <KeyOfTheseWidths Key>
 std::size_t merge_arrays_scratch_bytes(std::uint64_t total) {
-  return bytes_apart(total, gpu::merge_arrays_scratch_bytes<Word>(total));
+  return bytes_apart(total, merge_arrays_call_bytes<NoValue>(total));
 }
 
 template <KeyOfTheseWidths Key>
 void merge_arrays(const ArrayMerge<Key>& merge) {
-  const auto& [a, a_count, b, b_count, output, load_map, store_map, scratch, stream] = merge;
-  const std::array counts{a_count, b_count};
-  const std::uint64_t total = sum_of_slices(counts.data(), 2, kMergingArrays);
-  if (total == 0) return;
-  const std::size_t call_bytes = gpu::merge_arrays_scratch_bytes<Word>(total);
-  const std::array inputs{extent_of(a, a_count, "an input"), extent_of(b, b_count, "an input")};
-  const std::array outputs{extent_of(output, total, "the output")};
-  require_call_memory(
-      {inputs, outputs, false, scratch, bytes_apart(total, call_bytes), kMergingArrays});
-  const WordScratch places(scratch.memory, total, true, call_bytes);
-  launch_widen(a, a_count, load_map, places.words, stream);
-  launch_widen(b, b_count, load_map, places.words + a_count, stream);
-  gpu::merge_arrays<Word>({.a = places.words,
-                           .a_count = a_count,
-                           .b = places.words + a_count,
-                           .b_count = b_count,
-                           .output = places.merged,
-                           .scratch = places.for_call,
-                           .stream = stream});
-  launch_narrow(places.merged, total, store_map, output, stream);
+  merge_arrays_as_words(merge, kMergingArrays);
 }
 
 template <KeyOfTheseWidths Key>
 std::size_t merge_slices_scratch_bytes(std::uint64_t total, std::uint32_t slice_count) {
-  return bytes_apart(total, gpu::merge_slices_scratch_bytes<Word>(total, slice_count));
+  return bytes_apart(total, merge_slices_call_bytes<NoValue>(total, slice_count));
 }
 
 template <KeyOfTheseWidths Key>
 void merge_slices(const SliceMerge<Key>& merge) {
-  const auto& [input, slice_counts, slice_count, output, load_map, store_map, scratch, stream] =
-      merge;
-  require_memory(slice_counts, slice_count, 1, kMerging, "the table of slice counts");
-  const std::uint64_t total = sum_of_slices(slice_counts, slice_count, kMerging);
-  if (total == 0) return;
-  const std::size_t call_bytes = gpu::merge_slices_scratch_bytes<Word>(total, slice_count);
-  const std::array inputs{extent_of(input, total, "the input")};
-  const std::array outputs{extent_of(output, total, "the output")};
-  require_call_memory({inputs, outputs, false, scratch, bytes_apart(total, call_bytes), kMerging});
-  const WordScratch places(scratch.memory, total, true, call_bytes);
-  launch_widen(input, total, load_map, places.words, stream);
-  gpu::merge_slices<Word>({.input = places.words,
-                           .slice_counts = slice_counts,
-                           .slice_count = slice_count,
-                           .output = places.merged,
-                           .scratch = places.for_call,
-                           .stream = stream});
-  launch_narrow(places.merged, total, store_map, output, stream);
+  merge_slices_as_words(merge, kMerging);
 }
 
 template <KeyOfTheseWidths Key>
@@ -174,18 +218,15 @@ void sort_batch(const BatchSort<Key>& sort) {
   const std::size_t call_bytes = gpu::sort_batch_scratch_bytes<Word>(array_count, array_keys);
   const std::uint64_t count = array_count * array_keys;
   if (count == 0) return;
-  const std::array inputs{extent_of(input, count, "the input")};
-  const std::array outputs{extent_of(output, count, "the output")};
-  require_call_memory({inputs, outputs, true, scratch, bytes_in_place(count, call_bytes), kBatch});
-  const WordScratch places(scratch.memory, count, false, call_bytes);
-  launch_widen(input, count, load_map, places.words, stream);
-  gpu::sort_batch<Word>({.input = places.words,
-                         .output = places.words,
-                         .array_count = array_count,
-                         .array_keys = array_keys,
-                         .scratch = places.for_call,
-                         .stream = stream});
-  launch_narrow(places.words, count, store_map, output, stream);
+  const KeySort<Key> all{input, output, count, load_map, store_map, scratch, stream};
+  sort_as_words(all, call_bytes, kBatch, [&](const WordScratch& places) {
+    gpu::sort_batch<Word>({.input = places.words,
+                           .output = places.words,
+                           .array_count = sort.array_count,
+                           .array_keys = sort.array_keys,
+                           .scratch = places.for_call,
+                           .stream = sort.stream});
+  });
 }
 
 template <KeyOfTheseWidths Key>
@@ -204,26 +245,22 @@ void sort_segmented_batch(const SegmentedSort<Key>& sort) {
       gpu::sort_segmented_batch_scratch_bytes<Word>(array_count, count, longest);
   if (count == 0) return;
   if (array_count == 0) throw Error(ErrorKind::kUsage, kSegmented, "keys, but no arrays");
-  const std::array inputs{extent_of(input, count, "the input")};
-  const std::array outputs{extent_of(output, count, "the output")};
-  require_call_memory(
-      {inputs, outputs, true, scratch, bytes_in_place(count, call_bytes), kSegmented});
   const Extent bounds = extent_of(offsets, array_count + 1, "the offsets");
   require_memory(offsets, bounds.bytes, bounds.alignment, kSegmented, bounds.name);
-  require_written_apart(outputs[0], bounds, kSegmented);
+  require_written_apart(extent_of(output, count, "the output"), bounds, kSegmented);
   require_apart(offsets, bounds.bytes, scratch.memory, scratch.bytes, kSegmented,
                 "offsets and scratch memory");
-  const WordScratch places(scratch.memory, count, false, call_bytes);
-  launch_widen(input, count, load_map, places.words, stream);
-  gpu::sort_segmented_batch<Word>({.input = places.words,
-                                   .output = places.words,
-                                   .offsets = offsets,
-                                   .array_count = array_count,
-                                   .count = count,
-                                   .longest = longest,
-                                   .scratch = places.for_call,
-                                   .stream = stream});
-  launch_narrow(places.words, count, store_map, output, stream);
+  const KeySort<Key> all{input, output, count, load_map, store_map, scratch, stream};
+  sort_as_words(all, call_bytes, kSegmented, [&](const WordScratch& places) {
+    gpu::sort_segmented_batch<Word>({.input = places.words,
+                                     .output = places.words,
+                                     .offsets = sort.offsets,
+                                     .array_count = sort.array_count,
+                                     .count = sort.count,
+                                     .longest = sort.longest,
+                                     .scratch = places.for_call,
+                                     .stream = sort.stream});
+  });
 }
 
 template <KeyOfTheseWidths Key, class Value>
@@ -233,87 +270,35 @@ std::size_t sort_pairs_by_distribution_scratch_bytes(std::uint64_t count) {
 
 template <KeyOfTheseWidths Key, class Value>
 void sort_pairs_by_distribution(const PairSort<Key, Value>& sort) {
-  const auto& [input, output, count, load_map, store_map, scratch, stream] = sort;
-  if (count == 0) return;
-  const std::size_t call_bytes = gpu::sort_pairs_scratch_bytes<Word, Value>(count);
-  const std::array inputs{extent_of(input.keys, count, "the input's keys"),
-                          extent_of(input.values, count, "the input's values")};
-  const std::array outputs{extent_of(output.keys, count, "the output's keys"),
-                           extent_of(output.values, count, "the output's values")};
-  require_call_memory(
-      {inputs, outputs, true, scratch, bytes_in_place(count, call_bytes), kSortingPairs});
-  const WordScratch places(scratch.memory, count, false, call_bytes);
-  launch_widen(input.keys, count, load_map, places.words, stream);
-  gpu::sort_pairs<Word, Value>({.input = {places.words, input.values},
-                                .output = {places.words, output.values},
-                                .count = count,
-                                .scratch = places.for_call,
-                                .stream = stream});
-  launch_narrow(places.words, count, store_map, output.keys, stream);
+  if (sort.count == 0) return;
+  const std::size_t call_bytes = gpu::sort_pairs_scratch_bytes<Word, Value>(sort.count);
+  sort_as_words(sort, call_bytes, kSortingPairs, [&](const WordScratch& places) {
+    gpu::sort_pairs<Word, Value>({.input = {places.words, sort.input.values},
+                                  .output = {places.words, sort.output.values},
+                                  .count = sort.count,
+                                  .scratch = places.for_call,
+                                  .stream = sort.stream});
+  });
 }
 
 template <KeyOfTheseWidths Key, class Value>
 std::size_t merge_pair_arrays_scratch_bytes(std::uint64_t total) {
-  return bytes_apart(total, gpu::merge_pair_arrays_scratch_bytes<Word, Value>(total));
+  return bytes_apart(total, merge_arrays_call_bytes<Value>(total));
 }
 
 template <KeyOfTheseWidths Key, class Value>
 void merge_pair_arrays(const PairArrayMerge<Key, Value>& merge) {
-  const auto& [a, a_count, b, b_count, output, load_map, store_map, scratch, stream] = merge;
-  const std::array counts{a_count, b_count};
-  const std::uint64_t total = sum_of_slices(counts.data(), 2, kMergingPairArrays, "pairs");
-  if (total == 0) return;
-  const std::size_t call_bytes = gpu::merge_pair_arrays_scratch_bytes<Word, Value>(total);
-  const std::array inputs{extent_of(a.keys, a_count, "an input's keys"),
-                          extent_of(a.values, a_count, "an input's values"),
-                          extent_of(b.keys, b_count, "an input's keys"),
-                          extent_of(b.values, b_count, "an input's values")};
-  const std::array outputs{extent_of(output.keys, total, "the output's keys"),
-                           extent_of(output.values, total, "the output's values")};
-  require_call_memory(
-      {inputs, outputs, false, scratch, bytes_apart(total, call_bytes), kMergingPairArrays});
-  const WordScratch places(scratch.memory, total, true, call_bytes);
-  launch_widen(a.keys, a_count, load_map, places.words, stream);
-  launch_widen(b.keys, b_count, load_map, places.words + a_count, stream);
-  gpu::merge_pair_arrays<Word, Value>({.a = {places.words, a.values},
-                                       .a_count = a_count,
-                                       .b = {places.words + a_count, b.values},
-                                       .b_count = b_count,
-                                       .output = {places.merged, output.values},
-                                       .scratch = places.for_call,
-                                       .stream = stream});
-  launch_narrow(places.merged, total, store_map, output.keys, stream);
+  merge_arrays_as_words(merge, kMergingPairArrays);
 }
 
 template <KeyOfTheseWidths Key, class Value>
 std::size_t merge_pair_slices_scratch_bytes(std::uint64_t total, std::uint32_t slice_count) {
-  return bytes_apart(total, gpu::merge_pair_slices_scratch_bytes<Word, Value>(total, slice_count));
+  return bytes_apart(total, merge_slices_call_bytes<Value>(total, slice_count));
 }
 
 template <KeyOfTheseWidths Key, class Value>
 void merge_pair_slices(const PairSliceMerge<Key, Value>& merge) {
-  const auto& [input, slice_counts, slice_count, output, load_map, store_map, scratch, stream] =
-      merge;
-  require_memory(slice_counts, slice_count, 1, kMergingPairs, "the table of slice counts");
-  const std::uint64_t total = sum_of_slices(slice_counts, slice_count, kMergingPairs, "pairs");
-  if (total == 0) return;
-  const std::size_t call_bytes =
-      gpu::merge_pair_slices_scratch_bytes<Word, Value>(total, slice_count);
-  const std::array inputs{extent_of(input.keys, total, "the input's keys"),
-                          extent_of(input.values, total, "the input's values")};
-  const std::array outputs{extent_of(output.keys, total, "the output's keys"),
-                           extent_of(output.values, total, "the output's values")};
-  require_call_memory(
-      {inputs, outputs, false, scratch, bytes_apart(total, call_bytes), kMergingPairs});
-  const WordScratch places(scratch.memory, total, true, call_bytes);
-  launch_widen(input.keys, total, load_map, places.words, stream);
-  gpu::merge_pair_slices<Word, Value>({.input = {places.words, input.values},
-                                       .slice_counts = slice_counts,
-                                       .slice_count = slice_count,
-                                       .output = {places.merged, output.values},
-                                       .scratch = places.for_call,
-                                       .stream = stream});
-  launch_narrow(places.merged, total, store_map, output.keys, stream);
+  merge_slices_as_words(merge, kMergingPairs);
 }
 
 template <KeyOfTheseWidths Key, class Index>

@@ -8,8 +8,9 @@
 
 #include "base/error.hpp"
 #include "gpu/cuda/call_memory.hpp"
-#include "gpu/merge/merge_shape.hpp"
+#include "gpu/merge/merge_total.hpp"
 #include "gpu/records/launch.hpp"
+#include "gpu/sort/sort_memory.hpp"
 #include "gpu/widths/any_width.hpp"
 #include "gpu/widths/launch.hpp"
 
@@ -218,15 +219,15 @@ template <KeyOfTheseWidths Key>
 void merge_arrays(const ArrayMerge<Key>& merge) {
   const auto& [a, a_count, b, b_count, output, load_map, store_map, scratch, stream] = merge;
   if (load_map.is_identity()) return gpu::merge_arrays(merge);
-  const std::array counts{a_count, b_count};
-  const std::uint64_t total = sum_of_slices(counts.data(), 2, kMergingArrays);
+  const std::uint64_t total = total_of(merge, kMergingArrays);
   if (total == 0) return;
-  const std::array inputs{extent_of(a, a_count, "an input"), extent_of(b, b_count, "an input")};
-  const std::array outputs{extent_of(output, total, "the output")};
+  const auto inputs = both(extents_of(a, a_count, kAnInput), extents_of(b, b_count, kAnInput));
+  const auto outputs = extents_of(output, total);
   require_call_memory(
       {inputs, outputs, false, scratch, merge_arrays_scratch_bytes<Key>(total), kMergingArrays});
   const CopyScratch places(scratch.memory, total, gpu::merge_arrays_scratch_bytes<Key>(total));
-  launch_gather_wide_keys({a, a_count, b}, kNoOrder, total, {load_map, {}}, places.keys, stream);
+  launch_gather_wide_keys({a.keys, a_count, b.keys}, kNoOrder, total, {load_map, {}}, places.keys,
+                          stream);
   gpu::merge_arrays<Key>({.a = places.keys,
                           .a_count = a_count,
                           .b = places.keys + a_count,
@@ -248,17 +249,16 @@ void merge_slices(const SliceMerge<Key>& merge) {
   const auto& [input, slice_counts, slice_count, output, load_map, store_map, scratch, stream] =
       merge;
   if (load_map.is_identity()) return gpu::merge_slices(merge);
-  require_memory(slice_counts, slice_count, 1, kMerging, "the table of slice counts");
-  const std::uint64_t total = sum_of_slices(slice_counts, slice_count, kMerging);
+  const std::uint64_t total = total_of(merge, kMerging);
   if (total == 0) return;
-  const std::array inputs{extent_of(input, total, "the input")};
-  const std::array outputs{extent_of(output, total, "the output")};
+  const auto inputs = extents_of(input, total, kInput);
+  const auto outputs = extents_of(output, total);
   require_call_memory({inputs, outputs, false, scratch,
                        merge_slices_scratch_bytes<Key>(total, slice_count), kMerging});
   const CopyScratch places(scratch.memory, total,
                            gpu::merge_slices_scratch_bytes<Key>(total, slice_count));
-  launch_gather_wide_keys({input, total, nullptr}, kNoOrder, total, {load_map, {}}, places.keys,
-                          stream);
+  launch_gather_wide_keys({input.keys, total, nullptr}, kNoOrder, total, {load_map, {}},
+                          places.keys, stream);
   gpu::merge_slices<Key>({.input = places.keys,
                           .slice_counts = slice_counts,
                           .slice_count = slice_count,
@@ -321,11 +321,7 @@ template <KeyOfTheseWidths Key, class Value>
 void sort_pairs_by_distribution(const PairSort<Key, Value>& sort) {
   const auto& [input, output, count, load_map, store_map, scratch, stream] = sort;
   if (count == 0) return;
-  const std::array inputs{extent_of(input.keys, count, "the input's keys"),
-                          extent_of(input.values, count, "the input's values")};
-  const std::array outputs{extent_of(output.keys, count, "the output's keys"),
-                           extent_of(output.values, count, "the output's values")};
-  require_call_memory({inputs, outputs, true, scratch, pair_scratch_bytes(count), kSortingPairs});
+  require_sort_memory(sort, pair_scratch_bytes(count), kSortingPairs);
   sort_in_order<Value>({{input.keys, count, nullptr},
                         {input.values, count, nullptr},
                         count,
@@ -343,15 +339,10 @@ std::size_t merge_pair_arrays_scratch_bytes(std::uint64_t total) {
 template <KeyOfTheseWidths Key, class Value>
 void merge_pair_arrays(const PairArrayMerge<Key, Value>& merge) {
   const auto& [a, a_count, b, b_count, output, load_map, store_map, scratch, stream] = merge;
-  const std::array counts{a_count, b_count};
-  const std::uint64_t total = sum_of_slices(counts.data(), 2, kMergingPairArrays, "pairs");
+  const std::uint64_t total = total_of(merge, kMergingPairArrays);
   if (total == 0) return;
-  const std::array inputs{extent_of(a.keys, a_count, "an input's keys"),
-                          extent_of(a.values, a_count, "an input's values"),
-                          extent_of(b.keys, b_count, "an input's keys"),
-                          extent_of(b.values, b_count, "an input's values")};
-  const std::array outputs{extent_of(output.keys, total, "the output's keys"),
-                           extent_of(output.values, total, "the output's values")};
+  const auto inputs = both(extents_of(a, a_count, kAnInput), extents_of(b, b_count, kAnInput));
+  const auto outputs = extents_of(output, total);
   require_call_memory(
       {inputs, outputs, false, scratch, pair_scratch_bytes(total), kMergingPairArrays});
   sort_in_order<Value>({{a.keys, a_count, b.keys},
@@ -372,10 +363,8 @@ template <KeyOfTheseWidths Key, class Value>
 void merge_pair_slices(const PairSliceMerge<Key, Value>& merge) {
   const auto& [input, slice_counts, slice_count, output, load_map, store_map, scratch, stream] =
       merge;
-  require_memory(slice_counts, slice_count, 1, kMergingPairs, "the table of slice counts");
-  const std::uint64_t total = sum_of_slices(slice_counts, slice_count, kMergingPairs, "pairs");
   merge_pair_arrays<Key, Value>({.a = input,
-                                 .a_count = total,
+                                 .a_count = total_of(merge, kMergingPairs),
                                  .output = output,
                                  .load_map = load_map,
                                  .store_map = store_map,
