@@ -58,9 +58,7 @@
 #include "gpu/cuda/architecture.hpp"
 #include "gpu/cuda/cuda_check.hpp"
 #include "gpu/distribute/distribute_once.hpp"
-#include "gpu/distribute/distribute_shape.hpp"
-#include "gpu/distribute/distribution_tables.hpp"
-#include "gpu/distribute/launch.hpp"
+#include "gpu/distribute/distribution_plan.hpp"
 #include "gpu/merge/device_arrays.hpp"
 #include "gpu/merge/device_merge.hpp"
 #include "gpu/sort/sort_memory.hpp"
@@ -116,58 +114,24 @@ struct EarlyScratch {
   }
 };
 
-// All that follows from the count, the choice and the card.
 template <class Key>
-struct DistributionSort {
-  KernelTuning tuning;
-  DistributionShape shape;
-  SortShape passes;
-  DistributionBounds bounds;
-  unsigned most_of_cell;
-
-  DistributionSort(std::uint64_t count, const DistributionChoice& choice, unsigned architecture)
-      : tuning(tuning_for<Key>(architecture)),
-        shape(DistributionShape::of(count, choice)),
-        passes(shape_of(count, tuning)),
-        bounds(DistributionBounds::of(count, shape, packed_tile_keys<Key>(tuning.block_sort_keys()),
-                                      passes, tuning)),
-        most_of_cell(choice.most_of_cell.value_or(kMostOfCell)) {}
-
-  [[nodiscard]] LongNeeds needs(std::uint64_t count) const {
-    return {count, bounds.long_tiles, bounds.rows * (kRowHeader + tuning.max_fan_in)};
-  }
-};
+using KeyPlan = DistributionPlan<Key, NoValue>;
 
 template <class Key>
 struct DistributionScratch {
   ScratchCutter cutter;
-  DistributionCounts* counts;  // from here to `whole` all is cleared before the sort
-  std::uint64_t* first_rooms;
-  BucketPlace* whole;
-  BucketPlace* buckets;
-  LongArray* long_arrays;
-  LongArray* tile_arrays;
+  DistributionLists lists;
   std::size_t before_merges;  // bytes
   LongScratch<Key> merges;
   EarlyScratch<Key> early;
 
-  DistributionScratch(void* scratch, std::uint64_t count, const DistributionSort<Key>& sort)
+  DistributionScratch(void* scratch, std::uint64_t count, const KeyPlan<Key>& plan)
       : cutter(scratch),
-        counts(cutter.take<DistributionCounts>(1)),
-        first_rooms(cutter.take<std::uint64_t>(sort.shape.first_bins())),
-        whole(cutter.take<BucketPlace>(2)),
-        buckets(cutter.take<BucketPlace>(sort.shape.first_bins() + 1)),
-        long_arrays(cutter.take<LongArray>(sort.bounds.long_arrays)),
-        tile_arrays(cutter.take<LongArray>(sort.bounds.tile_arrays)),
+        lists(cutter, plan.shape, plan.bounds),
         before_merges(cutter.used_bytes()),
-        merges(cutter, sort.needs(count), sort.tuning),
-        early(scratch == nullptr ? nullptr : merges.buffer + sort.shape.chunked_keys(), sort.shape,
-              sort.bounds.tile_arrays) {}
-
-  [[nodiscard]] std::size_t cleared_bytes() const {
-    return static_cast<std::size_t>(reinterpret_cast<std::byte*>(whole) -
-                                    reinterpret_cast<std::byte*>(counts));
-  }
+        merges(cutter, plan.needs(count), plan.tuning),
+        early(scratch == nullptr ? nullptr : merges.buffer + plan.shape.chunked_keys(), plan.shape,
+              plan.bounds.tile_arrays) {}
 
   [[nodiscard]] std::size_t bytes(const DistributionShape& shape) const {
     const std::size_t keys = shape.chunked_keys() * sizeof(Key);
@@ -178,7 +142,7 @@ struct DistributionScratch {
 template <class Key>
 DistributionTables<Key> tables_of(const DistributionScratch<Key>& places) {
   const EarlyScratch<Key>& early = places.early;
-  return {early.sample(), early.first, early.second, places.whole};
+  return {early.sample(), early.first, early.second, places.lists.whole};
 }
 
 template <class Key>
@@ -188,18 +152,18 @@ DistributionPass<Key> first_pass(const KeySort<Key>& sort, const DistributionScr
   pass.output = places.merges.buffer;
   pass.maps = EndMaps<Key>::of(sort.load_map, {});
   pass.tables = places.early.first;
-  pass.buckets = places.whole;
+  pass.buckets = places.lists.whole;
   pass.bucket_count = 1;
   pass.tile_count = div_up(sort.count, kFirstDistribution<Key>.tile_keys());
   pass.even_blocks = multiprocessors();
-  pass.taken = &places.counts->taken_jobs[0];
-  pass.rooms = places.first_rooms;
-  pass.counts = places.counts;
+  pass.taken = &places.lists.counts->taken_jobs[0];
+  pass.rooms = places.lists.first_rooms;
+  pass.counts = places.lists.counts;
   return pass;
 }
 
 template <class Key>
-void queue_distributions(const KeySort<Key>& sort, const DistributionSort<Key>& plan,
+void queue_distributions(const KeySort<Key>& sort, const KeyPlan<Key>& plan,
                          const DistributionScratch<Key>& places, unsigned architecture) {
   const EarlyScratch<Key>& early = places.early;
   DistributionPass<Key> first = first_pass(sort, places);
@@ -212,7 +176,7 @@ void queue_distributions(const KeySort<Key>& sort, const DistributionSort<Key>& 
   launch_first_distribution(first, architecture, sort.stream);
   constexpr unsigned kTileKeys = kSecondDistribution<Key>.tile_keys();
   launch_bucket_places<Key>(
-      {first.rooms, false, plan.shape.first_bins(), places.buckets, kTileKeys}, architecture,
+      {first.rooms, false, plan.shape.first_bins(), places.lists.buckets, kTileKeys}, architecture,
       sort.stream);
 
   DistributionPass<Key> second = first;
@@ -220,44 +184,26 @@ void queue_distributions(const KeySort<Key>& sort, const DistributionSort<Key>& 
   second.output = sort.output.keys;
   second.maps = EndMaps<Key>::of({}, sort.store_map);
   second.tables = early.second;
-  second.buckets = places.buckets;
+  second.buckets = places.lists.buckets;
   second.bucket_count = plan.shape.first_bins();
   second.tile_count = div_up(sort.count, kTileKeys) + second.bucket_count;
-  second.taken = &places.counts->taken_jobs[1];
+  second.taken = &places.lists.counts->taken_jobs[1];
   second.rooms = early.second_rooms;
   launch_bin_counts(second, architecture, sort.stream);
-  PackPass<Key> pack;
-  pack.tables = early.second;
-  pack.buckets = places.buckets;
-  pack.bucket_count = second.bucket_count;
-  pack.rooms = early.second_rooms;
-  pack.sort_tile_keys = plan.tuning.block_sort_keys();
-  pack.long_arrays = places.long_arrays;
-  pack.packed_tiles = early.packed_tiles;
-  pack.packed_count = &places.counts->packed_tiles;
-  pack.counts = places.counts;
+  const PackPass<Key> pack =
+      pack_of(second, places.lists, early.packed_tiles, plan.tuning.block_sort_keys());
   launch_pack_bins(pack, architecture, sort.stream);
-  second.taken = &places.counts->taken_jobs[2];
+  second.taken = &places.lists.counts->taken_jobs[2];
   launch_second_distribution(second, architecture, sort.stream);
 }
 
 template <class Key>
-void queue_tiles_and_merges(const KeySort<Key>& sort, const DistributionSort<Key>& plan,
-                            const DistributionScratch<Key>& places, unsigned architecture) {
-  LongSortPass<Key> tiles;
-  tiles.input = sort.output.keys;
-  tiles.after_even_passes = sort.output.keys;
-  tiles.after_odd_passes = places.merges.buffer;
-  tiles.samples = places.merges.samples;
-  tiles.maps = EndMaps<Key>::of({}, sort.store_map);
-  tiles.passes = long_passes_of(plan.passes);
-  tiles.arrays.counts = &places.counts->lists;
-  tiles.arrays.long_arrays = places.long_arrays;
-  tiles.arrays.tile_arrays = places.tile_arrays;
-  tiles.arrays.slots = plan.bounds.slots;
-  tiles.tile_count = plan.bounds.tile_arrays + plan.bounds.long_tiles;
-  const PackedSortPass<Key> pass{tiles, places.early.packed_tiles, places.tile_arrays,
-                                 plan.most_of_cell, places.counts};
+void queue_tiles_and_merges(const KeySort<Key>& sort, const KeyPlan<Key>& plan,
+                            const DistributionScratch<Key>& places, unsigned most_of_cell,
+                            unsigned architecture) {
+  const LongSortPass<Key> tiles = tiles_of(sort, plan, places.lists, places.merges);
+  const PackedSortPass<Key> pass{tiles, places.early.packed_tiles, places.lists.tile_arrays,
+                                 most_of_cell, places.lists.counts};
   launch_cell_sort(pass, architecture, sort.stream);
   launch_packed_sort(pass, architecture, sort.stream);
   LongMergePass<Key> merges;
@@ -270,7 +216,7 @@ template <class Key>
 std::size_t scratch_bytes_of(std::uint64_t count, const DistributionChoice& choice) {
   if (!are_distributed_twice<Key>(count, choice)) return 0;
   return most_on_any_card([&](unsigned architecture) {
-    const DistributionSort<Key> plan(count, choice, architecture);
+    const KeyPlan<Key> plan(count, choice, architecture);
     return DistributionScratch<Key>(nullptr, count, plan).bytes(plan.shape);
   });
 }
@@ -319,7 +265,7 @@ struct Pieces {
   [[nodiscard]] std::size_t merge_bytes() const {
     return merge_slices_scratch_bytes<Key>(keys(), static_cast<std::uint32_t>(count));
   }
-  // Of all pieces and their merge.
+  // Scratch memory of all pieces and their merge.
   [[nodiscard]] std::size_t scratch_bytes() const {
     if (count == 0) return 0;
     return std::max((count - 1) * length * sizeof(Key) + needed(length),
@@ -389,10 +335,9 @@ void sort_keys_by_distribution(const KeySort<Key>& sort, const DistributionChoic
   if (pieces.count > 0) return sort_pieces(sort, pieces);
   if (once) return sort_once(sort, choice);
   const unsigned architecture = current_architecture();
-  const DistributionSort<Key> plan(sort.count, choice, architecture);
+  const KeyPlan<Key> plan(sort.count, choice, architecture);
   const DistributionScratch<Key> places(sort.scratch.memory, sort.count, plan);
-  check_cuda(cudaMemsetAsync(places.counts, 0, places.cleared_bytes(), sort.stream),
-             CudaCall::kMemory, "clearing the counts of a distribution");
+  places.lists.clear(sort.stream);
   // The array that is not used yet is the scratch memory of the sample's sort.
   queue_tables<Key, Key>({.input = sort.input.keys,
                           .count = sort.count,
@@ -401,7 +346,8 @@ void sort_keys_by_distribution(const KeySort<Key>& sort, const DistributionChoic
                           .tile_keys = kFirstDistribution<Key>.tile_keys()},
                          plan.shape, choice, tables_of(places), architecture, sort.stream);
   queue_distributions(sort, plan, places, architecture);
-  queue_tiles_and_merges(sort, plan, places, architecture);
+  queue_tiles_and_merges(sort, plan, places, choice.most_of_cell.value_or(kMostOfCell),
+                         architecture);
 }
 
 template std::size_t sort_keys_by_distribution_scratch_bytes<std::uint32_t>(

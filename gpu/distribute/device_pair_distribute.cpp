@@ -31,9 +31,7 @@
 #include "gpu/cuda/architecture.hpp"
 #include "gpu/cuda/cuda_check.hpp"
 #include "gpu/distribute/distribute_once.hpp"
-#include "gpu/distribute/distribute_shape.hpp"
-#include "gpu/distribute/distribution_tables.hpp"
-#include "gpu/distribute/launch.hpp"
+#include "gpu/distribute/distribution_plan.hpp"
 #include "gpu/distribute/tile_jobs.hpp"
 #include "gpu/merge/device_arrays.hpp"
 #include "gpu/sort/sort_memory.hpp"
@@ -65,44 +63,29 @@ bool are_distributed(std::uint64_t count, const DistributionChoice& choice) {
              .suits(count, choice.least_keys.value_or(kLeastDistributedPairs<Key>));
 }
 
-// All that follows from the count, the choice and the card.
 template <class Key, class Value>
-struct PairDistributionSort {
+struct PairPlan : DistributionPlan<Key, Value> {
   static constexpr DistributionTuning kTuning = kPairDistribution<Key, Value>;
 
-  KernelTuning tuning;
-  DistributionShape shape;
-  SortShape passes;
-  DistributionBounds bounds;
+  using DistributionPlan<Key, Value>::DistributionPlan;
 
-  PairDistributionSort(std::uint64_t count, const DistributionChoice& choice, unsigned architecture)
-      : tuning(tuning_for<PairOf<Key, Value>>(architecture)),
-        shape(DistributionShape::of_pairs(count, tuning.block_sort_keys(), choice)),
-        passes(shape_of(count, tuning)),
-        bounds(DistributionBounds::of(count, shape, packed_tile_keys<Key>(tuning.block_sort_keys()),
-                                      passes, tuning)) {}
-
-  [[nodiscard]] LongNeeds needs(std::uint64_t count) const {
-    return {count, bounds.long_tiles, bounds.rows * (kRowHeader + tuning.max_fan_in)};
-  }
   [[nodiscard]] std::uint64_t tiles(std::uint64_t count, std::uint64_t buckets) const {
     return div_up(count, kTuning.tile_keys()) + (buckets > 1 ? buckets : 0);
   }
-  // What both distributions need; the second one has no fewer.
+  // The numbers of pieces that both distributions need; the second one has no fewer.
   [[nodiscard]] std::uint64_t piece_numbers(std::uint64_t count) const {
-    const std::uint64_t buckets = shape.first_bins();
+    const std::uint64_t buckets = this->shape.first_bins();
     const std::uint64_t pieces = TileJobs::most(tiles(count, buckets)) + buckets;
-    return pieces << std::max(shape.first_bits, shape.second_bits);
+    return pieces << std::max(this->shape.first_bits, this->shape.second_bits);
   }
 };
 
-// What the distributions need; the merge passes have samples and cuts there later.
+// Memory for the distributions; the merge passes have samples and cuts there later.
 template <class Key>
 struct EarlyPairScratch {
   Key* sample;
   BinTables<Key> first;
   BinTables<Key> second;
-  std::uint64_t* first_rooms;
   std::uint64_t* second_rooms;
   std::uint64_t* pieces;
   LongArray* packed_tiles;  // read by the cell sort, before there are samples and cuts
@@ -113,44 +96,29 @@ struct EarlyPairScratch {
       : sample(cutter.take<Key>(shape.sample_keys())),
         first(take_tables<Key>(cutter, 1, shape.first_bits)),
         second(take_tables<Key>(cutter, shape.first_bins(), shape.second_bits)),
-        first_rooms(cutter.take<std::uint64_t>(shape.first_bins())),
         second_rooms(cutter.take<std::uint64_t>(shape.last_bins())),
         pieces(cutter.take<std::uint64_t>(numbers)),
         packed_tiles(cutter.take<LongArray>(tiles)),
         bytes(cutter.used_bytes()) {}
-
-  [[nodiscard]] static std::uint64_t room_bytes(const DistributionShape& shape) {
-    return round_up(shape.first_bins() * sizeof(std::uint64_t), kScratchAlignment) +
-           shape.last_bins() * sizeof(std::uint64_t);
-  }
 };
 
 template <class Key, class Value>
 struct PairDistributionScratch {
   ScratchCutter cutter;
-  DistributionCounts* counts;
-  BucketPlace* whole;
-  BucketPlace* buckets;
-  LongArray* long_arrays;
-  LongArray* tile_arrays;
+  DistributionLists lists;
   Value* values;             // the second buffer
   std::size_t before_early;  // bytes
   LongScratch<Key> merges;
   EarlyPairScratch<Key> early;
 
-  PairDistributionScratch(void* scratch, std::uint64_t count,
-                          const PairDistributionSort<Key, Value>& sort)
+  PairDistributionScratch(void* scratch, std::uint64_t count, const PairPlan<Key, Value>& plan)
       : cutter(scratch),
-        counts(cutter.take<DistributionCounts>(1)),
-        whole(cutter.take<BucketPlace>(2)),
-        buckets(cutter.take<BucketPlace>(sort.shape.first_bins() + 1)),
-        long_arrays(cutter.take<LongArray>(sort.bounds.long_arrays)),
-        tile_arrays(cutter.take<LongArray>(sort.bounds.tile_arrays)),
+        lists(cutter, plan.shape, plan.bounds),
         values(cutter.take<Value>(count)),
         before_early(cutter.used_bytes() + round_up(count * sizeof(Key), kScratchAlignment)),
-        merges(cutter, sort.needs(count), sort.tuning),
-        early(ScratchCutter(merges.samples), sort.shape, sort.piece_numbers(count),
-              sort.bounds.tile_arrays) {}
+        merges(cutter, plan.needs(count), plan.tuning),
+        early(ScratchCutter(merges.samples), plan.shape, plan.piece_numbers(count),
+              plan.bounds.tile_arrays) {}
 
   [[nodiscard]] std::size_t bytes() const {
     return std::max(cutter.used_bytes(), before_early + early.bytes);
@@ -172,87 +140,55 @@ PairDistributionPass<Key, Value> pass_of(ConstPairs<Key, Value> from, Pairs<Key,
 }
 
 template <class Key, class Value>
-void queue_first_distribution(const PairSort<Key, Value>& sort,
-                              const PairDistributionSort<Key, Value>& plan,
+void queue_first_distribution(const PairSort<Key, Value>& sort, const PairPlan<Key, Value>& plan,
                               const PairDistributionScratch<Key, Value>& places,
                               unsigned architecture) {
   auto pass = pass_of<Key, Value>(sort.input, {places.merges.buffer, places.values}, places);
   pass.keys.maps = EndMaps<Key>::of(sort.load_map, {});
   pass.keys.tables = places.early.first;
-  pass.keys.buckets = places.whole;
+  pass.keys.buckets = places.lists.whole;
   pass.keys.bucket_count = 1;
   pass.keys.tile_count = plan.tiles(sort.count, 1);
-  pass.keys.rooms = places.early.first_rooms;
-  pass.bin_places = places.buckets;
-  pass.keys.taken = &places.counts->taken_jobs[0];
+  pass.keys.rooms = places.lists.first_rooms;
+  pass.bin_places = places.lists.buckets;
+  pass.keys.taken = &places.lists.counts->taken_jobs[0];
   launch_pair_counts(pass, architecture, sort.stream);
-  launch_bucket_places<Key>(
-      {pass.keys.rooms, false, plan.shape.first_bins(), places.buckets, plan.kTuning.tile_keys()},
-      architecture, sort.stream);
-  pass.keys.taken = &places.counts->taken_jobs[1];
+  launch_bucket_places<Key>({pass.keys.rooms, false, plan.shape.first_bins(), places.lists.buckets,
+                             plan.kTuning.tile_keys()},
+                            architecture, sort.stream);
+  pass.keys.taken = &places.lists.counts->taken_jobs[1];
   launch_pair_distribution(pass, architecture, sort.stream);
 }
 
 template <class Key, class Value>
-void queue_second_distribution(const PairSort<Key, Value>& sort,
-                               const PairDistributionSort<Key, Value>& plan,
+void queue_second_distribution(const PairSort<Key, Value>& sort, const PairPlan<Key, Value>& plan,
                                const PairDistributionScratch<Key, Value>& places,
                                unsigned architecture) {
   auto pass = pass_of<Key, Value>({places.merges.buffer, places.values}, sort.output, places);
   pass.keys.maps = EndMaps<Key>::of({}, sort.store_map);
   pass.keys.tables = places.early.second;
-  pass.keys.buckets = places.buckets;
+  pass.keys.buckets = places.lists.buckets;
   pass.keys.bucket_count = plan.shape.first_bins();
   pass.keys.tile_count = plan.tiles(sort.count, pass.keys.bucket_count);
   pass.keys.rooms = places.early.second_rooms;
-  pass.keys.taken = &places.counts->taken_jobs[2];
+  pass.keys.taken = &places.lists.counts->taken_jobs[2];
   launch_pair_counts(pass, architecture, sort.stream);
-  PackPass<Key> pack;
-  pack.tables = pass.keys.tables;
-  pack.buckets = pass.keys.buckets;
-  pack.bucket_count = pass.keys.bucket_count;
-  pack.rooms = pass.keys.rooms;
-  pack.sort_tile_keys = plan.tuning.block_sort_keys();
-  pack.long_arrays = places.long_arrays;
-  pack.packed_tiles = places.early.packed_tiles;
-  pack.packed_count = &places.counts->packed_tiles;
-  pack.counts = places.counts;
+  const PackPass<Key> pack =
+      pack_of(pass.keys, places.lists, places.early.packed_tiles, plan.tuning.block_sort_keys());
   launch_pack_bins(pack, architecture, sort.stream);
-  pass.keys.taken = &places.counts->taken_jobs[3];
+  pass.keys.taken = &places.lists.counts->taken_jobs[3];
   launch_pair_distribution(pass, architecture, sort.stream);
 }
 
-// The block sort's tiles of the distributed pairs.
 template <class Key, class Value>
-PairLongSortPass<Key, Value> tiles_of(const PairSort<Key, Value>& sort,
-                                      const PairDistributionSort<Key, Value>& plan,
-                                      const PairDistributionScratch<Key, Value>& places) {
-  PairLongSortPass<Key, Value> tiles;
-  tiles.keys.input = sort.output.keys;
-  tiles.keys.after_even_passes = sort.output.keys;
-  tiles.keys.after_odd_passes = places.merges.buffer;
-  tiles.keys.samples = places.merges.samples;
-  tiles.keys.maps = EndMaps<Key>::of({}, sort.store_map);
-  tiles.keys.passes = long_passes_of(plan.passes);
-  tiles.keys.arrays.counts = &places.counts->lists;
-  tiles.keys.arrays.long_arrays = places.long_arrays;
-  tiles.keys.arrays.tile_arrays = places.tile_arrays;
-  tiles.keys.arrays.slots = plan.bounds.slots;
-  tiles.keys.tile_count = plan.bounds.tile_arrays + plan.bounds.long_tiles;
-  tiles.values_in = sort.output.values;
-  tiles.values_after_even_passes = sort.output.values;
-  tiles.values_after_odd_passes = places.values;
-  return tiles;
-}
-
-template <class Key, class Value>
-void queue_tiles_and_merges(const PairSort<Key, Value>& sort,
-                            const PairDistributionSort<Key, Value>& plan,
+void queue_tiles_and_merges(const PairSort<Key, Value>& sort, const PairPlan<Key, Value>& plan,
                             const PairDistributionScratch<Key, Value>& places,
                             unsigned architecture) {
-  const auto tiles = tiles_of(sort, plan, places);
-  const PackedPairSortPass<Key, Value> pass{tiles, places.early.packed_tiles, places.tile_arrays,
-                                            places.counts};
+  const PairLongSortPass<Key, Value> tiles{
+      tiles_of<Key, Value>(sort, plan, places.lists, places.merges), sort.output.values,
+      sort.output.values, places.values};
+  const PackedPairSortPass<Key, Value> pass{tiles, places.early.packed_tiles,
+                                            places.lists.tile_arrays, places.lists.counts};
   launch_cell_pair_sort(pass, architecture, sort.stream);
   launch_packed_pair_sort(pass, architecture, sort.stream);
   LongMergePass<Key> merges;
@@ -269,24 +205,23 @@ void queue_tiles_and_merges(const PairSort<Key, Value>& sort,
   for_each_long_pass(merges, tiles.keys, places.merges, rows_of_pass, queue_pass);
 }
 
-// Of a distribution, on any architecture; 0 if there is none.
+// The scratch memory of a distribution, on any architecture; 0 if there is none.
 template <class Key, class Value>
 std::size_t scratch_bytes_of(std::uint64_t count, const DistributionChoice& choice) {
   if (!are_distributed<Key, Value>(count, choice)) return 0;
   return most_on_any_card([&](unsigned architecture) {
-    const PairDistributionSort<Key, Value> plan(count, choice, architecture);
+    const PairPlan<Key, Value> plan(count, choice, architecture);
     return PairDistributionScratch<Key, Value>(nullptr, count, plan).bytes();
   });
 }
 
 template <class Key, class Value>
 void queue_distribution(const PairSort<Key, Value>& sort, const DistributionChoice& choice,
-                        const PairDistributionSort<Key, Value>& plan, unsigned architecture) {
+                        const PairPlan<Key, Value>& plan, unsigned architecture) {
   const PairDistributionScratch<Key, Value> places(sort.scratch.memory, sort.count, plan);
-  check_cuda(cudaMemsetAsync(places.counts, 0, sizeof(DistributionCounts), sort.stream),
-             CudaCall::kMemory, "clearing the counts of a distribution");
-  check_cuda(cudaMemsetAsync(places.early.first_rooms, 0,
-                             EarlyPairScratch<Key>::room_bytes(plan.shape), sort.stream),
+  places.lists.clear(sort.stream);
+  check_cuda(cudaMemsetAsync(places.early.second_rooms, 0,
+                             plan.shape.last_bins() * sizeof(std::uint64_t), sort.stream),
              CudaCall::kMemory, "clearing the bins of a distribution");
   const EarlyPairScratch<Key>& early = places.early;
   // The array that is not used yet is the scratch memory of the sample's sort.
@@ -296,8 +231,8 @@ void queue_distribution(const PairSort<Key, Value>& sort, const DistributionChoi
                           .scratch = {places.merges.buffer, sort.count * sizeof(Key)},
                           .tile_keys = plan.kTuning.tile_keys()},
                          plan.shape, choice,
-                         {early.sample, early.first, early.second, places.whole}, architecture,
-                         sort.stream);
+                         {early.sample, early.first, early.second, places.lists.whole},
+                         architecture, sort.stream);
   queue_first_distribution(sort, plan, places, architecture);
   queue_second_distribution(sort, plan, places, architecture);
   queue_tiles_and_merges(sort, plan, places, architecture);
@@ -308,7 +243,7 @@ void queue_distribution(const PairSort<Key, Value>& sort, const DistributionChoi
 template <class Key, class Value>
 std::size_t sort_pairs_by_distribution_scratch_bytes(std::uint64_t count,
                                                      const DistributionChoice& choice) {
-  // Of a power of two more is needed than of one pair more, which is distributed in another shape.
+  // A power of two needs more than one pair more does, which is distributed in another shape.
   const std::uint64_t power = std::min(std::bit_floor(count), most_distributed<Key>(choice));
   std::size_t once = 0;
   if constexpr (kAreDistributedOnce<Key, Value>) {
@@ -338,7 +273,7 @@ void sort_pairs_by_distribution(const PairSort<Key, Value>& sort,
   }
   const unsigned architecture = current_architecture();
   if (!pairs_fit_block<Key, Value>(shared_bytes_of_block())) return sort_pairs(sort);
-  const PairDistributionSort<Key, Value> plan(sort.count, choice, architecture);
+  const PairPlan<Key, Value> plan(sort.count, choice, architecture);
   // On cards with smaller tiles the limit is lower: bins longer than half a tile are mostly merged.
   const std::uint64_t most = plan.shape.last_bins() * (plan.tuning.block_sort_keys() / 2);
   if (sizeof(Key) == 4 && !choice.least_keys && sort.count > most) return sort_pairs(sort);

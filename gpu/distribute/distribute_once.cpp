@@ -28,7 +28,7 @@
 #include "gpu/cuda/architecture.hpp"
 #include "gpu/cuda/cuda_check.hpp"
 #include "gpu/distribute/distribute_shape.hpp"
-#include "gpu/distribute/distribution_tables.hpp"
+#include "gpu/distribute/distribution_plan.hpp"
 #include "gpu/distribute/launch.hpp"
 
 namespace gsort::gpu {
