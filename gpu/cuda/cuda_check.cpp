@@ -149,14 +149,4 @@ void require_scratch(const ScratchMemory& scratch, std::size_t need_bytes,
   require_memory(scratch.memory, need_bytes, kScratchAlignment, operation, "the scratch memory");
 }
 
-void require_sort_memory(const SortMemory& memory, std::string_view operation) {
-  const auto& [input, output, bytes, alignment, scratch, needed] = memory;
-  require_memory(input, bytes, alignment, operation, "the input");
-  require_memory(output, bytes, alignment, operation, "the output");
-  if (input != output) require_apart(input, bytes, output, bytes, operation, "input and output");
-  require_scratch(scratch, needed, operation);
-  require_apart(input, bytes, scratch.memory, needed, operation, "input and scratch memory");
-  require_apart(output, bytes, scratch.memory, needed, operation, "output and scratch memory");
-}
-
 }  // namespace gsort::gpu

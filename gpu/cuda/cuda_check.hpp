@@ -1,6 +1,6 @@
-// What gsort asks of CUDA goes through a check in this file, in every build, but for what
-// destructors call, the search for devices, and what is asked while an error is told: a failure
-// there is no error, or can be nothing more. A failure becomes an Error that names the operation; a
+// Every build checks gsort's calls of CUDA by this file, except those of destructors, of the search
+// for devices, and those made while an error is reported: a failure there is no error, or cannot
+// be reported. A failure becomes an Error that names the operation; a
 // sticky error names the operation that met it first. Tests make the Nth call of a kind fail, to
 // see what the callers do then.
 #pragma once
@@ -36,7 +36,7 @@ void check_cuda(cudaError_t result, CudaCall kind, std::string_view operation);
 // For errors: device `ordinal` is called so. Thread-safe.
 void remember_device_name(int ordinal, std::string_view name);
 
-// "on device 1 (NVIDIA H100)", as the path of an Error, or without the name if nobody has told it;
+// "on device 1 (NVIDIA H100)", as the path of an Error, or without the name if it is not known;
 // "on the GPU" where there is no ordinal.
 [[nodiscard]] std::string device_words(std::optional<int> ordinal);
 
@@ -54,7 +54,7 @@ template <class Call>
   return planned != cudaSuccess ? planned : call();
 }
 
-// What is to go wrong, for tests.
+// A planned failure, for tests.
 struct CudaFault {
   CudaCall call = CudaCall::kQuery;
   std::uint64_t nth = 1;  // the first checked call of that kind to fail, counted from 1
@@ -77,17 +77,5 @@ void require_apart(const void* a, std::uint64_t a_bytes, const void* b, std::uin
                    std::string_view operation, std::string_view names);
 void require_scratch(const ScratchMemory& scratch, std::size_t need_bytes,
                      std::string_view operation);
-
-// The same for a call that reads `bytes` of input and writes as many of output, in place or apart,
-// with scratch memory apart from both.
-struct SortMemory {
-  const void* input = nullptr;
-  const void* output = nullptr;
-  std::uint64_t bytes = 0;
-  std::size_t alignment = 1;
-  ScratchMemory scratch;
-  std::size_t scratch_needed = 0;  // bytes
-};
-void require_sort_memory(const SortMemory& memory, std::string_view operation);
 
 }  // namespace gsort::gpu

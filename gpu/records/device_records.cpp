@@ -1,11 +1,12 @@
 #include "gpu/records/device_records.hpp"
 
 #include <algorithm>
+#include <array>
 
 #include <fmt/format.h>
 
 #include "base/error.hpp"
-#include "gpu/cuda/cuda_check.hpp"
+#include "gpu/cuda/call_memory.hpp"
 #include "gpu/merge/device_arrays.hpp"
 #include "gpu/records/device_pairs.hpp"
 #include "gpu/records/launch.hpp"
@@ -39,12 +40,9 @@ void require_sound(const RecordOrder& order, const std::byte* input, const std::
                    std::uint64_t count, const ScratchMemory& scratch) {
   const std::size_t needed = sort_records_scratch_bytes(count);
   const std::uint64_t bytes = count * order.record_bytes();
-  require_memory(input, bytes, 1, kOperation, "the input");
-  require_memory(output, bytes, 1, kOperation, "the output");
-  require_scratch(scratch, needed, kOperation);
-  require_apart(input, bytes, output, bytes, kOperation, "input and output");
-  require_apart(input, bytes, scratch.memory, needed, kOperation, "input and scratch memory");
-  require_apart(output, bytes, scratch.memory, needed, kOperation, "output and scratch memory");
+  const std::array inputs{extent_of(input, bytes, "the input")};
+  const std::array outputs{extent_of(output, bytes, "the output")};
+  require_call_memory({inputs, outputs, false, scratch, needed, kOperation});
 }
 
 }  // namespace

@@ -1,14 +1,15 @@
-// What sorts over several devices require of their callers' memory. Throws: Error(kUsage).
+// Checks of callers' memory for sorts over several devices. Throws: Error(kUsage).
 #pragma once
 
 #include <algorithm>
+#include <array>
 #include <cstddef>
 #include <cstdint>
 #include <vector>
 
 #include "base/bytes.hpp"
 #include "base/error.hpp"
-#include "gpu/cuda/cuda_check.hpp"
+#include "gpu/cuda/call_memory.hpp"
 #include "gpu/cuda/scratch.hpp"
 #include "gpu/shares/host_shares.hpp"
 #include "gpu/shares/share_elements.hpp"
@@ -54,32 +55,19 @@ class MemoryOfCall {
   std::vector<ConstByteSpan> arrays_;
 };
 
-template <class T>
-void require_input_and_output(const T* input, const T* output, std::uint64_t count,
-                              const char* operation) {
-  const std::uint64_t bytes = count * sizeof(T);
-  require_memory(input, bytes, sizeof(T), operation, "the input");
-  require_memory(output, bytes, sizeof(T), operation, "the output");
-  if (input == output) return;
-  require_apart(input, bytes, output, bytes, operation, "input and output");
-}
-
+// Either array of the output may be that of the input.
 template <class Key, class Value>
 void require_host_arrays(const HostPairSort<Key, Value>& host, const char* operation) {
-  const Key* const keys_out = host.takes_numbers ? host.input.keys : host.output.keys;
-  require_input_and_output<Key>(host.input.keys, keys_out, host.count, operation);
   if constexpr (kHasValues<Value>) {
-    const Value* const values_out = host.output.values;
-    const Value* const values_in = host.takes_numbers ? values_out : host.input.values;
-    require_input_and_output<Value>(values_in, values_out, host.count, operation);
-    const auto require_apart_from = [&](const Key* keys, const Value* values, const char* names) {
-      require_apart(keys, host.count * sizeof(Key), values, host.count * sizeof(Value), operation,
-                    names);
-    };
-    require_apart_from(host.input.keys, values_out, "the input's keys and the output's values");
-    require_apart_from(keys_out, values_in, "the output's keys and the input's values");
-    require_apart_from(keys_out, values_out, "the output's keys and values");
+    if (host.takes_numbers) {
+      const std::array inputs{extent_of(host.input.keys, host.count, kInput.keys)};
+      const std::array outputs{extent_of(host.output.values, host.count, kOutput.values)};
+      return require_call_memory({inputs, outputs, false, {}, 0, operation});
+    }
   }
+  const auto inputs = extents_of(host.input, host.count, kInput);
+  const auto outputs = extents_of(host.output, host.count);
+  require_call_memory({inputs, outputs, true, {}, 0, operation});
 }
 
 }  // namespace gsort::gpu

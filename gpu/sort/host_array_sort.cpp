@@ -14,6 +14,7 @@
 #include "gpu/merge/device_arrays.hpp"
 #include "gpu/sort/arriving_keys.hpp"
 #include "gpu/sort/device_sort.hpp"
+#include "gpu/sort/sort_memory.hpp"
 
 namespace gsort::gpu {
 namespace {
@@ -44,18 +45,6 @@ HostSortArrays<Key> cut_scratch(void* scratch, const std::vector<std::uint64_t>&
   return arrays;
 }
 
-template <class Key>
-void require_arguments(const KeySort<Key>& sort, std::size_t needed) {
-  const auto& [input, output, count, load_map, store_map, scratch, stream] = sort;
-  const std::uint64_t bytes = count * sizeof(Key);
-  require_memory(input.keys, bytes, sizeof(Key), kOperation, "the input");
-  require_memory(output.keys, bytes, sizeof(Key), kOperation, "the output");
-  if (input.keys != output.keys) {
-    require_apart(input.keys, bytes, output.keys, bytes, kOperation, "input and output");
-  }
-  require_scratch(scratch, needed, kOperation);
-}
-
 }  // namespace
 
 template <class Key>
@@ -78,7 +67,7 @@ void sort_host_array(const KeySort<Key>& sort) {
   require_count(count, kOperation);
   const std::vector<std::uint64_t> chunks = arriving_chunks(count);
   const HostSortArrays<Key> arrays = cut_scratch<Key>(scratch.memory, chunks, count);
-  require_arguments(sort, arrays.bytes);
+  require_sort_memory(sort, arrays.bytes, kOperation);
   const Stream leaves;  // destroyed when its work is done
   const auto copy_out = [&](const Key* sorted, std::uint64_t begin, std::uint64_t end) {
     order_streams(stream, leaves.get(), kOperation);
@@ -98,7 +87,7 @@ void sort_host_array(const KeySort<Key>& sort) {
                             std::max(count / kLeavingPieces, kLeastArrivingKeys), copy_out);
     order_streams(leaves.get(), stream, kOperation);
   } catch (...) {
-    // Nobody else can wait for a copy that `stream` does not wait for.
+    // No other code can wait for a copy that `stream` does not wait for.
     static_cast<void>(cudaStreamSynchronize(leaves.get()));
     throw;
   }
