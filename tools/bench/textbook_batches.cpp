@@ -10,8 +10,8 @@
 #include "bench/textbook_tables.hpp"
 #include "bench/titles.hpp"
 #include "gpu/segmented/device_batch.hpp"
-#include "gpu/textbook/batch_sorts.hpp"
-#include "gpu/textbook/sample_sort.hpp"
+#include "bench/textbook/batch_sorts.hpp"
+#include "bench/textbook/sample_sort.hpp"
 
 namespace gsort::bench {
 namespace {

@@ -7,8 +7,8 @@
 #include "bench/textbook_tables.hpp"
 #include "bench/titles.hpp"
 #include "gpu/merge/device_merge.hpp"
-#include "gpu/textbook/merges.hpp"
-#include "gpu/textbook/sequential_merge.hpp"
+#include "bench/textbook/merges.hpp"
+#include "bench/textbook/sequential_merge.hpp"
 
 namespace gsort::bench {
 namespace {

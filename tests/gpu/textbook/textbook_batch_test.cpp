@@ -7,7 +7,7 @@
 #include "base/error.hpp"
 #include "gpu/device_memory.hpp"
 #include "gpu/distributions.hpp"
-#include "gpu/textbook/batch_sorts.hpp"
+#include "bench/textbook/batch_sorts.hpp"
 
 namespace gsort::textbook {
 namespace {

@@ -7,8 +7,8 @@
 #include <vector>
 
 #include "gpu/device_memory.hpp"
-#include "gpu/textbook/batch_sorts.hpp"
-#include "gpu/textbook/merges.hpp"
+#include "bench/textbook/batch_sorts.hpp"
+#include "bench/textbook/merges.hpp"
 
 namespace gsort::textbook {
 namespace {

@@ -6,7 +6,7 @@
 
 #include "gpu/device_memory.hpp"
 #include "gpu/distributions.hpp"
-#include "gpu/textbook/merges.hpp"
+#include "bench/textbook/merges.hpp"
 
 namespace gsort::textbook {
 namespace {

@@ -7,10 +7,10 @@
 // Bytes: 2 * sizeof(Key) an element, coalesced; all levels stay in shared memory.
 #include <cstdint>
 
-#include "gpu/textbook/launch.hpp"
-#include "gpu/textbook/path_step.hpp"
-#include "gpu/textbook/run_pair.hpp"
-#include "gpu/textbook/section_shape.hpp"
+#include "bench/textbook/launch.hpp"
+#include "bench/textbook/path_step.hpp"
+#include "bench/textbook/run_pair.hpp"
+#include "bench/textbook/section_shape.hpp"
 
 namespace gsort::textbook {
 namespace {

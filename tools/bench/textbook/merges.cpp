@@ -1,5 +1,5 @@
 // See merges.hpp.
-#include "gpu/textbook/merges.hpp"
+#include "bench/textbook/merges.hpp"
 
 #include <array>
 

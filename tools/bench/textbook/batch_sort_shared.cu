@@ -24,9 +24,9 @@
 // Source. As batch_sort_global.cu; the block-wide sort in shared memory is the first phase of N.
 // Satish, M. Harris, M. Garland, "Designing efficient sorting algorithms for manycore GPUs",
 // IPDPS 2009, doi:10.1109/IPDPS.2009.5161005.
-#include "gpu/textbook/batch_sorts.hpp"
-#include "gpu/textbook/launch.hpp"
-#include "gpu/textbook/section_shape.hpp"
+#include "bench/textbook/batch_sorts.hpp"
+#include "bench/textbook/launch.hpp"
+#include "bench/textbook/section_shape.hpp"
 
 namespace gsort::textbook {
 

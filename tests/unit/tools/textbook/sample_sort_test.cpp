@@ -1,6 +1,6 @@
 // Sample sort over machines: sorted through all machines on every shape, and evenly divided, also
 // when all keys are equal.
-#include "gpu/textbook/sample_sort.hpp"
+#include "bench/textbook/sample_sort.hpp"
 
 #include <algorithm>
 #include <numeric>

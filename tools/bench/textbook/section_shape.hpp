@@ -6,7 +6,7 @@
 
 #include <cuda_runtime_api.h>
 
-#include "gpu/textbook/two_arrays.hpp"
+#include "bench/textbook/two_arrays.hpp"
 
 namespace gsort::textbook {
 

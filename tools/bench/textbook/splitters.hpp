@@ -33,7 +33,7 @@
 #include <cstdint>
 
 #include "base/host_device.hpp"
-#include "gpu/textbook/two_arrays.hpp"
+#include "bench/textbook/two_arrays.hpp"
 
 namespace gsort::textbook {
 

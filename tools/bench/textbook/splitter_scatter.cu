@@ -13,10 +13,10 @@
 //
 // Cost. n / 64 binary searches of O(log n); sections of at most 128 steps. Measured on an H200 in
 // one run, 16M + 16M random i32 keys: 0.16 TB/s, 4% of the device copy's rate.
-#include "gpu/textbook/launch.hpp"
-#include "gpu/textbook/merges.hpp"
-#include "gpu/textbook/sequential_merge.hpp"
-#include "gpu/textbook/splitters.hpp"
+#include "bench/textbook/launch.hpp"
+#include "bench/textbook/merges.hpp"
+#include "bench/textbook/sequential_merge.hpp"
+#include "bench/textbook/splitters.hpp"
 
 namespace gsort::textbook {
 namespace {

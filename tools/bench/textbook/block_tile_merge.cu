@@ -29,14 +29,14 @@
 //
 // Source. O. Green, R. McColl, D. A. Bader, "GPU Merge Path: a GPU merging algorithm", ICS 2012,
 // doi:10.1145/2304576.2304621.
-#include "gpu/textbook/co_rank_bisection.hpp"
-#include "gpu/textbook/launch.hpp"
-#include "gpu/textbook/merges.hpp"
+#include "bench/textbook/co_rank_bisection.hpp"
+#include "bench/textbook/launch.hpp"
+#include "bench/textbook/merges.hpp"
 
 namespace gsort::textbook {
 namespace {
 
-// The next kPerThread outputs of merge(a, b), in registers. What lies behind the inputs is not
+// The next kPerThread outputs of merge(a, b), in registers. Nothing behind the inputs is
 // read.
 template <unsigned kPerThread, class Key>
 __device__ void thread_merge(const Key* a, unsigned a_count, const Key* b, unsigned b_count,
@@ -81,7 +81,7 @@ __global__ void __launch_bounds__(kThreads) block_tile_merge_kernel(TwoArrays<Ke
   const unsigned i = co_rank_bisection(first, tile, a_count, tile + a_count, b_count);
   const unsigned j = first - i;
   thread_merge<kPerThread>(tile + i, a_count - i, tile + a_count + j, b_count - j, merged);
-  __syncthreads();  // nobody reads the inputs any more
+  __syncthreads();  // no thread reads the inputs any more
 #pragma unroll
   for (unsigned r = 0; r < kPerThread; ++r) {
     if (first + r < outputs) tile[first + r] = merged[r];

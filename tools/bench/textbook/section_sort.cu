@@ -31,10 +31,10 @@
 // Source. The count of predecessors as a key's address: Shiloach, Vishkin, J. Algorithms 2(1),
 // 1981, doi:10.1016/0196-6774(81)90010-9; on GPUs, for the last levels of a tile: Satish, Harris,
 // Garland, IPDPS 2009, doi:10.1109/IPDPS.2009.5161005.
-#include "gpu/textbook/batch_sorts.hpp"
-#include "gpu/textbook/launch.hpp"
-#include "gpu/textbook/run_pair.hpp"
-#include "gpu/textbook/splitters.hpp"
+#include "bench/textbook/batch_sorts.hpp"
+#include "bench/textbook/launch.hpp"
+#include "bench/textbook/run_pair.hpp"
+#include "bench/textbook/splitters.hpp"
 
 namespace gsort::textbook {
 namespace {

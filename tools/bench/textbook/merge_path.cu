@@ -30,9 +30,9 @@
 //
 // Source. S. Odeh, O. Green, Z. Mwassi, O. Shmueli, Y. Birk, "Merge Path - Parallel Merging Made
 // Simple", IPDPSW 2012, doi:10.1109/IPDPSW.2012.202.
-#include "gpu/textbook/launch.hpp"
-#include "gpu/textbook/merges.hpp"
-#include "gpu/textbook/path_step.hpp"
+#include "bench/textbook/launch.hpp"
+#include "bench/textbook/merges.hpp"
+#include "bench/textbook/path_step.hpp"
 
 namespace gsort::textbook {
 namespace {

@@ -3,7 +3,7 @@
 #pragma once
 
 #include "base/host_device.hpp"
-#include "gpu/textbook/co_rank_bisection.hpp"
+#include "bench/textbook/co_rank_bisection.hpp"
 
 namespace gsort::textbook {
 

@@ -1,5 +1,5 @@
 // See batch_sorts.hpp.
-#include "gpu/textbook/batch_sorts.hpp"
+#include "bench/textbook/batch_sorts.hpp"
 
 #include <array>
 

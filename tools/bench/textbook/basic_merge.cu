@@ -14,10 +14,10 @@
 // Shared memory: none.
 // Bytes: each key is read once and written once by the merge, 2 * sizeof(Key) an element, but in
 // the worst pattern: at any moment the 32 threads of a warp read and write 32 places that lie 16
-// elements apart, a memory sector (32 bytes) each for one key of it. What the caches do not hold
-// until its neighbours are asked for is moved again. Two co-ranks a thread add about 2 log2(n) /
-// 16 reads of single keys an element, of which no two threads' lie together but for the first
-// few.
+// elements apart, a memory sector (32 bytes) each for one key of it. A sector that the caches do
+// not hold until its neighbours are asked for is moved again. Two co-ranks a thread add about 2
+// log2(n) / 16 reads of single keys an element, of which no two threads' lie together but for the
+// first few.
 //
 // Cost. O(P + log n) steps for n / P threads.
 //
@@ -26,10 +26,10 @@
 //
 // Source. Hwu, Kirk, El Hajj, "Programming Massively Parallel Processors", 4th edition, 2022,
 // section 12.5, doi:10.1016/C2020-0-02969-5.
-#include "gpu/textbook/co_rank_moving.hpp"
-#include "gpu/textbook/launch.hpp"
-#include "gpu/textbook/merges.hpp"
-#include "gpu/textbook/sequential_merge.hpp"
+#include "bench/textbook/co_rank_moving.hpp"
+#include "bench/textbook/launch.hpp"
+#include "bench/textbook/merges.hpp"
+#include "bench/textbook/sequential_merge.hpp"
 
 namespace gsort::textbook {
 namespace {

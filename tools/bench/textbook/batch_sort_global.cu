@@ -26,11 +26,11 @@
 //
 // Source. Green, McColl, Bader, "GPU Merge Path", ICS 2012, doi:10.1145/2304576.2304621; Odeh,
 // Green, Mwassi, Shmueli, Birk, IPDPSW 2012, doi:10.1109/IPDPSW.2012.202.
-#include "gpu/textbook/batch_sorts.hpp"
-#include "gpu/textbook/launch.hpp"
-#include "gpu/textbook/path_step.hpp"
-#include "gpu/textbook/run_pair.hpp"
-#include "gpu/textbook/two_arrays.hpp"
+#include "bench/textbook/batch_sorts.hpp"
+#include "bench/textbook/launch.hpp"
+#include "bench/textbook/path_step.hpp"
+#include "bench/textbook/run_pair.hpp"
+#include "bench/textbook/two_arrays.hpp"
 
 namespace gsort::textbook {
 namespace {

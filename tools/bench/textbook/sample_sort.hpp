@@ -76,7 +76,7 @@ template <class Key>
                                   splitters.begin());
 }
 
-// What a machine draws: `wanted` of its keys, each at a random place of a stretch of its own.
+// The samples of a machine: `wanted` of its keys, each at a random place of a stretch of its own.
 // `position` is that of its first key.
 template <class Key>
 [[nodiscard]] std::vector<PlacedKey<Key>> draw_samples(std::span<const Key> keys,

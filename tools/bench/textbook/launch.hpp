@@ -1,4 +1,4 @@
-// What every launch of the textbook does: count blocks in 64 bits, refuse more than a grid has,
+// Common to every launch of the textbook: count blocks in 64 bits, refuse more than a grid has,
 // and turn a failed launch into an Error that names the kernel. Kernels and launches stay apart
 // from gsort's own, so nothing of the engine is used here.
 #pragma once

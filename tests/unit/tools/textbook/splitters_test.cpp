@@ -1,6 +1,6 @@
 // The splitters of a merge: a table of cuts that ascends, in sections of bounded size whose
 // merges are the whole merge; on every pair of short arrays.
-#include "gpu/textbook/splitters.hpp"
+#include "bench/textbook/splitters.hpp"
 
 #include <algorithm>
 #include <random>
@@ -8,7 +8,7 @@
 
 #include <gtest/gtest.h>
 
-#include "gpu/textbook/sequential_merge.hpp"
+#include "bench/textbook/sequential_merge.hpp"
 
 namespace gsort::textbook {
 namespace {

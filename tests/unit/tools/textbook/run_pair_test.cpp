@@ -1,6 +1,6 @@
 // The bookkeeping of a merge sort from the bottom up: run as the batch sorts run it, one output
 // at a time, it sorts arrays of every length.
-#include "gpu/textbook/run_pair.hpp"
+#include "bench/textbook/run_pair.hpp"
 
 #include <algorithm>
 #include <random>
@@ -8,7 +8,7 @@
 
 #include <gtest/gtest.h>
 
-#include "gpu/textbook/path_step.hpp"
+#include "bench/textbook/path_step.hpp"
 
 namespace gsort::textbook {
 namespace {

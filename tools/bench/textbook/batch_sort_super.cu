@@ -26,12 +26,12 @@
 // Measured on an H200, 16M random i32 keys: d = 4096: 12, 16384: 7.8, 65536: 5.6 Gkeys/s.
 //
 // Source. Green, McColl, Bader, "GPU Merge Path", ICS 2012, doi:10.1145/2304576.2304621.
-#include "gpu/textbook/batch_sorts.hpp"
-#include "gpu/textbook/co_rank_bisection.hpp"
-#include "gpu/textbook/launch.hpp"
-#include "gpu/textbook/path_step.hpp"
-#include "gpu/textbook/run_pair.hpp"
-#include "gpu/textbook/section_shape.hpp"
+#include "bench/textbook/batch_sorts.hpp"
+#include "bench/textbook/co_rank_bisection.hpp"
+#include "bench/textbook/launch.hpp"
+#include "bench/textbook/path_step.hpp"
+#include "bench/textbook/run_pair.hpp"
+#include "bench/textbook/section_shape.hpp"
 
 namespace gsort::textbook {
 namespace {

@@ -27,10 +27,10 @@
 //
 // Source. Hwu, Kirk, El Hajj, "Programming Massively Parallel Processors", 4th edition, 2022,
 // section 12.6, doi:10.1016/C2020-0-02969-5.
-#include "gpu/textbook/co_rank_moving.hpp"
-#include "gpu/textbook/launch.hpp"
-#include "gpu/textbook/merges.hpp"
-#include "gpu/textbook/sequential_merge.hpp"
+#include "bench/textbook/co_rank_moving.hpp"
+#include "bench/textbook/launch.hpp"
+#include "bench/textbook/merges.hpp"
+#include "bench/textbook/sequential_merge.hpp"
 
 namespace gsort::textbook {
 namespace {
@@ -82,7 +82,7 @@ __global__ void tiled_merge_kernel(TwoArrays<Key> in, Key* out) {
     a += a_used;
     b += outputs - a_used;
     done += outputs;
-    __syncthreads();  // nobody reads the tiles any more
+    __syncthreads();  // no thread reads the tiles any more
   }
 }
 

@@ -1,6 +1,6 @@
 // The circular buffer's index arithmetic: every capacity, start and consumption, against a
 // std::deque.
-#include "gpu/textbook/circular_buffer.hpp"
+#include "bench/textbook/circular_buffer.hpp"
 
 #include <deque>
 #include <vector>

@@ -7,10 +7,10 @@
 
 #include <gtest/gtest.h>
 
-#include "gpu/textbook/co_rank_bisection.hpp"
-#include "gpu/textbook/co_rank_moving.hpp"
-#include "gpu/textbook/path_step.hpp"
-#include "gpu/textbook/sequential_merge.hpp"
+#include "bench/textbook/co_rank_bisection.hpp"
+#include "bench/textbook/co_rank_moving.hpp"
+#include "bench/textbook/path_step.hpp"
+#include "bench/textbook/sequential_merge.hpp"
 
 namespace gsort::textbook {
 namespace {

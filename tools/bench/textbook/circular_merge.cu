@@ -3,8 +3,8 @@
 // Problem. A round of the tiled merge uses T of the 2T elements that it loads, and the next round
 // loads the others again.
 //
-// Idea. Make the two tiles circular buffers (circular_buffer.hpp). What a round did not use stays
-// where it is; only the places that became free are filled. The co-rank and the merge read
+// Idea. Make the two tiles circular buffers (circular_buffer.hpp). Keys that a round did not use
+// stay where they are; only the places that became free are filled. The co-rank and the merge read
 // through a view that turns the corner, and do not know of it.
 //
 // Example. T = 2, A = 1 3 3 7, B = 3 4 9 10 (the tiled merge's example).
@@ -27,11 +27,11 @@
 // section 12.7, doi:10.1016/C2020-0-02969-5. Printed versions refill by the other array's count,
 // or forget that an array may end inside the buffer; here one struct keeps both, once for A and
 // once for B.
-#include "gpu/textbook/circular_buffer.hpp"
-#include "gpu/textbook/co_rank_moving.hpp"
-#include "gpu/textbook/launch.hpp"
-#include "gpu/textbook/merges.hpp"
-#include "gpu/textbook/sequential_merge.hpp"
+#include "bench/textbook/circular_buffer.hpp"
+#include "bench/textbook/co_rank_moving.hpp"
+#include "bench/textbook/launch.hpp"
+#include "bench/textbook/merges.hpp"
+#include "bench/textbook/sequential_merge.hpp"
 
 namespace gsort::textbook {
 namespace {
@@ -104,7 +104,7 @@ __global__ void circular_merge_kernel(TwoArrays<Key> in, Key* out) {
     a.drop(a_used);
     b.drop(outputs - a_used);
     done += outputs;
-    __syncthreads();  // nobody reads the dropped places any more
+    __syncthreads();  // no thread reads the dropped places any more
   }
 }
 
