@@ -1,116 +1,432 @@
-// merge_slices on the card, against std::sort of a copy taken before the call.
+// Merges of slices and of two arrays on the card, of keys and of pairs, against std::stable_sort of
+// a copy taken before the call: a stable merge of slices one behind the other is a stable sort of
+// all.
 #include "gpu/merge/device_merge.hpp"
 
 #include <algorithm>
-#include <array>
 #include <memory>
 #include <random>
 #include <string>
+#include <utility>
 
-#include "base/error.hpp"
 #include "device_memory.hpp"
 #include "distributions.hpp"
 #include "gpu/cuda/cuda_check.hpp"
 #include "gpu/cuda/tuning.hpp"
-#include "support/error_of.hpp"
+#include "gpu/shares/share_elements.hpp"
+#include "grouped_keys.hpp"
+#include "pairs_on_both.hpp"
 
 namespace gsort::gpu {
 namespace {
 
-template <class Key>
-class DeviceMerge : public GpuTest {};
-
-using KeyTypes = ::testing::Types<std::uint32_t, std::uint64_t, UInt128>;
-TYPED_TEST_SUITE(DeviceMerge, KeyTypes);
-
-template <class Key>
-struct Slices {
-  std::vector<Key> keys;
-  std::vector<std::uint64_t> counts;
-};
-
-// Keys of a shape, cut at random places; some slices are empty, some hold one key.
-template <class Key>
-Slices<Key> make_slices(Shape shape, std::uint32_t slice_count, std::uint64_t mean,
-                        std::uint64_t seed) {
-  std::mt19937_64 random(seed);
-  Slices<Key> slices;
-  std::uint64_t total = 0;
-  for (std::uint32_t i = 0; i < slice_count; ++i) {
-    const std::uint64_t kind = random() % 8;
-    const std::uint64_t count = kind == 0 ? 0 : (kind == 1 ? 1 : random() % (2 * mean + 1));
-    slices.counts.push_back(count);
-    total += count;
+template <class Key, class Value>
+std::size_t array_merge_bytes(std::uint64_t total) {
+  if constexpr (kHasValues<Value>) {
+    return merge_pair_arrays_scratch_bytes<Key, Value>(total);
+  } else {
+    return merge_arrays_scratch_bytes<Key>(total);
   }
-  slices.keys = make_keys<Key>(shape, total, seed);
-  auto begin = slices.keys.begin();
-  for (const std::uint64_t count : slices.counts) {
+}
+template <class Key, class Value>
+void merge_two(const ElementArrayMerge<Key, Value>& merge) {
+  if constexpr (kHasValues<Value>) {
+    merge_pair_arrays(merge);
+  } else {
+    merge_arrays(merge);
+  }
+}
+
+// Sorts the keys of each slice.
+template <class Key>
+void sort_slices(std::vector<Key>& keys, const std::vector<std::uint64_t>& counts) {
+  auto begin = keys.begin();
+  for (const std::uint64_t count : counts) {
     std::sort(begin, begin + static_cast<std::ptrdiff_t>(count));
     begin += static_cast<std::ptrdiff_t>(count);
   }
-  return slices;
 }
 
-template <class Key>
-std::vector<Key> sorted_and_mapped(const std::vector<Key>& keys, KeyMap<Key> map) {
-  std::vector<Key> sorted = keys;
-  std::sort(sorted.begin(), sorted.end());
-  for (Key& key : sorted) key = map.to_raw(key);
-  return sorted;
-}
+template <class T>
+struct Slices {
+  HostPairs<T> pairs;
+  std::vector<std::uint64_t> counts;
+};
 
-template <class Key>
-void merge_and_compare(const Slices<Key>& slices, KeyMap<Key> map, std::size_t misalign,
-                       const std::string& what) {
-  if (is_left_out(slices.keys.size())) return;
-  const std::vector<Key> expected = sorted_and_mapped(slices.keys, map);
-  const auto slice_count = static_cast<std::uint32_t>(slices.counts.size());
-  const DeviceArray<Key> input(slices.keys, misalign);
-  const DeviceArray<Key> output(slices.keys.size(), misalign / 2);
-  const std::size_t bytes = merge_slices_scratch_bytes<Key>(slices.keys.size(), slice_count);
-  const DeviceArray<unsigned char> scratch(bytes, 256 - DeviceArray<char>::kGuard);
-  merge_slices<Key>({.input = input.get(),
-                     .slice_counts = slices.counts.data(),
-                     .slice_count = slice_count,
+template <class T>
+class DeviceMerge : public GpuTest {
+ protected:
+  using K = typename T::Key;
+  using V = typename T::Value;
+  static constexpr bool kIsOfPairs = kHasValues<V>;
+
+  // Keys of a shape, cut at random places; some slices are empty, some hold one key.
+  static Slices<T> make_slices(Shape shape, std::uint32_t slice_count, std::uint64_t mean,
+                               std::uint64_t seed) {
+    std::mt19937_64 random(seed);
+    Slices<T> slices;
+    std::uint64_t total = 0;
+    for (std::uint32_t i = 0; i < slice_count; ++i) {
+      const std::uint64_t kind = random() % 8;
+      const std::uint64_t count = kind == 0 ? 0 : (kind == 1 ? 1 : random() % (2 * mean + 1));
+      slices.counts.push_back(count);
+      total += count;
+    }
+    auto keys = make_keys<K>(shape, total, seed);
+    sort_slices(keys, slices.counts);
+    slices.pairs = with_positions<T>(std::move(keys));
+    return slices;
+  }
+
+  static void merge_and_compare(const Slices<T>& slices, const KeyMap<K>& map, std::size_t misalign,
+                                const std::string& what) {
+    if (is_left_out(slices.pairs.count())) return;
+    const HostPairs<T> expected = stably_sorted(slices.pairs, {}, map);
+    const auto slice_count = static_cast<std::uint32_t>(slices.counts.size());
+    const std::size_t count = slices.pairs.count();
+    const DevicePairArrays<T> input(slices.pairs, misalign);
+    const DevicePairArrays<T> output(count, misalign / 2);
+    const std::size_t bytes = merge_bytes<K, V>(count, slice_count);
+    const Scratch scratch(bytes, kScratchShift);
+    merge_elements<K, V>({.input = input.get(),
+                          .slice_counts = slices.counts.data(),
+                          .slice_count = slice_count,
+                          .output = output.get(),
+                          .store_map = map,
+                          .scratch = {scratch.get(), bytes}});
+    const HostPairs<T> found = output.pairs();
+    const std::string all = what + ", " + std::to_string(slice_count) + " slices, ";
+    ASSERT_TRUE(found.keys == expected.keys) << "keys, " << all << count;
+    ASSERT_TRUE(found.values == expected.values) << "values, " << all << count;
+    ASSERT_TRUE(output.guards_hold() && scratch.guards_hold()) << what;
+    ASSERT_TRUE(input.pairs() == slices.pairs) << what << ": the input changed";
+  }
+
+  // Merges arrays with these keys, once sorted; `swapped`: the array whose keys come first lies
+  // behind the other one.
+  static void merge_two_and_compare(std::vector<K> keys, std::uint64_t a_count, bool swapped,
+                                    const KeyMap<K>& map = {}) {
+    if (is_left_out(keys.size())) return;
+    const std::uint64_t b_count = keys.size() - a_count;
+    sort_slices(keys, {a_count, b_count});
+    const HostPairs<T> pairs = with_positions<T>(std::move(keys));
+    const HostPairs<T> expected = stably_sorted(pairs, {}, map);
+    const auto part = [&](std::uint64_t from, std::uint64_t count) {
+      const auto cut = [&](const auto& all) {
+        const std::size_t begin = std::min<std::size_t>(from, all.size());
+        const std::size_t end = std::min<std::size_t>(from + count, all.size());
+        return std::vector(all.begin() + static_cast<std::ptrdiff_t>(begin),
+                           all.begin() + static_cast<std::ptrdiff_t>(end));
+      };
+      return HostPairs<T>{cut(pairs.keys), cut(pairs.values)};
+    };
+    std::vector<std::unique_ptr<DevicePairArrays<T>>> arrays;
+    for (const bool second : {swapped, !swapped}) {
+      arrays.push_back(std::make_unique<DevicePairArrays<T>>(
+          second ? part(a_count, b_count) : part(0, a_count), second ? 3 : 2));
+    }
+    const DevicePairArrays<T>& a = *arrays[swapped ? 1 : 0];
+    const DevicePairArrays<T>& b = *arrays[swapped ? 0 : 1];
+    const DevicePairArrays<T> output(pairs.count(), 1);
+    const std::size_t bytes = array_merge_bytes<K, V>(pairs.count());
+    const Scratch scratch(bytes, kScratchShift);
+    merge_two<K, V>({.a = a_count == 0 ? Pairs<K, V>{} : a.get(),
+                     .a_count = a_count,
+                     .b = b_count == 0 ? Pairs<K, V>{} : b.get(),
+                     .b_count = b_count,
                      .output = output.get(),
                      .store_map = map,
                      .scratch = {scratch.get(), bytes}});
-  ASSERT_TRUE(output.values() == expected)
-      << what << ", " << slice_count << " slices, " << expected.size() << " keys";
-  ASSERT_TRUE(output.guards_hold() && scratch.guards_hold()) << what;
-  ASSERT_TRUE(input.values() == slices.keys) << what << ": the input changed";
-}
+    ASSERT_TRUE(output.pairs() == expected) << a_count << " + " << b_count;
+    ASSERT_TRUE(output.guards_hold() && scratch.guards_hold());
+    ASSERT_TRUE(a.pairs() == part(0, a_count) && b.pairs() == part(a_count, b_count))
+        << "an input changed";
+  }
+};
+TYPED_TEST_SUITE(DeviceMerge, AllElements);
 
 TYPED_TEST(DeviceMerge, MergesAnyNumberOfSlices) {
   for (const std::uint32_t slice_count :
        {0U, 1U, 2U, 3U, 4U, 5U, 7U, 8U, 9U, 15U, 16U, 17U, 63U, 64U, 65U, 300U, 600U}) {
     for (const std::uint64_t mean : {3U, 100U, 5000U}) {
       if (are_too_many(slice_count * mean / 2)) continue;
-      for (const std::uint64_t seed : {1U, 2U}) {
-        merge_and_compare(make_slices<TypeParam>(Shape::kUniform, slice_count, mean, seed), {}, 0,
-                          "uniform");
+      if (this->kIsOfPairs && slice_count * mean > 400'000) continue;
+      for (const Shape shape : {Shape::kUniform, Shape::kFewDistinct}) {
+        this->merge_and_compare(this->make_slices(shape, slice_count, mean, mean), {}, 0, "slices");
         if (this->HasFatalFailure()) return;
       }
     }
   }
 }
 
-// What is copied as soon as a piece is queued has all keys of the piece.
-TYPED_TEST(DeviceMerge, TellsOfEachPieceWhenItIsQueued) {
+// Four passes, and five.
+TYPED_TEST(DeviceMerge, MergesAsManySlicesAsManyHostsHave) {
+  for (const std::uint32_t slice_count : {1'024U, 10'000U}) {
+    const auto slices = [&](Shape shape, std::uint64_t mean) {
+      return this->make_slices(shape, slice_count, mean, 9);
+    };
+    this->merge_and_compare(slices(Shape::kUniform, 2), {}, 0, "short");
+    if (!this->kIsOfPairs && !are_too_many(slice_count * std::size_t{2'000} / 2)) {
+      this->merge_and_compare(slices(Shape::kUniform, 2'000), {}, 0, "long");
+    }
+    this->merge_and_compare(slices(Shape::kFewDistinct, 2), {}, 0, "few distinct keys");
+    if (this->HasFatalFailure()) return;
+  }
+}
+
+TYPED_TEST(DeviceMerge, MergesEveryShape) {
+  for (const NamedShape& named : kShapes) {
+    for (const std::uint32_t slice_count : {2U, 4U, 7U, 20U}) {
+      for (const std::uint64_t mean : {700U, 60000U}) {
+        if (are_too_many(slice_count * mean / 2)) continue;
+        this->merge_and_compare(this->make_slices(named.shape, slice_count, mean, 3), {}, 0,
+                                std::string(named.name));
+        if (this->HasFatalFailure()) return;
+      }
+    }
+  }
+}
+
+TYPED_TEST(DeviceMerge, MergesAtAnyAlignmentAndMaps) {
+  using Key = typename TypeParam::Key;
+  const auto map = KeyMap<Key>::of({mapped_type<Key>(), true, true});
+  for (const std::size_t misalign : {1U, 2U, 3U, 5U, 15U, 31U}) {
+    for (const std::uint32_t slice_count : {1U, 2U, 6U, 70U}) {
+      if (are_too_many(slice_count * std::size_t{9'000} / 2)) continue;
+      this->merge_and_compare(this->make_slices(Shape::kUniform, slice_count, 9000, 4), map,
+                              misalign, "misaligned by " + std::to_string(misalign));
+      if (this->HasFatalFailure()) return;
+    }
+  }
+}
+
+// Words of pairs hold a part of such keys; ties are put right afterwards.
+TYPED_TEST(DeviceMerge, MergesKeysThatDifferInTheirLastBitsAlone) {
+  using Key = typename TypeParam::Key;
+  if (!this->kIsOfPairs) return;
+  for_each_grouping<Key>([&](const Grouping& grouping, std::vector<Key> keys) {
+    if (this->HasFatalFailure()) return;
+    Slices<TypeParam> slices;
+    for (std::uint64_t left = keys.size(); left > 0; left -= slices.counts.back()) {
+      slices.counts.push_back(std::min<std::uint64_t>(left, 20000));
+    }
+    sort_slices(keys, slices.counts);
+    slices.pairs = with_positions<TypeParam>(std::move(keys));
+    this->merge_and_compare(slices, {}, 0, grouping.words());
+  });
+}
+
+TYPED_TEST(DeviceMerge, MergesTwoArraysThatLieAnywhere) {
+  using Key = typename TypeParam::Key;
+  const auto map = KeyMap<Key>::of({mapped_type<Key>(), true, true});
+  const SmallTuning small = small_tuning_for<Key>(90);
+  const std::uint64_t most = small.most_merged_keys;
+  const std::uint64_t tile = small.kernels.merge_tile_keys(2);
+  const std::vector<std::pair<std::uint64_t, std::uint64_t>> sizes{{0, 1},
+                                                                   {1, 0},
+                                                                   {1, 1},
+                                                                   {7, 3000},
+                                                                   {2000, 48},
+                                                                   {2048, 2048},
+                                                                   {tile, tile},
+                                                                   {tile, 1},
+                                                                   {tile - 1, 0},
+                                                                   {0, 5000},
+                                                                   {70000, 70001},
+                                                                   {most / 2, most - most / 2},
+                                                                   {most, 1},
+                                                                   {1, most},
+                                                                   {most / 3, most},
+                                                                   {most / 2, most / 3},
+                                                                   {2 * tile + 1, 5 * tile - 3}};
+  for (const auto& [a_count, b_count] : sizes) {
+    if (are_too_many(a_count + b_count)) continue;
+    for (const Shape shape : {Shape::kUniform, Shape::kFewDistinct, Shape::kMaximum}) {
+      if (shape != Shape::kUniform && !this->kIsOfPairs) continue;
+      for (const bool swapped : {false, true}) {
+        this->merge_two_and_compare(make_keys<Key>(shape, a_count + b_count, a_count), a_count,
+                                    swapped);
+        if (this->HasFatalFailure()) return;
+      }
+    }
+    this->merge_two_and_compare(make_keys<Key>(Shape::kUniform, a_count + b_count, a_count),
+                                a_count, true, map);
+    if (this->HasFatalFailure()) return;
+  }
+}
+
+TYPED_TEST(DeviceMerge, MergesTwoArraysOfEveryShape) {
+  using Key = typename TypeParam::Key;
+  const std::uint64_t most =
+      this->kIsOfPairs ? 1U << 20 : small_tuning_for<Key>(90).most_merged_keys;
+  for (const NamedShape& named : kShapes) {
+    for (const std::uint64_t count : {std::uint64_t{3000}, most}) {
+      if (are_too_many(count + count / 3)) continue;
+      this->merge_two_and_compare(make_keys<Key>(named.shape, count + count / 3, count), count,
+                                  true);
+      ASSERT_FALSE(this->HasFatalFailure()) << named.name;
+    }
+  }
+}
+
+// A key that one array has and the other has not, or that is missing between others.
+TYPED_TEST(DeviceMerge, MergesTwoArraysWhereKeysAreInOneAlone) {
+  using Key = typename TypeParam::Key;
+  std::mt19937_64 random(5);
+  for (const std::uint64_t count : {500U, 1U << 20}) {
+    if (are_too_many(2 * count)) continue;
+    for (int round = 0; round < 4; ++round) {
+      std::vector<Key> keys(2 * count);
+      for (std::size_t i = 0; i < keys.size(); ++i) {
+        const unsigned stride = i >= count && round % 2 == 0 ? 2 : 3;
+        keys[i] = static_cast<Key>(random() % 40 * stride + (i < count ? 1 : 0));
+      }
+      this->merge_two_and_compare(std::move(keys), count, round > 1);
+      if (this->HasFatalFailure()) return;
+    }
+  }
+}
+
+TYPED_TEST(DeviceMerge, MergesTwoArraysThatOverlap) {
+  using Key = typename TypeParam::Key;
+  using Value = typename TypeParam::Value;
+  constexpr std::uint64_t kCount = 9000;
+  constexpr std::uint64_t kShift = 1234;
+  std::vector<Key> keys = make_keys<Key>(Shape::kUniform, kCount + kShift, 8);
+  std::sort(keys.begin(), keys.end());
+  const auto pairs = with_positions<TypeParam>(keys);
+  HostPairs<TypeParam> all;  // [0, kCount) and [kShift, kShift + kCount), end to end
+  const auto join = [](auto& to, const auto& from) {
+    if (from.empty()) return;
+    to.assign(from.begin(), from.begin() + kCount);
+    to.insert(to.end(), from.begin() + kShift, from.end());
+  };
+  join(all.keys, pairs.keys);
+  join(all.values, pairs.values);
+  const DevicePairArrays<TypeParam> input(pairs, 0);
+  const DevicePairArrays<TypeParam> output(all.count(), 0);
+  const std::size_t bytes = array_merge_bytes<Key, Value>(all.count());
+  const Scratch scratch(bytes, kScratchShift);
+  merge_two<Key, Value>({.a = input.get(),
+                         .a_count = kCount,
+                         .b = behind(input.get(), kShift),
+                         .b_count = kCount,
+                         .output = output.get(),
+                         .scratch = {scratch.get(), bytes}});
+  EXPECT_TRUE(output.pairs() == stably_sorted(all, {}, {}));
+}
+
+TYPED_TEST(DeviceMerge, RunsOnSeveralStreamsAtOnce) {
+  using Key = typename TypeParam::Key;
+  using Value = typename TypeParam::Value;
+  constexpr int kStreams = 4;
+  const auto slices = this->make_slices(Shape::kUniform, 30, 20000, 8);
+  const auto expected = stably_sorted(slices.pairs, {}, {});
+  const auto slice_count = static_cast<std::uint32_t>(slices.counts.size());
+  const std::size_t bytes = merge_bytes<Key, Value>(expected.count(), slice_count);
+  const DevicePairArrays<TypeParam> input(slices.pairs, 0);
+  std::vector<std::unique_ptr<DevicePairArrays<TypeParam>>> outputs;
+  std::vector<std::unique_ptr<Scratch>> scratches;
+  cudaStream_t streams[kStreams];
+  for (auto& stream : streams) {
+    check_cuda(cudaStreamCreateWithFlags(&stream, cudaStreamNonBlocking), CudaCall::kStream,
+               "stream");
+    outputs.push_back(std::make_unique<DevicePairArrays<TypeParam>>(expected.count(), 0));
+    scratches.push_back(std::make_unique<Scratch>(bytes, kScratchShift));
+  }
+  for (int round = 0; round < kRoundsOfStreams; ++round) {
+    for (std::size_t i = 0; i < kStreams; ++i) {
+      std::vector<std::uint64_t> counts = slices.counts;  // gone before the device reads anything
+      merge_elements<Key, Value>({.input = input.get(),
+                                  .slice_counts = counts.data(),
+                                  .slice_count = slice_count,
+                                  .output = outputs[i]->get(),
+                                  .scratch = {scratches[i]->get(), bytes},
+                                  .stream = streams[i]});
+      std::fill(counts.begin(), counts.end(), 1);
+    }
+  }
+  for (const auto& output : outputs) EXPECT_TRUE(output->pairs() == expected);
+  for (const auto stream : streams) cudaStreamDestroy(stream);
+}
+
+TYPED_TEST(DeviceMerge, RefusesBadArgumentsBeforeAnyLaunch) {
+  using Key = typename TypeParam::Key;
+  using Value = typename TypeParam::Value;
+  const std::vector<std::uint64_t> counts{9000, 11000};
+  const DevicePairArrays<TypeParam> input(20000, 0);
+  const DevicePairArrays<TypeParam> output(20000, 0);
+  const std::size_t bytes =
+      std::max(merge_bytes<Key, Value>(20000, 2), array_merge_bytes<Key, Value>(20000));
+  const Scratch scratch(bytes, kScratchShift);
+  const Pairs<Key, Value> in = input.get();
+  const Pairs<Key, Value> out = output.get();
+  const auto slices_refused = [&](ConstPairs<Key, Value> from, const std::uint64_t* table,
+                                  Pairs<Key, Value> to, void* memory, std::size_t memory_bytes) {
+    return refused([&] {
+      merge_elements<Key, Value>({.input = from,
+                                  .slice_counts = table,
+                                  .slice_count = 2,
+                                  .output = to,
+                                  .scratch = {memory, memory_bytes}});
+    });
+  };
+  const auto arrays_refused = [&](ConstPairs<Key, Value> from, const std::uint64_t* table,
+                                  Pairs<Key, Value> to, void* memory, std::size_t memory_bytes) {
+    return refused([&] {
+      merge_two<Key, Value>({.a = from,
+                             .a_count = table[0],
+                             .b = in,
+                             .b_count = table[1],
+                             .output = to,
+                             .scratch = {memory, memory_bytes}});
+    });
+  };
+  const auto expect_refusals = [&](const auto& is_refused) {
+    const auto* const table = counts.data();
+    EXPECT_FALSE(is_refused(in, table, out, scratch.get(), bytes));
+    EXPECT_TRUE(is_refused({nullptr, in.values}, table, out, scratch.get(), bytes));
+    EXPECT_TRUE(is_refused(in, table, {nullptr, out.values}, scratch.get(), bytes));
+    EXPECT_TRUE(is_refused(in, table, {in.keys + 7, out.values}, scratch.get(), bytes));
+    EXPECT_TRUE(is_refused(in, table, out, scratch.get(), 1));
+    EXPECT_TRUE(is_refused(in, table, out, nullptr, bytes));
+    EXPECT_TRUE(is_refused(in, table, out, scratch.get() + 8, bytes));
+    const std::vector<std::uint64_t> huge{~std::uint64_t{0}, 2};
+    EXPECT_TRUE(is_refused(in, huge.data(), out, scratch.get(), bytes));
+    if (!this->kIsOfPairs) return;
+    EXPECT_TRUE(is_refused({in.keys, nullptr}, table, out, scratch.get(), bytes));
+    EXPECT_TRUE(is_refused(in, table, {out.keys, nullptr}, scratch.get(), bytes));
+    EXPECT_TRUE(is_refused(in, table, {out.keys, in.values}, scratch.get(), bytes));
+  };
+  expect_refusals(slices_refused);
+  expect_refusals(arrays_refused);
+  EXPECT_TRUE(slices_refused(in, nullptr, out, scratch.get(), bytes));
+  merge_two<Key, Value>({.a_count = 0, .b_count = 0});
+}
+
+template <class Key>
+class DeviceMergeInPieces : public GpuTest {};
+using KeyTypes = ::testing::Types<std::uint32_t, std::uint64_t, UInt128>;
+TYPED_TEST_SUITE(DeviceMergeInPieces, KeyTypes);
+
+// A copy that is queued as soon as a piece is has all keys of the piece.
+TYPED_TEST(DeviceMergeInPieces, TellsOfEachPieceWhenItIsQueued) {
   for (const std::uint32_t slice_count : {1U, 2U, 3U, 8U, 9U}) {
     for (const std::uint64_t piece_keys : {1U, 9'000U, 1'000'000U}) {
-      const auto slices = make_slices<TypeParam>(Shape::kUniform, slice_count, 3'000, 3);
-      const std::uint64_t count = slices.keys.size();
-      const DeviceArray<TypeParam> input(slices.keys);
+      const std::uint64_t count = slice_count * std::uint64_t{3'000};
+      const std::vector<std::uint64_t> counts(slice_count, 3'000);
+      std::vector<TypeParam> keys = make_keys<TypeParam>(Shape::kUniform, count, 3);
+      sort_slices(keys, counts);
+      const DeviceArray<TypeParam> input(keys);
       const DeviceArray<TypeParam> output(count);
       const DeviceArray<TypeParam> copies(count);
       const std::size_t bytes = merge_slices_scratch_bytes<TypeParam>(count, slice_count);
-      const DeviceArray<unsigned char> scratch(bytes, 256 - DeviceArray<char>::kGuard);
+      const Scratch scratch(bytes, kScratchShift);
       std::uint64_t told = 0;
       unsigned pieces = 0;
       merge_slices_in_pieces<TypeParam>(
           {.input = input.get(),
-           .slice_counts = slices.counts.data(),
+           .slice_counts = counts.data(),
            .slice_count = slice_count,
            .output = output.get(),
            .scratch = {scratch.get(), bytes}},
@@ -127,195 +443,10 @@ TYPED_TEST(DeviceMerge, TellsOfEachPieceWhenItIsQueued) {
       EXPECT_EQ(told, count);
       const bool is_cut = slice_count > 2 && slice_count <= 8 && piece_keys < count;
       EXPECT_EQ(pieces > 1, is_cut) << slice_count << " slices, pieces of " << piece_keys;
-      EXPECT_TRUE(copies.values() == sorted_and_mapped(slices.keys, {}));
+      std::sort(keys.begin(), keys.end());
+      EXPECT_TRUE(copies.values() == keys);
     }
   }
-}
-
-// Four passes, and five.
-TYPED_TEST(DeviceMerge, MergesAsManySlicesAsManyHostsHave) {
-  for (const std::uint32_t slice_count : {1'024U, 10'000U}) {
-    merge_and_compare(make_slices<TypeParam>(Shape::kUniform, slice_count, 2, 9), {}, 0, "short");
-    if (!are_too_many(slice_count * std::size_t{2'000} / 2)) {
-      merge_and_compare(make_slices<TypeParam>(Shape::kUniform, slice_count, 2'000, 9), {}, 0,
-                        "long");
-    }
-    merge_and_compare(make_slices<TypeParam>(Shape::kFewDistinct, slice_count, 2, 9), {}, 0,
-                      "few distinct keys");
-    if (this->HasFatalFailure()) return;
-  }
-}
-
-TYPED_TEST(DeviceMerge, MergesEveryShape) {
-  for (const NamedShape& named : kShapes) {
-    for (const std::uint32_t slice_count : {2U, 4U, 7U, 20U}) {
-      for (const std::uint64_t mean : {700U, 60000U}) {
-        if (are_too_many(slice_count * mean / 2)) continue;
-        merge_and_compare(make_slices<TypeParam>(named.shape, slice_count, mean, 3), {}, 0,
-                          std::string(named.name));
-        if (this->HasFatalFailure()) return;
-      }
-    }
-  }
-}
-
-TYPED_TEST(DeviceMerge, MergesAtAnyAlignmentAndMaps) {
-  const auto map = KeyMap<TypeParam>::of({mapped_type<TypeParam>(), true, true});
-  for (const std::size_t misalign : {1U, 2U, 3U, 5U, 15U, 31U}) {
-    for (const std::uint32_t slice_count : {1U, 2U, 6U, 70U}) {
-      if (are_too_many(slice_count * std::size_t{9'000} / 2)) continue;
-      merge_and_compare(make_slices<TypeParam>(Shape::kUniform, slice_count, 9000, 4), map,
-                        misalign, "misaligned by " + std::to_string(misalign));
-      if (this->HasFatalFailure()) return;
-    }
-  }
-}
-
-template <class Key>
-std::vector<Key> two_sorted_runs(std::vector<Key> keys, std::uint64_t first) {
-  const auto middle = keys.begin() + static_cast<std::ptrdiff_t>(first);
-  std::sort(keys.begin(), middle);
-  std::sort(middle, keys.end());
-  return keys;
-}
-
-// Two sorted halves of keys of a shape, which lie in one allocation: a before b, or b before a.
-template <class Key>
-void merge_arrays_and_compare(Shape shape, std::uint64_t a_count, std::uint64_t b_count,
-                              KeyMap<Key> map, std::size_t misalign, bool b_before_a) {
-  if (is_left_out(a_count + b_count)) return;
-  const std::vector<Key> keys = two_sorted_runs<Key>(
-      make_keys<Key>(shape, a_count + b_count, a_count), b_before_a ? b_count : a_count);
-  const std::vector<Key> expected = sorted_and_mapped(keys, map);
-
-  const DeviceArray<Key> input(keys, misalign);
-  const DeviceArray<Key> output(keys.size(), misalign);
-  const std::size_t bytes = merge_arrays_scratch_bytes<Key>(keys.size());
-  const DeviceArray<unsigned char> scratch(bytes, 256 - DeviceArray<char>::kGuard);
-  const Key* const a = input.get() + (b_before_a ? b_count : 0);
-  const Key* const b = input.get() + (b_before_a ? 0 : a_count);
-  merge_arrays<Key>({.a = a_count == 0 ? nullptr : a,
-                     .a_count = a_count,
-                     .b = b_count == 0 ? nullptr : b,
-                     .b_count = b_count,
-                     .output = output.get(),
-                     .store_map = map,
-                     .scratch = {scratch.get(), bytes}});
-  ASSERT_TRUE(output.values() == expected) << a_count << " + " << b_count << " keys";
-  ASSERT_TRUE(output.guards_hold() && scratch.guards_hold());
-  ASSERT_TRUE(input.values() == keys) << "the input changed";
-}
-
-TYPED_TEST(DeviceMerge, MergesTwoArraysThatLieAnywhere) {
-  const auto map = KeyMap<TypeParam>::of({mapped_type<TypeParam>(), true, false});
-  const std::uint64_t most = small_tuning_for<TypeParam>(90).most_merged_keys;
-  const std::uint64_t tile = small_tuning_for<TypeParam>(90).kernels.merge_tile_keys(2);
-  const std::vector<std::array<std::uint64_t, 2>> sizes{
-      {0, 1},    {1, 0},        {1, 1},          {7, 3000},   {tile, tile},
-      {tile, 1}, {tile - 1, 0}, {40000, 123457}, {0, 100000}, {most / 2, most - most / 2},
-      {most, 1}, {1, most},     {most, most},    {500000, 3}, {2 * tile + 1, 5 * tile - 3}};
-  for (const auto& [a_count, b_count] : sizes) {
-    for (const bool b_before_a : {false, true}) {
-      merge_arrays_and_compare<TypeParam>(Shape::kUniform, a_count, b_count, {}, 0, b_before_a);
-      if (this->HasFatalFailure()) return;
-    }
-    merge_arrays_and_compare<TypeParam>(Shape::kUniform, a_count, b_count, map, 3, true);
-    if (this->HasFatalFailure()) return;
-  }
-  for (const NamedShape& named : kShapes) {
-    for (const std::uint64_t count : {std::uint64_t{30000}, most}) {
-      merge_arrays_and_compare<TypeParam>(named.shape, count, count / 3, {}, 1, true);
-      if (this->HasFatalFailure()) return;
-    }
-  }
-}
-
-TYPED_TEST(DeviceMerge, RefusesBadTwoArraysBeforeAnyLaunch) {
-  const DeviceArray<TypeParam> keys(20000);
-  const DeviceArray<TypeParam> output(20000);
-  const std::size_t bytes = merge_arrays_scratch_bytes<TypeParam>(20000);
-  const DeviceArray<unsigned char> scratch(bytes, 256 - DeviceArray<char>::kGuard);
-  const auto refused = [&](const TypeParam* a, const TypeParam* b, TypeParam* out, void* memory,
-                           std::size_t memory_bytes, std::uint64_t b_count = 11000) {
-    const Error error = test::error_of([&] {
-      merge_arrays<TypeParam>({.a = a,
-                               .a_count = 9000,
-                               .b = b,
-                               .b_count = b_count,
-                               .output = out,
-                               .scratch = {memory, memory_bytes}});
-    });
-    return error.kind() == ErrorKind::kUsage;
-  };
-  const TypeParam* const a = keys.get();
-  EXPECT_TRUE(refused(nullptr, a, output.get(), scratch.get(), bytes));
-  EXPECT_TRUE(refused(a, nullptr, output.get(), scratch.get(), bytes));
-  EXPECT_TRUE(refused(a, a, nullptr, scratch.get(), bytes));
-  EXPECT_TRUE(refused(a, a + 9000, keys.get() + 7, scratch.get(), bytes));
-  EXPECT_TRUE(refused(a, a, output.get(), scratch.get(), bytes - 1));
-  EXPECT_TRUE(refused(a, a, output.get(), nullptr, bytes));
-  EXPECT_TRUE(refused(a, a, output.get(), scratch.get(), bytes, ~std::uint64_t{0}));
-  merge_arrays<TypeParam>({.a_count = 0, .b_count = 0});
-}
-
-TYPED_TEST(DeviceMerge, RunsOnSeveralStreamsAtOnce) {
-  constexpr int kStreams = 4;
-  const auto slices = make_slices<TypeParam>(Shape::kUniform, 30, 20000, 8);
-  const std::vector<TypeParam> expected = sorted_and_mapped<TypeParam>(slices.keys, {});
-  const auto slice_count = static_cast<std::uint32_t>(slices.counts.size());
-  const std::size_t bytes = merge_slices_scratch_bytes<TypeParam>(expected.size(), slice_count);
-  const DeviceArray<TypeParam> input(slices.keys);
-  std::vector<std::unique_ptr<DeviceArray<TypeParam>>> outputs;
-  std::vector<std::unique_ptr<DeviceArray<unsigned char>>> scratches;
-  cudaStream_t streams[kStreams];
-  for (auto& stream : streams) {
-    check_cuda(cudaStreamCreateWithFlags(&stream, cudaStreamNonBlocking), CudaCall::kStream,
-               "stream");
-    outputs.push_back(std::make_unique<DeviceArray<TypeParam>>(expected.size()));
-    scratches.push_back(
-        std::make_unique<DeviceArray<unsigned char>>(bytes, 256 - DeviceArray<char>::kGuard));
-  }
-  for (int round = 0; round < kRoundsOfStreams; ++round) {
-    for (std::size_t i = 0; i < kStreams; ++i) {
-      std::vector<std::uint64_t> counts = slices.counts;  // gone before the device reads anything
-      merge_slices<TypeParam>({.input = input.get(),
-                               .slice_counts = counts.data(),
-                               .slice_count = slice_count,
-                               .output = outputs[i]->get(),
-                               .scratch = {scratches[i]->get(), bytes},
-                               .stream = streams[i]});
-      std::fill(counts.begin(), counts.end(), 1);
-    }
-  }
-  for (const auto& output : outputs) EXPECT_TRUE(output->values() == expected);
-  for (const auto stream : streams) cudaStreamDestroy(stream);
-}
-
-TYPED_TEST(DeviceMerge, RefusesBadArgumentsBeforeAnyLaunch) {
-  const std::vector<std::uint64_t> counts{9000, 11000};
-  const DeviceArray<TypeParam> keys(20000);
-  const DeviceArray<TypeParam> output(20000);
-  const std::size_t bytes = merge_slices_scratch_bytes<TypeParam>(20000, 2);
-  const DeviceArray<unsigned char> scratch(bytes, 256 - DeviceArray<char>::kGuard);
-  const auto refused = [&](const TypeParam* in, const std::uint64_t* table, TypeParam* out,
-                           void* memory, std::size_t memory_bytes) {
-    const Error error = test::error_of([&] {
-      merge_slices<TypeParam>({.input = in,
-                               .slice_counts = table,
-                               .slice_count = 2,
-                               .output = out,
-                               .scratch = {memory, memory_bytes}});
-    });
-    return error.kind() == ErrorKind::kUsage;
-  };
-  EXPECT_TRUE(refused(nullptr, counts.data(), output.get(), scratch.get(), bytes));
-  EXPECT_TRUE(refused(keys.get(), nullptr, output.get(), scratch.get(), bytes));
-  EXPECT_TRUE(refused(keys.get(), counts.data(), nullptr, scratch.get(), bytes));
-  EXPECT_TRUE(refused(keys.get(), counts.data(), keys.get() + 7, scratch.get(), bytes));
-  EXPECT_TRUE(refused(keys.get(), counts.data(), output.get(), scratch.get(), bytes - 1));
-  EXPECT_TRUE(refused(keys.get(), counts.data(), output.get(), nullptr, bytes));
-  const std::vector<std::uint64_t> huge{~std::uint64_t{0}, 2};
-  EXPECT_TRUE(refused(keys.get(), huge.data(), output.get(), scratch.get(), bytes));
 }
 
 }  // namespace

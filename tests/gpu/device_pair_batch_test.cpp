@@ -20,10 +20,7 @@ using Lengths = std::vector<std::uint64_t>;
 
 template <class T>
 class DevicePairBatch : public GpuTest {};
-using PairTypes =
-    ::testing::Types<Types<std::uint32_t, std::uint32_t>, Types<std::uint32_t, std::uint64_t>,
-                     Types<std::uint64_t, std::uint32_t>, Types<std::uint64_t, std::uint64_t>>;
-TYPED_TEST_SUITE(DevicePairBatch, PairTypes);
+TYPED_TEST_SUITE(DevicePairBatch, AllPairs);
 
 std::vector<std::uint64_t> offsets_of(const Lengths& lengths) {
   std::vector<std::uint64_t> offsets(lengths.size() + 1, 0);
@@ -31,7 +28,7 @@ std::vector<std::uint64_t> offsets_of(const Lengths& lengths) {
   return offsets;
 }
 
-// What is asked of a call.
+// The options of a call.
 template <class Key>
 struct Wanted {
   KeyMap<Key> map{};

@@ -16,13 +16,9 @@
 namespace gsort::gpu {
 namespace {
 
-using PairTypes =
-    ::testing::Types<Types<std::uint32_t, std::uint32_t>, Types<std::uint32_t, std::uint64_t>,
-                     Types<std::uint64_t, std::uint32_t>, Types<std::uint64_t, std::uint64_t>>;
-
 template <class T>
 class DevicePairDistribute : public GpuTest {};
-TYPED_TEST_SUITE(DevicePairDistribute, PairTypes);
+TYPED_TEST_SUITE(DevicePairDistribute, AllPairs);
 
 // Distributes as few pairs as there are.
 DistributionChoice choice_of(unsigned first_bits, unsigned second_bits, std::uint64_t seed = 1) {
@@ -152,7 +148,7 @@ TYPED_TEST(DevicePairDistribute, SortsInPlaceAndAtAnyAlignment) {
   }
 }
 
-// Of keys of which most are equal one has a bin that is moved and mapped, but not sorted.
+// Most keys are equal: their bin is moved and mapped, but not sorted.
 template <class T>
 HostPairs<T> mostly_equal(std::size_t size, typename T::Key often) {
   auto pairs = pairs_of<T>(Shape::kUniform, size, 11);
@@ -222,7 +218,7 @@ TYPED_TEST(DevicePairDistribute, SortsWhatTheSampleMisleadsAbout) {
   }
 }
 
-// What the device counted; it lies where the scratch memory begins.
+// The counters of the device, which lie where the scratch memory begins.
 template <class T>
 DistributionCounts counts_of_sort(const HostPairs<T>& pairs, const DistributionChoice& choice) {
   using Key = typename T::Key;

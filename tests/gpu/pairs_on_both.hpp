@@ -1,9 +1,10 @@
-// Pairs for the tests on the card: on the host, where std::stable_sort says what is right, and on
-// the card. A value is made from its pair's position, so it tells where it came from.
+// Pairs, or keys alone, for the tests on the card: on the host, where std::stable_sort says what is
+// right, and on the card. A value is made from its pair's position, so it tells where it came from.
 #pragma once
 
 #include <algorithm>
 #include <cstdint>
+#include <type_traits>
 #include <utility>
 #include <vector>
 
@@ -19,11 +20,24 @@ struct Types {
   using Value = ValueType;
 };
 
+using AllPairs =
+    ::testing::Types<Types<std::uint32_t, std::uint32_t>, Types<std::uint32_t, std::uint64_t>,
+                     Types<std::uint64_t, std::uint32_t>, Types<std::uint64_t, std::uint64_t>>;
+using AllElements =
+    ::testing::Types<Types<std::uint32_t, NoValue>, Types<std::uint64_t, NoValue>,
+                     Types<UInt128, NoValue>, Types<std::uint32_t, std::uint32_t>,
+                     Types<std::uint32_t, std::uint64_t>, Types<std::uint64_t, std::uint32_t>,
+                     Types<std::uint64_t, std::uint64_t>>;
+
+// Keys alone have arrays of no values.
+template <class T>
+using ValueOf = std::conditional_t<kHasValues<typename T::Value>, typename T::Value, unsigned char>;
+
 // Pairs on the host.
 template <class T>
 struct HostPairs {
   std::vector<typename T::Key> keys;
-  std::vector<typename T::Value> values;
+  std::vector<ValueOf<T>> values;
 
   friend bool operator==(const HostPairs&, const HostPairs&) = default;
   [[nodiscard]] std::size_t count() const { return keys.size(); }
@@ -32,10 +46,10 @@ struct HostPairs {
 template <class T>
 HostPairs<T> with_positions(std::vector<typename T::Key> keys) {
   HostPairs<T> pairs{std::move(keys), {}};
-  pairs.values.resize(pairs.keys.size());
+  if (kHasValues<typename T::Value>) pairs.values.resize(pairs.keys.size());
   for (std::size_t i = 0; i < pairs.values.size(); ++i) {
     // Odd: different positions have different values, in all bits.
-    pairs.values[i] = static_cast<typename T::Value>(i * 0x9e3779b97f4a7c15ULL);
+    pairs.values[i] = static_cast<ValueOf<T>>(i * 0x9e3779b97f4a7c15ULL);
   }
   return pairs;
 }
@@ -44,16 +58,17 @@ HostPairs<T> with_positions(std::vector<typename T::Key> keys) {
 template <class T>
 HostPairs<T> stably_sorted(const HostPairs<T>& pairs, KeyMap<typename T::Key> load_map,
                            KeyMap<typename T::Key> store_map) {
-  std::vector<std::pair<typename T::Key, typename T::Value>> all(pairs.count());
+  const bool has_values = !pairs.values.empty();
+  std::vector<std::pair<typename T::Key, ValueOf<T>>> all(pairs.count());
   for (std::size_t i = 0; i < all.size(); ++i) {
-    all[i] = {load_map.to_ordered(pairs.keys[i]), pairs.values[i]};
+    all[i] = {load_map.to_ordered(pairs.keys[i]), has_values ? pairs.values[i] : ValueOf<T>{}};
   }
   std::stable_sort(all.begin(), all.end(),
                    [](const auto& a, const auto& b) { return a.first < b.first; });
   HostPairs<T> sorted;
   for (const auto& [key, value] : all) {
     sorted.keys.push_back(store_map.to_raw(key));
-    sorted.values.push_back(value);
+    if (has_values) sorted.values.push_back(value);
   }
   return sorted;
 }
@@ -62,15 +77,19 @@ HostPairs<T> stably_sorted(const HostPairs<T>& pairs, KeyMap<typename T::Key> lo
 template <class T>
 struct DevicePairArrays {
   DeviceArray<typename T::Key> keys;
-  DeviceArray<typename T::Value> values;
+  DeviceArray<ValueOf<T>> values;
 
   DevicePairArrays(std::size_t count, std::size_t misalign)
-      : keys(count, misalign), values(count, misalign / 2) {}
+      : keys(count, misalign), values(kHasValues<typename T::Value> ? count : 0, misalign / 2) {}
   DevicePairArrays(const HostPairs<T>& pairs, std::size_t misalign)
       : keys(pairs.keys, misalign), values(pairs.values, misalign * 3) {}
 
   [[nodiscard]] Pairs<typename T::Key, typename T::Value> get() const {
-    return {keys.get(), values.get()};
+    if constexpr (kHasValues<typename T::Value>) {
+      return {keys.get(), values.get()};
+    } else {
+      return keys.get();
+    }
   }
   [[nodiscard]] HostPairs<T> pairs() const { return {keys.values(), values.values()}; }
   [[nodiscard]] bool guards_hold() const { return keys.guards_hold() && values.guards_hold(); }
