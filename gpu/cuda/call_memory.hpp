@@ -1,5 +1,5 @@
-// What a call requires of the arrays that it is given: aligned memory, and no overlap with an array
-// that it writes. Throws: Error(kUsage).
+// Checks of the arrays that a call is given: their memory is aligned, and no array overlaps one
+// that the call writes. Throws: Error(kUsage).
 #pragma once
 
 #include <cstddef>

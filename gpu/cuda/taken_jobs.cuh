@@ -5,7 +5,7 @@
 // the same: 130,000 of them take half a millisecond on an H200.
 //
 // Idea. A launch has a few more blocks than a card has room for. A block begins with the job of its
-// own number; when that is done it takes the next one that nobody has, by a counter that all share.
+// own number; when that is done it takes the next one that is free, by a counter that all share.
 // Jobs are handed out in their order and one at a time, as the hardware hands out blocks.
 #pragma once
 
@@ -35,7 +35,7 @@ __device__ void block_take_jobs(std::uint64_t count, std::uint64_t* taken, const
   for (unsigned slot = 0; job < count; slot ^= 1U) {
     if (threadIdx.x == 0) next[slot] = gridDim.x + thread_add(taken, 1);
     work(job);
-    __syncthreads();  // nobody is at this job any more, and the next one is known
+    __syncthreads();  // all threads have left this job, and the next one is known
     job = next[slot];
   }
 }

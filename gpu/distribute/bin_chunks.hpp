@@ -5,7 +5,7 @@
 //
 // Idea. A bin has chunks of 2^shift keys, wherever they lie. A block adds the number of its keys to
 // the bin's count, which gives it a stretch of the bin. If a chunk begins in the stretch, the block
-// takes one that nobody has and publishes its number; if not, it waits for the number. A chunk has
+// takes one that is free and publishes its number; if not, it waits for the number. A chunk has
 // at least as many keys as a block adds at a time, so a stretch has keys of two chunks at most.
 //
 // Progress. A block waits for one that runs: that one has added to the count before, and it

@@ -24,7 +24,7 @@
 //
 // Repeated keys. Bin i has the keys from splitter i to splitter i + 1, less one. If key v is so
 // frequent in the sample that it is chosen as a splitter twice, the second one becomes v + 1. Then
-// v has a bin of its own, which needs no sorting. Of equal splitters, only one is kept: more would
+// v has a bin of its own, which needs no sorting. Only one of equal splitters is kept: more would
 // make the search in their cell longer, and the most frequent keys are in that cell.
 //
 // Example of repeated keys. Chosen splitters 0 20 20 20 30 become 0 20 21 21 30, of which 0 20 21

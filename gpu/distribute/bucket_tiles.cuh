@@ -1,5 +1,5 @@
-// What all kernels of distributions share: finding a tile of a bucket, loading the bucket's table,
-// loading the tile's keys, finding their bins.
+// Steps that all kernels of distributions share: finding a tile of a bucket, loading the bucket's
+// table, loading the tile's keys, finding their bins.
 #pragma once
 
 #include <cstdint>

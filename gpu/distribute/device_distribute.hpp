@@ -14,8 +14,8 @@ namespace gsort::gpu {
 
 // This many keys or more are distributed; sort_keys sorts fewer. On an H200, random keys, ms, by
 // sort_keys and distributed: 2^18 keys 0.041 and 0.046 (u32), 0.050 and 0.057 (u64); 2^19 0.050 and
-// 0.041, 0.062 and 0.055; 2^20 0.070 and 0.048, 0.107 and 0.064. Of 15 shapes of 600,000 keys, only
-// clustered times take longer: 0.062 and 0.066 (u32), 0.077 and 0.083 (u64).
+// 0.041, 0.062 and 0.055; 2^20 0.070 and 0.048, 0.107 and 0.064. With 600,000 keys, one of 15
+// shapes takes longer, clustered times: 0.062 and 0.066 (u32), 0.077 and 0.083 (u64).
 template <class Key>
 inline constexpr std::uint64_t kLeastDistributedKeys = (std::uint64_t{1} << 18) + 1;
 // At most this many keys are distributed at once: with more, many bins would be longer than a tile.
@@ -26,7 +26,7 @@ inline constexpr std::uint64_t kMostDistributedKeys = std::uint64_t{1} << 30;
 inline constexpr std::uint64_t kMostPieces = 8;  // one pass merges so many
 // At most this many keys, or pairs, are distributed once. Random keys on an H200, ms, once and
 // twice: 11 * 2^20 u32 0.194 and 0.271, 6 * 2^20 u64 0.203 and 0.260, pairs of u32 with u32 0.267
-// and 0.336. Of 2^23 u32, frequent and clustered keys take longer once: zipf 0.229 and 0.199,
+// and 0.336. With 2^23 u32, frequent and clustered keys take longer once: zipf 0.229 and 0.199,
 // clustered times 0.338 and 0.294.
 template <class Key, class Value = NoValue>
 inline constexpr std::uint64_t kMostDistributedOnce =

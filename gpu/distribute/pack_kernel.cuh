@@ -51,7 +51,7 @@ __global__ void __launch_bounds__(kMostBins) bucket_place_kernel(const BucketPas
   if (bin == 0) pass.buckets[pass.bins] = {keys, tiles};
 }
 
-// What a block knows while it packs a bucket.
+// The state of a block that packs a bucket.
 struct PackedBins {
   std::uint64_t begins[kMostBins + 1];  // of bins, in the bucket
   std::uint64_t warp_sums[kMostBins / 32];

@@ -1,4 +1,4 @@
-// What a build without CUDA has in place of the engine.
+// A build without CUDA has these functions in place of the engine.
 #include "base/error.hpp"
 #include "gpu/engine/gpu.hpp"
 

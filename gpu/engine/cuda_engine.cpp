@@ -108,8 +108,8 @@ class CudaEngine final : public Engine {
     return lanes;
   }
 
-  // Those of the devices before it, whose stretches of the memory are in front of its own: so each
-  // device keeps to one region, whatever lanes there are.
+  // Counts the lanes of the devices before it, whose stretches of the memory are in front of its
+  // own: so each device keeps to one region, whatever lanes there are.
   [[nodiscard]] std::uint64_t lanes_before(std::size_t device, unsigned count) const {
     return device * (count / ordinals_.size()) + std::min(device, count % ordinals_.size());
   }
@@ -135,7 +135,7 @@ class CudaEngine final : public Engine {
   PinnedMemory pinned_;
 };
 
-// What can be said of a device before it is started.
+// Describes a device before it is started.
 Device device_at(int ordinal) {
   cudaDeviceProp properties{};
   check_cuda_result(
@@ -227,7 +227,7 @@ std::vector<Looked> start_at_once(const std::vector<int>& ordinals) {
   return looked;
 }
 
-// What cannot be used is a reason, as long as others may be.
+// A device that cannot be used adds a reason, as long as others may be usable.
 void add_usable(Devices& found, const Looked& looked) {
   if (const Device* const device = std::get_if<Device>(&looked)) {
     return found.devices.push_back(*device);
@@ -242,7 +242,7 @@ const Device& device_or_throw(const Looked& looked) {
   return std::get<Device>(looked);
 }
 
-// Of a card that is named several times, each device has a part.
+// If a card is named several times, each of its devices has a part of the memory.
 void share_memory(std::vector<Device>& devices) {
   std::map<int, std::uint64_t> times;
   for (const Device& device : devices) ++times[device.ordinal];

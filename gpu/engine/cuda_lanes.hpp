@@ -5,8 +5,8 @@
 //   merge   slices --in--> elements | merged --out--> piece buffers --> sink
 //   array   block --in--> arrays, sorted in place --out--> the same block
 //
-// What a run keeps crosses the bus packed: it is packed before it goes out, and unpacked when it
-// has come in (packed_blocks.hpp).
+// The elements of a run cross the bus packed: they are packed before they go out, and unpacked when
+// they have come in (packed_blocks.hpp).
 //
 // Read next: device_work.hpp.
 #pragma once

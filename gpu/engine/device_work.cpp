@@ -19,7 +19,7 @@ std::uint64_t sum_of(std::span<const std::uint64_t> counts) {
   return std::accumulate(counts.begin(), counts.end(), std::uint64_t{0});
 }
 
-// What sorts and merges scratched is free as soon as they are done.
+// The scratch memory of sorts and merges is free as soon as they are done.
 ByteSpan room_for_packing(KeyForm form, const DeviceMemory& scratch, std::size_t bytes) {
   if (form != KeyForm::kOrdered) return {};
   return {scratch.as<std::byte>(), bytes};

@@ -1,5 +1,5 @@
-// What the lanes do with elements that lie on the device, in the lane's own device memory: sorting
-// a chunk, merging a part, sorting a block of arrays. Keys and records differ only here.
+// The work of lanes on elements that lie on the device, in the lane's own device memory: sorting a
+// chunk, merging a part, sorting a block of arrays. Keys and records differ only here.
 #pragma once
 
 #include <cstdint>
@@ -15,8 +15,8 @@ namespace gsort::gpu {
 struct SortedElements {
   const std::byte* elements = nullptr;
   std::uint64_t count = 0;
-  // Device memory that nobody needs before the next call, to pack them in; none where they cannot
-  // be packed: ordered keys can.
+  // Device memory that is free until the next call, to pack them in; none if they cannot be packed:
+  // ordered keys can.
   ByteSpan room;
 };
 

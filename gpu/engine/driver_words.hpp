@@ -1,5 +1,5 @@
-// What is wrong with NVIDIA's driver where CUDA calls it insufficient: which it says of an old one,
-// and, misleadingly, of none.
+// Explains why CUDA calls NVIDIA's driver insufficient: the driver is old or, which CUDA's error
+// does not tell, there is none.
 #pragma once
 
 #include <string>

@@ -32,8 +32,8 @@ struct Devices {
 // everything counts as free.
 [[nodiscard]] Devices list_devices();
 
-// Starts CUDA on these GPUs and on no other, on all at the same time, and looks at them. Of those
-// that cannot be used, it gives the reason. Starting takes 0.2 to 0.4 s in a new process.
+// Starts CUDA on these GPUs and on no other, on all at the same time, and looks at them. Gives
+// the reason for each that cannot be used. Starting takes 0.2 to 0.4 s in a new process.
 [[nodiscard]] Devices start_devices(const std::vector<int>& ordinals);
 
 // Starts the GPUs in `wanted`, in their order, or all, those with the most free memory first.
@@ -44,7 +44,7 @@ struct Devices {
 // Where a device is on the PCI bus, "0000:17:00.0"; empty if CUDA does not say.
 [[nodiscard]] std::string pci_address_of(int ordinal);
 
-// Makes memory that nobody has touched come from near the device.
+// Makes memory that was never touched come from near the device.
 using MemoryPlacer = std::function<void(int ordinal, ByteSpan memory)>;
 
 // The CUDA engine on the devices `ordinals`, over which its lanes are spread in turn. `memory` is

@@ -76,7 +76,7 @@ class HostRecordMerge final : public MergeLane {
   }
 
  private:
-  // What is left of it. Slices lie one behind the other, so addresses tell which one is first.
+  // The rest of a slice. Slices lie one behind the other, so addresses tell which one is first.
   struct Slice {
     const std::byte* next;
     const std::byte* end;

@@ -101,7 +101,7 @@ struct BlockKeys {
   }
 };
 
-// What each block takes.
+// Writes the packed size of each block.
 template <class Key>
 __global__ void __launch_bounds__(kThreads)
     measure_blocks_kernel(const Key* keys, const BlockShape shape, std::uint32_t* block_bytes) {

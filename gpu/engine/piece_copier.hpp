@@ -1,6 +1,6 @@
 // PieceCopier: brings an array from the device to a sink, piece by piece. A few workers each own
 // one pinned buffer: while one waits for its piece to cross the bus, others prove and write theirs.
-// What a run will keep is packed on the device first (packed_elements.hpp).
+// Elements that a run will keep are packed on the device first (packed_elements.hpp).
 #pragma once
 
 #include <cstdint>

@@ -63,7 +63,7 @@ struct Share {
   std::vector<Event> copied;  // for each block: its last copy to this device is complete
 };
 
-// Takes the pieces of one device and puts them into the sink of the lane. That sink may hold back
+// Takes the pieces of one device and puts them into the sink of the lane. The sink may hold back
 // the pieces of later devices until all those of earlier devices have come. Therefore each device
 // counts as a thread that will put from the beginning, not only from its first piece. After a
 // failure of any device, no further piece is put.

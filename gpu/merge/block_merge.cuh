@@ -68,7 +68,7 @@ __device__ constexpr Key greatest_word() {
   }
 }
 
-// Who shares a region: the threads of one warp, or the block. A region within one warp needs no
+// The threads that share a region: one warp, or the block. A region within one warp needs no
 // barrier of the block.
 enum class Sharers : std::uint8_t { kWarp, kBlock };
 

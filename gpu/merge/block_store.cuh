@@ -48,7 +48,7 @@ __device__ void warp_store_vectors(TileWords<Key, kRowWords> tile, unsigned firs
   const Key* from = tile.words + tile.place_of(lane_word);
   auto* const to = reinterpret_cast<Vector*>(target.output + lane_word);
   constexpr unsigned kStep = 32 * Vector::kKeys;
-  // Of a lane's vectors either all begin with a sample or none.
+  // Either all of a lane's vectors begin with a sample, or none.
   constexpr std::uint32_t kShift = kWrittenSampleShift<Key>;
   static_assert(kStep % (1U << kShift) == 0);
   const std::uint64_t position = target.group_position + lane_word;

@@ -1,8 +1,8 @@
 // See device_merge.hpp. More than two slices go through passes (merge_shape.hpp), from the input by
 // way of output and buffer to the output; two arrays are merged as told here.
 //
-// Problem. Merging the tiles of two arrays takes a copy's time and 3 to 5% more. What costs beside
-// it is finding where tiles begin: scattered reads, which memory serves at 12 to 14 in a
+// Problem. Merging the tiles of two arrays takes a copy's time and 3 to 5% more. The other cost
+// is finding where tiles begin: scattered reads, which memory serves at 12 to 14 in a
 // nanosecond.
 //
 // Idea. Few cuts, and few reads a cut. Tiles are as large as shared memory allows at full
@@ -14,9 +14,9 @@
 // one block merges 1 4 with 2 3, the other 6 9 with 5 7.
 //
 // Cost. On an H200, 2^28 u32 keys, copy 0.512 ms: 0.551 ms in all, 5 microseconds of them for
-// launches and events, 14 for the cuts; then tiles are merged at 96% of a copy's rate. That is 92%
-// of a copy, of 2^30 keys 93% (u64 94%). Busiest is the way between the two halves of the L2 cache
-// (86% of the cycles with 2^26 keys).
+// launches and events, 14 for the cuts; then tiles are merged at 96% of a copy's rate. The whole
+// has 92% of a copy's rate, with 2^30 keys 93% (u64 94%). Busiest is the way between the two halves
+// of the L2 cache (86% of the cycles with 2^26 keys).
 //
 // Source. S. Odeh et al., "Merge path", doi:10.1109/IPDPSW.2012.202. Measurements are in
 // tools/bench/results/README.md, trials in tools/bench/results/tried.md.

@@ -64,7 +64,7 @@ template <class Key, class Value>
   return taken;
 }
 
-// What messages call arrays of keys alone, and those of pairs.
+// The names of arrays in messages: of keys alone, and those of pairs.
 struct ArrayNames {
   const char* keys_alone;
   const char* keys;

@@ -8,14 +8,14 @@
 //
 // Idea (B reversed: Berney and Sitchinava). Let the words be A ascending, then B from its end to
 // its begin: up, then down. Row r holds the words [rE, (r+1)E). Thread t makes the outputs [tE,
-// (t+1)E): A[a0, a1) and B[b0, b1) with a0 + b0 = tE, a1 + b1 = (t+1)E. Of A it needs the words
-// [a0, a1); of B the words from rowsE - b1, and since rowsE and a1 + b1 are multiples of E, that
-// begins at the residue of a1 modulo E: where the part of A ends, the part of B goes on. So the two
-// parts hold each residue 0 .. E-1 exactly once, and the thread can read them in the order of the
-// residues: in round j every thread reads a word of residue j, each in a row of its own. One pad
-// word a row makes the bank row + j. The rows that a warp reads of A and of B join end to end
+// (t+1)E): A[a0, a1) and B[b0, b1) with a0 + b0 = tE, a1 + b1 = (t+1)E. It needs the words
+// [a0, a1) of A, and of B the words from rowsE - b1, and since rowsE and a1 + b1 are multiples of
+// E, these begin at the residue of a1 modulo E: where the part of A ends, the part of B goes on. So
+// the two parts hold each residue 0 .. E-1 exactly once, and the thread can read them in the order
+// of the residues: in round j every thread reads a word of residue j, each in a row of its own. One
+// pad word a row makes the bank row + j. The rows that a warp reads of A and of B join end to end
 // modulo 32 if the region has a multiple of 32 rows: no conflicts; else they overlap, and two
-// threads at most meet in a bank. No read depends on another. What the registers hold then is a
+// threads at most meet in a bank. No read depends on another. The registers then hold a
 // rotated up-down sequence; a bitonic network sorts it (thread_sort.hpp).
 //
 // Example. E = 4, A = 1 4 5 7 9, B = 2 3 6: words 1 4 5 7 | 9 6 3 2 in two rows.

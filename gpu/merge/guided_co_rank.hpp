@@ -7,7 +7,7 @@
 // Idea. f(i) = a[i] - b[d - 1 - i] grows with i, and the co-rank is where it becomes positive. So
 // the difference at a place tells about how far away that is, if one knows how much f grows from
 // place to place: at first on the average of the whole arrays, then between the last two places.
-// Of random keys the guess misses by the square root of the distance, so that three or four
+// With random keys, a guess misses by the square root of the distance, so that three or four
 // guesses come down from 2^28 to a few places; then the window is closed by growing strides and
 // bisected, in memory that has just been read. Keys that mislead cost kMostGuesses reads before
 // bisection does the rest.
@@ -25,7 +25,7 @@ namespace gsort::gpu {
 
 inline constexpr unsigned kMostGuesses = 8;
 
-// What lies between: the places in which the co-rank is looked for, [low, high].
+// The places in which the co-rank is looked for: [low, high].
 struct CoRankWindow {
   std::uint64_t low = 0;
   std::uint64_t high = 0;

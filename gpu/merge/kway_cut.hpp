@@ -8,7 +8,7 @@
 // each run take every 2^l-th key, from the first on: the elements of level l. A cut of level l
 // splits these into the first m and the rest. One of level l - 1 follows from it: every run has one
 // more element between the two around its cut, and those that precede the greatest element of the
-// prefix are part of the prefix, too. That is a prefix again, of 2m elements less the runs whose
+// prefix are part of the prefix, too. The result is a prefix of 2m elements less the runs whose
 // new element was left out, and only a few elements off the size that is wanted: they change sides
 // one by one, the least of those behind or the greatest of those before. The sizes that are wanted
 // expect w new elements to be left out, half of them or one more: of level l,
@@ -173,9 +173,9 @@ template <class Key, class Keys>
   return low;
 }
 
-// Of `open` keys in all windows, `missing` belong to the prefix. Where to look for the next pivot,
-// as a share of the windows. `beyond`: the last pivot cut off what lies before, so look a little
-// behind the expected place.
+// `missing` of the `open` keys in all windows belong to the prefix. Returns where to look for the
+// next pivot, as a share of the windows. `beyond`: the last pivot cut off the keys before it, so
+// look a little behind the expected place.
 [[nodiscard]] GSORT_HOST_DEVICE constexpr float pivot_place(std::uint32_t missing,
                                                             std::uint32_t open, bool beyond) {
   const std::uint32_t near = missing < open - missing ? missing : open - missing;
@@ -188,8 +188,8 @@ template <class Key, class Keys>
 // Windows of at most so many elements are left to the levels.
 inline constexpr unsigned kNearLevel = 5;
 
-// What pivots narrow: the cuts lie in [low, high] of the lanes, of which `before` is the sum of
-// low.
+// The windows that pivots narrow: the cuts lie in [low, high] of the lanes, and `before` is the sum
+// of low.
 template <class Team>
 struct CutWindows {
   typename Team::template Each<std::uint32_t> low;
@@ -304,7 +304,7 @@ template <class Team, class Key, class Keys>
 GSORT_HOST_DEVICE constexpr std::int32_t kway_change_sides(
     const Team& team, typename Team::template Each<LevelCut<Key, Keys>>& cuts, std::int32_t step,
     std::int32_t missing) {
-  // Elements go from the outer side to the inner one. Those that leave are complemented, so that
+  // Elements go from the outer side to the inner one. Leaving ones are complemented, so that
   // the greatest is the least.
   const bool forward = missing > 0;
   const Key flip = forward ? Key{0} : static_cast<Key>(~Key{0});

@@ -31,7 +31,7 @@ struct TilePlace {
   std::uint64_t sample_begin;    // of the merged run
 };
 
-// What a block knows about its tile, in shared memory: registers are scarce.
+// The facts that a block has about its tile, in shared memory: registers are scarce.
 template <unsigned kFanIn>
 struct TileSlices {
   std::uint64_t source[kFanIn];        // position in the input of each slice's first key

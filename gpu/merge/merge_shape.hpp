@@ -58,7 +58,7 @@ struct MergeShape {
   return numbers;
 }
 
-// What all passes of a merge share, in device memory.
+// Device memory that all passes of a merge share.
 template <class Key>
 struct MergeScratch {
   Key* samples = nullptr;

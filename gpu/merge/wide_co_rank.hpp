@@ -5,7 +5,7 @@
 //
 // Idea. The lanes try 32 places of the window at once. "The element of A at this place is among the
 // first d" is true for the places before the co-rank and false from there on, so the number of
-// lanes that say yes tells which 32nd of the window holds it. That is five bisections for one wait.
+// lanes that say yes tells which 32nd of the window holds it: five bisections for one wait.
 //
 // Example. Window [0, 64), co-rank 21: lane l tries the place 2 l; lanes 0 .. 10 (places 0 .. 20)
 // say yes; the window is now [21, 22), and lane 0 alone tries 21, says no: 21.

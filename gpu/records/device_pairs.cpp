@@ -7,7 +7,7 @@
 // of whole keys 5 and 8 (u32), or 10 and 12 (u64). A value is copied to shared memory, fetched by
 // its word's index, and stored; so is a key that a word does not hold.
 //
-// What each step gained, on an H200, 2^28 random pairs, ms for u32 with u32 | u64 with u32 | u64
+// Gains of the steps, on an H200, 2^28 random pairs, ms for u32 with u32 | u64 with u32 | u64
 // with u64. In the same runs CUB 3.0.1 took 26.0 | 38.1 | 48.3 (merge sort) and 8.5 | 20.2 | 24.8
 // (radix sort).
 //   14.98 | 25.77 | 27.87  words of whole keys, all passes
@@ -21,12 +21,12 @@
 // Inputs whose keys are clustered far apart from each other, or often equal and far apart, so that
 // many share a prefix within a tile, take whole keys; so do block sorts of tiles less than nine
 // tenths full, whose fills share one. Most tiles notice it by a few of their keys, before they
-// merge anything; one that notices it at its end has done its work twice. Of the eleven
-// distributions of gsort-gen, 2^26 pairs, only zipf's pays for it: it takes 5% longer than with
-// whole keys alone (u32 with u32), 4% and 8% (u64), and 1.5 times as long as random u64 keys with
-// u32 values do.
+// merge anything; one that notices it at its end has done its work twice. Among the
+// eleven distributions of gsort-gen, 2^26 pairs, only zipf's pays for it: it takes 5% longer than
+// with whole keys alone (u32 with u32), 4% and 8% (u64), and 1.5 times as long as random u64 keys
+// with u32 values do.
 //
-// What is left. A pass of 8 is bound by the bandwidth of shared memory (70 to 80% of its cycles),
+// The bound. A pass of 8 is bound by the bandwidth of shared memory (70 to 80% of its cycles),
 // of which the search for co-ranks takes a third.
 #include "gpu/records/device_pairs.hpp"
 

@@ -1,4 +1,4 @@
-// What the kernels of pairs are told, as merge_pass.hpp does for keys, and the launches of this
+// The parameters of the kernels of pairs, as merge_pass.hpp has for keys, and the launches of this
 // room. Each queues one kernel on `stream` and checks the launch; those of pairs have the shape
 // that tuning.hpp has for PairOf<Key, Value> on `architecture`. Throws: Error(kDevice) naming the
 // kernel.
@@ -28,7 +28,7 @@ struct PairMergePass {
   MergePass<Key> keys;
   const Value* values_in = nullptr;
   Value* values_out = nullptr;
-  // Of two arrays apart: how much further than its keys the second one's values are from the
+  // For two arrays apart: how much further than its keys the second one's values are from the
   // first's, in values, modulo 2^64.
   std::uint64_t second_values_shift = 0;
 };

@@ -26,7 +26,7 @@
 
 namespace gsort::gpu {
 
-// What a tile's code is chosen by.
+// A tile's code is chosen by this.
 template <class Key>
 struct KeyRange {
   Key least = static_cast<Key>(~Key{0});
@@ -95,7 +95,7 @@ struct PrefixCode {
   [[nodiscard]] static GSORT_HOST_DEVICE bool share_prefix(Word word, Word other) {
     return (word ^ other) <= kMaxIndex;
   }
-  // Of two words that share a prefix: is the first one's pair to come behind the other's?
+  // Whether, of two words that share a prefix, the first one's pair comes behind the other's.
   [[nodiscard]] GSORT_HOST_DEVICE bool goes_behind(Word word, Word other) const {
     const Key key = staged[index_of(word)];
     const Key other_key = staged[index_of(other)];

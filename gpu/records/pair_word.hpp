@@ -10,7 +10,7 @@
 //
 // Example, 3 bits of index: keys 5 2 5 are the words 5|0 2|1 5|2; sorted 2|1 5|0 5|2.
 //
-// What decides is at most 45 bits, or those and 32 more. As the bits of an IEEE double 45 bits are
+// At most 45 bits decide, or those and 32 more. As the bits of an IEEE double 45 bits are
 // a positive denormal, and denormals compare and add as integers do, without rounding. So where the
 // double-precision pipe is as wide as the integer pipe (sm_80, sm_90, sm_100), it compares, and
 // makes the greater of two as their sum less the lesser, which the integer pipe selects.

@@ -134,7 +134,7 @@ __device__ void warp_store_rows(TileWords<Key, kRowWords> tile, const MappedKeys
 }
 
 // Joins, in each list, its sorted lists of joined_rows rows two by two. `keys` is the thread's row
-// before and after. Requires: nobody but the sharers of a list touches its rows; the threads of the
+// before and after. Requires: only the sharers of a list touch its rows; the threads of the
 // tile are the sharers' whole warps, or the block, and all call this.
 template <Sharers kSharers, class Key, unsigned kRowWords, class Position>
 __device__ void block_join_neighbours(TileWords<Key, kRowWords> tile, unsigned row,

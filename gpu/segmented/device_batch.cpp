@@ -3,8 +3,8 @@
 // Problem. N arrays of d keys each. One launch an array starves the card; and a tile of 8192 keys
 // that sorts one array of 100 wastes nearly all of its threads.
 //
-// Idea. What a thread, a warp and a block do in the block sort is a tree of merges that meet in the
-// tile. The tree stops where the array is complete:
+// Idea. The work of a thread, a warp and a block in the block sort is a tree of merges that meet in
+// the tile. The tree stops where the array is complete:
 //   d <= E / 2     a row of a thread's E registers holds several arrays, each with its own network
 //   d <= tile      a tile holds several arrays of whole rows; as many levels as an array has
 //                  (tile_lists.hpp)
@@ -16,7 +16,7 @@
 // Arrays of any lengths (sort_segmented_batch) take some launches more, and nothing from the host:
 // a plan kernel finds windows of short arrays that fit a tile (segmented_windows.hpp), and lists
 // the others by what becomes of them: middle arrays share tiles, too, longer ones have a tile of
-// their own, or several and passes of merging. As nobody but the device knows how many it listed,
+// their own, or several and passes of merging. Only the device knows how many it listed, so
 // blocks take tiles one by one until none is left (taken_jobs.cuh). Where arrays have 16 keys or
 // fewer on average, rows of a tile would be fill for the most part: then the plan's threads, of
 // which each looks at an array anyway, sort those of a few keys in registers (tiny_arrays.cuh).
@@ -26,7 +26,7 @@
 // 65,536 (eight levels and a pass of 8). Lengths that fill no row cost up to twice as much: 1.02
 // for d = 3. Given by offsets the same arrays take 1.15 ms for d = 2, 1.18 for 64, 2.0 for 1,024
 // and 3.4 for 65,536; if the caller knows the longest, 1.00, 1.14, 2.0 and 3.0. CUB's segmented
-// sort takes 2.69, 2.34, 20.7 and 10.4. What each step gained, ms for d = 2 | 64, none known:
+// sort takes 2.69, 2.34, 20.7 and 10.4. Gains of the steps, ms for d = 2 | 64, none known:
 //   3.8  | 3.1   as many blocks as there may be tiles, windows and rows of cuts: 1.8 to 2.8 ms
 //                went into those with nothing to do
 //   1.21 | 1.38  blocks take tiles, 2,048 of them in each launch
@@ -142,7 +142,7 @@ void queue_long_arrays(const BatchSort<Key>& sort, unsigned architecture) {
 
 // Arrays of any lengths.
 
-// What `count` keys in arrays of at most `longest` can demand.
+// The most that `count` keys in arrays of at most `longest` can demand.
 struct SegmentedBounds {
   std::uint64_t tile_arrays = 0;  // and tiles of long arrays with these: see below
   std::uint64_t long_arrays = 0;

@@ -21,7 +21,7 @@ template <class Key>
 [[nodiscard]] std::size_t sort_batch_scratch_bytes(std::uint64_t array_count,
                                                    std::uint64_t array_keys);
 
-// What sort_batch is given: array i is input[i * array_keys, (i + 1) * array_keys), in device
+// The arguments of sort_batch: array i is input[i * array_keys, (i + 1) * array_keys), in device
 // memory, and goes to the same place of the output.
 template <class Key>
 struct BatchSort {
@@ -57,8 +57,8 @@ template <class Key>
 [[nodiscard]] std::size_t sort_segmented_batch_scratch_bytes(
     std::uint64_t array_count, std::uint64_t count, std::uint64_t longest = kUnknownLongest);
 
-// What sort_segmented_batch is given: arrays of any lengths, back to back in device memory; array i
-// is the keys [offsets[i], offsets[i + 1]). Arrays may be empty, and one may have all keys.
+// The arguments of sort_segmented_batch: arrays of any lengths, back to back in device memory;
+// array i is the keys [offsets[i], offsets[i + 1]). Arrays may be empty, and one may have all keys.
 template <class Key>
 struct SegmentedSort {
   const Key* input = nullptr;              // count keys

@@ -34,7 +34,7 @@ struct ArrayPlaces {
 template <class Key>
 [[nodiscard]] std::size_t sort_pair_batch_scratch_bytes(const ArrayPlaces& arrays);
 
-// What sort_pair_batch is given. Each array of pairs goes to the same place of the output.
+// The arguments of sort_pair_batch. Each array of pairs goes to the same place of the output.
 template <class Key, class Value>
 struct PairBatchSort {
   const Key* keys_in = nullptr;

@@ -1,4 +1,4 @@
-// What the kernels of a batch sort are told, as merge_pass.hpp does for merges, and their launches,
+// The parameters of the kernels of a batch sort, as merge_pass.hpp has for merges, and launches,
 // one .cu file a kernel and key type. Each queues one kernel, with the shape that tuning.hpp has
 // for `architecture`, and checks the launch. Throws: Error(kDevice) naming the kernel.
 #pragma once

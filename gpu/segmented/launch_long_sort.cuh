@@ -46,7 +46,7 @@ void launch_long_partition(const LongMergePass<Key>& pass, unsigned architecture
     with_fan_in(pass.merge.fan_in, [&](auto fan_in) {
       constexpr unsigned kFanIn = decltype(fan_in)::value;
       constexpr unsigned kTileKeys = decltype(constant)::kTuning.merge_tile_keys(kFanIn);
-      // Of listed arrays row_count is a bound: blocks go on to further rows, if there are any.
+      // For listed arrays row_count is a bound: blocks go on to further rows, if there are any.
       const std::uint64_t most = div_up(pass.merge.row_count * kFanIn, kPartitionThreads);
       const unsigned blocks = pass.arrays.counts == nullptr
                                   ? static_cast<unsigned>(most)

@@ -1,4 +1,4 @@
-// What the kernels of pair_words.cu are told, and their launches. Each queues one kernel on
+// The parameters of the kernels of pair_words.cu, and their launches. Each queues one kernel on
 // `stream` and checks the launch. Throws: Error(kDevice) naming the kernel.
 #pragma once
 

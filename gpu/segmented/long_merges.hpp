@@ -13,7 +13,7 @@
 
 namespace gsort::gpu {
 
-// What the merge passes of long arrays need: none if no array is longer than a tile.
+// The needs of the merge passes of long arrays: none if no array is longer than a tile.
 struct LongNeeds {
   std::uint64_t keys = 0;   // of the second buffer
   std::uint64_t tiles = 0;  // with room for samples

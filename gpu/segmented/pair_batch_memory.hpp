@@ -1,4 +1,4 @@
-// What sorts of many arrays of pairs require of their callers' memory. Throws: Error(kUsage).
+// Checks of callers' memory for sorts of many arrays of pairs. Throws: Error(kUsage).
 #pragma once
 
 #include <array>

@@ -16,7 +16,7 @@ struct SegmentedShape {
   using Windows = SegmentedWindows<kTuning.keys_per_thread, kTuning.block_sort_threads, kShortKeys>;
   using Middle = MiddleWindows<kWide.keys_per_thread, kWide.block_sort_threads>;
   static constexpr bool kHasMiddle = kShortKeys < kSharedTileKeys;
-  // Of tiles of long arrays less than half is empty on average; SegmentedBounds counts on that.
+  // Tiles of long arrays are less than half empty on average; SegmentedBounds counts on that.
   static_assert(kWide.block_sort_keys() >= 2 * (kSharedTileKeys + 1));
 };
 

@@ -72,7 +72,7 @@ struct MiddleWindows {
   [[nodiscard]] GSORT_HOST_DEVICE static constexpr std::uint64_t window_of(std::uint64_t row) {
     return row / kRows;
   }
-  // Of arrays with at most `count` keys in all that are longer than kLowShortKeys.
+  // The windows of arrays longer than kLowShortKeys with at most `count` keys in all.
   [[nodiscard]] static constexpr std::uint64_t windows(std::uint64_t count) {
     return window_of(count / kRowWords + count / kLowShortKeys) + 1;
   }
@@ -86,7 +86,7 @@ struct WindowArrays {
   unsigned first_row[kTileRows];  // in the tile: the rows of all arrays before
 };
 
-// What row `row` of the tile is. Of arrays that begin with the same row, all but the last have
+// Describes row `row` of the tile. If arrays begin with the same row, all but the last have
 // none.
 template <unsigned kRowWords, unsigned kTileRows>
 [[nodiscard]] GSORT_HOST_DEVICE constexpr TileRow<std::uint64_t> row_of_window(
@@ -100,10 +100,10 @@ template <unsigned kRowWords, unsigned kTileRows>
 // The most that a tiny array can have; with a mean of so many at most there are tiny ones.
 inline constexpr unsigned kMostTinyKeys = 16;
 
-// Of so many keys at most an array is tiny, where arrays have `count` / `array_count` keys on
-// average, and none more than `longest`; 0: none is. A thread sorts a tiny one by itself: half as
-// many again as the average leave little to the windows, and more would idle. No other factor was
-// measured.
+// Returns the longest length of tiny arrays, where arrays have `count` / `array_count` keys on
+// average, and none more than `longest`; 0: no array is tiny. A thread sorts a tiny one by itself:
+// half as many again as the average leave little to the windows, and more would idle. No other
+// factor was measured.
 [[nodiscard]] constexpr unsigned tiny_keys_for(std::uint64_t array_count, std::uint64_t count,
                                                std::uint64_t longest) {
   if (count > kMostTinyKeys * array_count) return 0;

@@ -30,7 +30,7 @@ namespace gsort::gpu {
 
 inline constexpr unsigned kWarpRows = 32;
 
-// What the thread of a row knows of it. Position is 32 bits wide where sources count from the
+// The facts that the thread of a row has. Position is 32 bits wide where sources count from the
 // tile's first key, 64 bits where they count in the input: registers are dear here.
 template <class Position>
 struct TileRow {
@@ -89,7 +89,7 @@ GSORT_HOST_DEVICE constexpr void thread_sort_lists(Key (&keys)[kCount]) {
 }
 
 // Word `slot` of a row with lists of list_words words that hold array_keys keys each: which of the
-// row's keys it is; kNoKey for fill. What lies beyond the row's count is fill as well.
+// row's keys it is; kNoKey for fill. Places beyond the row's count are fill as well.
 inline constexpr unsigned kNoKey = ~0U;
 [[nodiscard]] GSORT_HOST_DEVICE constexpr unsigned key_of_slot(unsigned slot, unsigned list_words,
                                                                unsigned array_keys) {

@@ -39,7 +39,7 @@ std::uint64_t begin_of(const HostArrays& arrays, std::uint64_t array) {
   return arrays.offsets == nullptr ? array * arrays.array_keys : arrays.offsets[array];
 }
 
-// That their bytes can be counted.
+// Requires that their bytes can be counted.
 std::uint64_t require_few(std::uint64_t keys) {
   if (keys <= std::numeric_limits<std::uint64_t>::max() / sizeof(UInt128)) return keys;
   throw Error(ErrorKind::kUsage, kOperation, "too many keys");
@@ -66,7 +66,7 @@ std::uint64_t keys_of_groups(const HostArrays& arrays, std::uint32_t devices,
   return std::clamp(share, least_keys, std::max(least_keys, kMostGroupKeys));
 }
 
-// Those that have keys, the largest first.
+// The groups that have keys, the largest first.
 std::vector<Group> groups_of(const HostArrays& arrays, std::uint64_t most_keys) {
   std::vector<Group> groups{};
   if (require_arrays(arrays) == 0) return groups;  // any number of arrays may be empty

@@ -16,7 +16,7 @@ namespace {
 
 // As many as one pass merges.
 constexpr std::uint64_t kMostChunksOfRun = 8;
-// What a device takes before what it took earlier is done: enough to keep its link busy.
+// A device takes so many before the first of them is done: enough to keep its link busy.
 constexpr std::size_t kChunksAtOnce = 2;
 constexpr std::size_t kPiecesAtOnce = 3;
 
@@ -75,7 +75,7 @@ PieceRoom<Key, Value> take_piece_room(ScratchCutter& cutter, const HostShape& sh
   return room;
 }
 
-// What chunks and runs of at most `slots` chunks need beside their arrays.
+// The memory that chunks and runs of at most `slots` chunks need beside their arrays.
 template <class Key, class Value>
 std::size_t run_bytes(const HostShape& shape, std::uint64_t slots) {
   std::size_t most = chunk_sort_bytes<Key, Value>(shape.chunk_keys);

@@ -20,7 +20,7 @@ void allow_peer_access(std::span<const int> ordinals) {
     use_device(ordinal);
     for (const int peer : ordinals) {
       if (peer == ordinal || !can_reach(ordinal, peer)) continue;
-      // What is refused, or was enabled before, is no error: copies work without it.
+      // A refusal, or access that was enabled before, is no error: copies work without it.
       const cudaError_t result = cudaDeviceEnablePeerAccess(peer, 0);
       if (result != cudaSuccess) static_cast<void>(cudaGetLastError());
     }

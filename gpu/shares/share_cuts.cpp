@@ -13,7 +13,7 @@ namespace {
 
 constexpr const char* kOperation = "reading sorted keys from a device";
 
-// What the fences of a share say of how many of its keys are <= value.
+// Bounds, by the fences of a share, of how many of its keys are <= value.
 struct Bounds {
   std::uint64_t least = 0;
   std::uint64_t most = 0;

@@ -1,5 +1,5 @@
-// What differs in sorts over several devices between keys alone and keys with values. Both are
-// passed as Pairs; of keys alone, the pointer to the values is null.
+// One name for a call on keys alone and the same call on keys with values, for sorts over several
+// devices.
 #pragma once
 
 #include <cstddef>
@@ -55,7 +55,7 @@ void merge_elements(const ElementSliceMerge<Key, Value>& merge) {
   }
 }
 
-// What the sort of a chunk that came from host memory needs.
+// The scratch memory of sort_chunk.
 template <class Key, class Value>
 [[nodiscard]] std::size_t chunk_sort_bytes(std::uint64_t count) {
   if constexpr (kHasValues<Value>) {

@@ -129,7 +129,7 @@ class SharedRuns {
     }
   }
 
-  // What a merge of a piece takes and gives.
+  // The arguments of a merge of a piece.
   struct PieceMerge {
     Pairs<Key, Value> arrived;  // by fetch_piece or send_run
     Pairs<Key, Value> merged;
@@ -171,7 +171,7 @@ class SharedRuns {
     return fences;
   }
 
-  // What each run gives to the piece.
+  // How many elements each run gives to the piece.
   [[nodiscard]] std::vector<std::uint64_t> slice_counts(std::size_t piece) const {
     std::vector<std::uint64_t> counts(runs_.size());
     for (std::size_t run = 0; run < counts.size(); ++run) {

@@ -31,7 +31,7 @@
 
 namespace gsort::gpu {
 
-// What one device holds of the pairs.
+// The pairs that one device holds.
 template <class Key, class Value>
 struct PairShare {
   int ordinal = 0;

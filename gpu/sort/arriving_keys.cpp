@@ -45,7 +45,7 @@ void queue_arrivals(
       begin += count;
     }
   } catch (...) {
-    // Nobody else can wait for a copy that `stream` does not wait for.
+    // No other code can wait for a copy that `stream` does not wait for.
     static_cast<void>(cudaStreamSynchronize(copies.get()));
     throw;
   }

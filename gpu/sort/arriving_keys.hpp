@@ -36,7 +36,7 @@ void queue_arrivals(
 template <class T>
 void copy_arriving(T* to, const T* from, std::uint64_t count, cudaStream_t stream);
 
-// What sorting and merging the chunks needs beside the arrays of keys.
+// The memory that sorting and merging the chunks needs beside the arrays of keys.
 template <class Key>
 [[nodiscard]] std::size_t arriving_scratch_bytes(const std::vector<std::uint64_t>& chunks);
 

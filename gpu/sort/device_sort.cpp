@@ -19,12 +19,12 @@
 //
 // Cost. n keys of w bytes, tiles of T keys, fan-in k: ceil(log_k(n / T)) passes, and each moves 2wn
 // bytes. On an H200, 2^28 random keys: 6.25 ms (u32) and 13.72 (u64), 2.0 and 2.06 times the rate
-// of CUB 3.0.1's merge sort. Of u32's a pass takes 0.83, where its bytes take 0.51, the partition
+// of CUB 3.0.1's merge sort. With u32, a pass takes 0.83, where its bytes take 0.51, the partition
 // about 0.1 a pass, the block sort 1.67. In a pass, gather and network are 48% of the instructions,
-// the search 13%, loads and stores 18%. Of 2^27 u32 keys the slowest shape, those that interleave
+// the search 13%, loads and stores 18%. With 2^27 u32 keys, the slowest shape, interleaving
 // in every merge, takes 1.03 times as long as random ones.
 //
-// Source. gather_index.hpp and kway_cut.hpp name theirs. What was tried:
+// Source. gather_index.hpp and kway_cut.hpp name theirs. Trials:
 // tools/bench/results/tried.md.
 #include "gpu/sort/device_sort.hpp"
 

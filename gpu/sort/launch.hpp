@@ -1,6 +1,6 @@
-// What the block sort is told, as merge_pass.hpp does for merges, and its launches. Each queues one
-// kernel on `stream`, with the shape that tuning.hpp has for `architecture`, and checks the launch.
-// Throws: Error(kDevice) naming the kernel.
+// The parameters of the block sort, as merge_pass.hpp has for merges, and its launches. Each queues
+// one kernel on `stream`, with the shape that tuning.hpp has for `architecture`, and checks the
+// launch. Throws: Error(kDevice) naming the kernel.
 #pragma once
 
 #include <cstdint>

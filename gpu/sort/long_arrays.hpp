@@ -140,8 +140,8 @@ struct RowSlots {
 };
 
 // How many long arrays there are, and their tiles, in one number, so that the device counts both
-// with one atomic addition: the old number gives an array its index and its first tile. Of middle
-// arrays (segmented_windows.hpp) rows are counted for tiles.
+// with one atomic addition: the old number gives an array its index and its first tile. For middle
+// arrays (segmented_windows.hpp) it counts rows in place of tiles.
 struct LongTicket {
   static constexpr unsigned kShift = 32;
 
@@ -160,13 +160,13 @@ struct LongTicket {
   }
 };
 
-// What the device counts before it sorts arrays of different lengths, and while it does.
+// Counters of the device, from before it sorts arrays of different lengths, and while it does.
 struct SegmentedCounts {
   std::uint64_t long_ticket = 0;
   std::uint64_t tile_arrays = 0;    // arrays that take one tile of their own
   std::uint64_t windows = 0;        // listed ones (segmented_windows.hpp)
   std::uint64_t middle_ticket = 0;  // of middle arrays and their rows
-  // What blocks took beyond their first (taken_jobs.cuh), of each launch.
+  // Jobs that blocks took beyond their first (taken_jobs.cuh), of each launch.
   std::uint64_t taken_windows = 0;
   std::uint64_t taken_middle_windows = 0;
   std::uint64_t taken_tiles = 0;
@@ -193,7 +193,7 @@ struct LongArrays {
   const LongArray* tile_arrays = nullptr;
   RowSlots slots;
 
-  // Of listed arrays: their tiles, those of one tile's own included, and their rows.
+  // The tiles of listed arrays, including arrays with one tile of their own, and their rows.
   [[nodiscard]] GSORT_HOST_DEVICE constexpr std::uint64_t listed_tiles() const {
     return LongTicket::tiles(counts->long_ticket) + counts->tile_arrays;
   }
@@ -244,7 +244,7 @@ struct LongArrays {
   }
 };
 
-// What a block knows of the tile that it sorts. No initial values: it lies in shared memory.
+// The facts that a block has about its tile. No initial values: it lies in shared memory.
 struct SortedTile {
   std::uint64_t begin;   // position in the input
   std::uint64_t number;  // among all tiles of long arrays

@@ -1,4 +1,4 @@
-// What sorts require of their callers' memory: elements are sorted in place or apart.
+// Checks of callers' memory for sorts: elements are sorted in place, or the output lies apart.
 // Throws: Error(kUsage).
 #pragma once
 

@@ -61,7 +61,7 @@ struct SortShape {
   return most;
 }
 
-// What all passes of a sort share.
+// Device memory that all passes of a sort share.
 template <class Key>
 struct SortScratch {
   Key* samples = nullptr;

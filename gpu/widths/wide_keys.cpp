@@ -146,7 +146,7 @@ void sort_in_order(const PairOrder<Value>& pairs) {
   });
 }
 
-// Keys in order, which may replace the input, their numbers, which nobody wants, and scratch memory
+// Keys in order, which may replace the input, their numbers, which are not used, and scratch memory
 // for a call.
 struct BatchScratch {
   UInt128* keys;

@@ -41,7 +41,7 @@ std::size_t bytes_of(int device) {
   return device_bytes[static_cast<std::size_t>(device)];
 }
 
-// What was made, and where.
+// An object that was made, and where.
 struct Object {
   int device = 0;
   std::size_t bytes = 0;   // from its address on
@@ -127,7 +127,7 @@ class Objects {
   std::array<std::array<bool, emulator::kDevices>, emulator::kDevices> peers_{};
 };
 
-// What the calling thread captures, if anything.
+// The capture of the calling thread, if any.
 struct Capture {
   const void* stream = nullptr;
   CudaGraph graph;
@@ -144,7 +144,7 @@ Objects& objects() {
   return *all;
 }
 
-// Of the current device; never destroyed, either.
+// The streams of the current device; never destroyed, either.
 emulator::LateStreams& streams() {
   static auto* const all = new std::array<emulator::LateStreams, emulator::kDevices>;
   return (*all)[static_cast<std::size_t>(current)];

@@ -13,7 +13,7 @@ namespace emulator {
 inline constexpr int kDevices = 4;
 inline constexpr std::size_t kDeviceBytes = std::size_t{4} << 30;
 
-// Of one device, so far.
+// The use of one device, so far.
 struct DeviceUse {
   std::uint64_t objects = 0;  // that there are now: memory, streams, events
   std::size_t bytes = 0;      // of memory

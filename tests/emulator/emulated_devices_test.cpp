@@ -106,7 +106,7 @@ TEST_P(EmulatedDevices, SortRecordsThatAreOneWideKey) {
   }
 }
 
-// Of keys of which every one is there many times: their order is that of their positions.
+// Every key is there many times: equal keys have the order of their positions.
 TEST_P(EmulatedDevices, SortPositionsStably) {
   SortRequest request = request_on(GetParam(), kU32, 20'000);
   for (std::size_t at = 0; at < request.input.size(); ++at) {
@@ -245,7 +245,7 @@ TEST(EmulatedDevice, IsNamedWhereACallFails) {
   EXPECT_GT(met, 60);
 }
 
-// What the lanes of a device use is in its region, of which it was told.
+// The lanes of a device use the region that the device was told.
 TEST(EmulatedDevice, HasItsPartOfTheHostMemoryNearIt) {
   EngineShape shape;
   shape.format = kU32;
@@ -380,7 +380,7 @@ TEST(EmulatedDevice, ThatIsNotNamedIsNotStarted) {
   EXPECT_FALSE(emulator::use_of(0).is_started);
 }
 
-// What the emulator is for.
+// The emulator reports the use of a device that is not the current one.
 TEST(EmulatedDeviceDeathTest, EndsTheProcessWhereItIsMistakenForAnother) {
   testing::FLAGS_gtest_death_test_style = "threadsafe";
   const auto on = [](int device) { gpu::use_device(device); };

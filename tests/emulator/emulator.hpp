@@ -1,8 +1,8 @@
 // Runs CUDA kernels on the CPU, so that tests reach them where there is no GPU: every thread of a
 // block is a fiber, the blocks of a grid run one after the other. Threads go on in random order
 // between two barriers, from a fixed seed, so that a missing barrier shows as a wrong result; a
-// barrier or exchange that not all its threads reach is an error. What threads of different blocks
-// do to each other, and all that depends on time, only a GPU shows.
+// barrier or exchange that not all its threads reach is an error. Only a GPU shows what threads of
+// different blocks do to each other, and all that depends on time.
 //
 // include/cuda_runtime.h is what kernels see of this.
 #pragma once
@@ -29,7 +29,7 @@ struct Extent {
   constexpr Extent(unsigned count) : x(count) {}  // NOLINT(google-explicit-constructor): as dim3
 };
 
-// Of the thread that runs now.
+// The places of the thread that runs now.
 // NOLINTBEGIN(readability-identifier-naming): the names are CUDA's
 extern thread_local Extent threadIdx;
 extern thread_local Extent blockIdx;
@@ -47,7 +47,7 @@ struct GridShape {
 // std::logic_error for a block whose threads wait for each other forever.
 void run_grid(const GridShape& shape, const std::function<void()>& kernel);
 
-// What threads call.
+// Functions for threads.
 
 [[nodiscard]] inline unsigned lane() {
   return threadIdx.x % 32;
@@ -60,7 +60,7 @@ unsigned wait_for_block(bool says_yes);
 // thread's next call.
 const std::array<std::uint64_t, 32>& exchange(unsigned mask, std::uint64_t value);
 
-// What lane `source` gave.
+// The value that lane `source` gave.
 template <class T>
 T value_of(unsigned mask, T value, unsigned source) {
   static_assert(sizeof(T) <= sizeof(std::uint64_t) && std::is_trivially_copyable_v<T>);

@@ -265,7 +265,7 @@ TEST_P(LostDevice, HasPartsOfRecordsMergedByTheCpuInTheirOrder) {
   EXPECT_EQ(again.sorts, 0);
 }
 
-// Which nobody can read again, and which has taken the first bytes.
+// A pipe cannot be read again, and the other has taken the first bytes.
 TEST_P(LostDevice, HasItsPartsMergedByTheCpuBetweenPipes) {
   SortRequest request = request_without_tiers(3);
   request.from_pipe = true;
@@ -285,7 +285,7 @@ TEST(OnlyDevice, HasItsPartsMergedByTheCpu) {
   EXPECT_EQ(again.sorts, 0);
 }
 
-// Of a pipe nobody can read again.
+// A pipe cannot be read again.
 TEST_P(LostDevice, EndsASortOfWhatCannotBeReadAgain) {
   const int lost = GetParam();
   SortRequest request = request_with_faults();

@@ -40,7 +40,7 @@ Bytes distinct(const Bytes& sorted) {
   return kept;
 }
 
-// Who forms runs, or takes parts.
+// A process that forms runs, or takes parts.
 struct Worker {
   const char* name;
   Words words;

@@ -35,7 +35,7 @@ constexpr std::uint64_t kCount = kChunks * kChunkKeys;  // eight chunks for each
 constexpr std::size_t kDevices = 3;
 constexpr std::size_t kSlow = 1;
 
-// Of one phase: what each device has copied from or to an array of the host.
+// The keys that each device has copied from or to an array of the host, in one phase.
 class Copied {
  public:
   // The slow device waits until the others have copied so many keys.
@@ -64,7 +64,7 @@ class Copied {
 
 using DeviceBytes = std::array<std::size_t, kDevices>;
 
-// Of what each device needs that is as good as the others.
+// Shares of the memory that a device needs if all are equally fast.
 DeviceBytes shares_of_bytes(const std::array<double, kDevices>& shares) {
   const auto share = static_cast<double>(
       gpu::sort_host_pairs_scratch_bytes<Key, Key>(kCount, kDevices, kChunkKeys));

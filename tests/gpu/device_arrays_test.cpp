@@ -1,4 +1,4 @@
-// What the Python package queues for arrays in device memory, against sorts of a copy on the host.
+// The calls of the Python package for arrays in device memory, against sorts of a copy on the host.
 #include "python/device_arrays.hpp"
 
 #include <algorithm>

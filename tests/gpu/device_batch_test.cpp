@@ -421,7 +421,7 @@ TYPED_TEST(DeviceBatch, RefusesBadArgumentsOfSegmentedBatches) {
       {.input = in, .output = in, .offsets = offsets.get(), .array_count = 2, .count = 0});
 }
 
-// What is sorted then is not said, but nothing else may be written.
+// The result is then undefined, but no other memory may be written.
 // In few arrays, and among many that are shorter: there are more lists then.
 TYPED_TEST(DeviceBatch, StaysInItsMemoryWhenArraysAreLongerThanSaid) {
   using Key = TypeParam;

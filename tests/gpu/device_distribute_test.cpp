@@ -150,7 +150,7 @@ TYPED_TEST(DeviceDistribute, SortsWhatTheSampleMisleadsAbout) {
   }
 }
 
-// What lies at the beginning of the scratch memory after a sort in place.
+// The beginning of the scratch memory after a sort in place.
 template <class Word, class Key>
 std::vector<Word> scratch_of_sort(const std::vector<Key>& keys, const DistributionChoice& choice,
                                   std::size_t words) {
@@ -170,7 +170,7 @@ std::vector<Word> scratch_of_sort(const std::vector<Key>& keys, const Distributi
   return begin;
 }
 
-// What the device counted.
+// The counters of the device.
 template <class Key>
 DistributionCounts counts_of_sort(const std::vector<Key>& keys, const DistributionChoice& choice) {
   return scratch_of_sort<DistributionCounts>(keys, choice, 1).front();

@@ -100,8 +100,8 @@ TYPED_TEST(DeviceGraph, ReplaysStableSortsOfPairsByDistribution) {
 // Where each array begins, and where the last one ends.
 using Offsets = std::vector<std::uint64_t>;
 
-// What a call of the library is given, and what it makes of it: keys that are sorted in each of
-// these arrays.
+// The input of a call of the library, and its result: keys that are sorted in each of these
+// arrays.
 struct Arrays {
   Offsets before;  // empty if keys are not sorted
   Offsets after;
@@ -116,7 +116,7 @@ struct KeysCall {
 // Calls that give numbers of keys: where each key of each array was before.
 struct NumbersCall {
   std::size_t scratch_bytes;
-  // Of keys, indices, and the numbers 0 to count - 1 as values.
+  // Takes keys, indices, and the numbers 0 to count - 1 as values.
   std::function<void(const double*, std::int64_t*, const std::int64_t*, DeviceScratch,
                      cudaStream_t)>
       call;

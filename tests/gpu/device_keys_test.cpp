@@ -1,5 +1,5 @@
-// The library's face of the kernels: every type and order, against std::sort of a copy. What the
-// kernels themselves do at the borders of their tiles is tested beside them.
+// The library's face of the kernels: every type and order, against std::sort of a copy. Other
+// tests try the kernels themselves at the borders of their tiles.
 #include "library/device_keys.hpp"
 
 #include <string>

@@ -1,5 +1,5 @@
 // The library's pairs, numbers and segments: every type and order, against std::stable_sort of a
-// copy. What the kernels do at the borders of their tiles is tested beside them.
+// copy. Other tests try the kernels at the borders of their tiles.
 #include <algorithm>
 #include <bit>
 #include <numeric>
@@ -26,7 +26,7 @@ using AllKeys = ::testing::Types<std::uint32_t, std::int32_t, std::uint64_t, std
 
 constexpr std::size_t kScratchShift = 256 - DeviceArray<std::byte>::kGuard;
 
-// Of `distinct` bit patterns; the least and the greatest number, and NaNs, are among them.
+// Keys of `distinct` bit patterns; the least and the greatest number, and NaNs, are among them.
 template <class Key>
 std::vector<Key> keys_of_few(std::size_t count, std::size_t distinct) {
   std::mt19937_64 random(count + distinct);

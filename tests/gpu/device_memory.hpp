@@ -186,7 +186,7 @@ class PinnedArray {
   std::size_t count_;
 };
 
-// What `queue` puts on a stream, as a graph.
+// The work that `queue` puts on a stream, as a graph.
 class CapturedGraph {
  public:
   explicit CapturedGraph(const std::function<void(cudaStream_t)>& queue) {

@@ -168,7 +168,7 @@ std::vector<Call<Key>> calls_of_merges(std::uint64_t n, Order order) {
        }}};
 }
 
-// Of arrays that lie so, which `segments` says to the library.
+// Calls on arrays that lie so, as `segments` tells the library.
 template <class Key>
 std::vector<Call<Key>> calls_of_segments(const Offsets& offsets, const DeviceSegments& segments,
                                          Order order) {
@@ -236,7 +236,7 @@ void replay(const Call<Key>& call, const std::vector<std::vector<Key>>& sequence
 template <class Key>
 class DeviceWidths : public gpu::GpuTest {
  protected:
-  // Of special keys and others, each often.
+  // Special keys and others, each often.
   static std::vector<Key> mixed_keys(std::size_t count, std::uint64_t seed) {
     std::mt19937_64 random(seed);
     std::vector<Key> pool = special_keys<Key>();
@@ -320,7 +320,7 @@ TYPED_TEST(DeviceNarrowKeys, AreSortedEachOfThem) {
   }
 }
 
-// What the order means, without the maps.
+// The order itself, without the maps.
 TEST(DeviceKeyOrder, PutsNaTAndNaNsWhereTheyBelong) {
   constexpr auto kNaT = static_cast<Time64>(std::numeric_limits<std::int64_t>::min());
   const auto rank = []<class Key>(Key key) {

@@ -1,4 +1,4 @@
-// What tests of sorts over several devices share: memory on each of them, keys, and calls that
+// Common to tests of sorts over several devices: memory on each of them, keys, and calls that
 // fail. Where there are fewer devices than shares, a device has several.
 #pragma once
 

@@ -21,7 +21,7 @@
 namespace gsort::gpu {
 namespace {
 
-// What a call that refuses its arguments says; "" if it does not.
+// The error of a call that refuses its arguments; "" if it does not.
 std::string refusal(const std::function<void()>& call) {
   try {
     call();

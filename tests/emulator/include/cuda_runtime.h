@@ -173,7 +173,7 @@ cudaError_t cudaDeviceCanAccessPeer(int* can, int device, int peer);
 cudaError_t cudaDeviceEnablePeerAccess(int peer, unsigned flags);
 
 namespace emulator {
-// What cudaGetLastError() returns next. Returns: the same.
+// Sets the result of the next cudaGetLastError(). Returns: the same.
 cudaError_t fail(cudaError_t error);
 }  // namespace emulator
 
