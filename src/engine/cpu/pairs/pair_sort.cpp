@@ -52,6 +52,7 @@ class PairSort {
         map_(one_to_one(classes)),
         fold_(classes),
         tuning_(tuning),
+        most_buckets_(most_buckets_for(count, tuning)),
         workers_(count,
                  static_cast<unsigned>(std::clamp<std::size_t>(
                      count * (sizeof(Key) + sizeof(Value)) / tuning.worker_bytes, 1, threads))) {
@@ -124,12 +125,19 @@ class PairSort {
     deal_pairs<Key, Value>(from, to, begins, number, workers_.all(), workers_.tasks());
   }
 
+  // More than usual, if the buckets then fit the cache.
+  static std::size_t most_buckets_for(std::size_t count, const PairTuning& tuning) {
+    const std::size_t usual = tuning.most_buckets;
+    const std::size_t fitting = div_up(count, tuning.cached_pairs * 2 / 3);
+    return fitting <= 2 * usual ? std::max(usual, fitting) : usual;
+  }
+
   // Several buckets for each worker, so that no worker waits long for the last one.
   [[nodiscard]] std::size_t buckets_for(std::size_t count) const {
     constexpr std::size_t kLeastForEach = 4;
     const std::size_t least = workers_.count() == 1 ? 2 : kLeastForEach * workers_.count();
     const std::size_t bytes = count * (sizeof(Key) + sizeof(Value));
-    return std::min(tuning_.most_buckets,
+    return std::min(most_buckets_,
                     std::max<std::size_t>(div_up(bytes, tuning_.bucket_bytes), least));
   }
 
@@ -240,6 +248,7 @@ class PairSort {
   const KeyMap<Key> map_;
   const Fold fold_;
   const PairTuning tuning_;
+  const std::size_t most_buckets_;
   BucketWorkers<PairLines<Key, Value>> workers_;
   std::vector<Room> rooms_;  // of each worker
 };

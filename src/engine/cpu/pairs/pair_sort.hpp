@@ -29,7 +29,7 @@ namespace gsort::cpu {
 
 // The sizes that decide the speed.
 struct PairTuning {
-  std::size_t most_buckets = 1024;                  // of one distribution
+  std::size_t most_buckets = 1024;                  // of one distribution; twice, if these fit
   std::size_t bucket_bytes = 256 * 1024;            // wanted, up to most_buckets
   std::size_t cached_pairs = std::size_t{1} << 16;  // sorted without a distribution
   std::size_t worker_bytes = 256 * 1024;            // the least for each worker
