@@ -202,6 +202,8 @@ BucketMap<Key>::BucketMap(std::span<Key> sample, std::size_t buckets) : BucketMa
   }
   bounds_ = BucketBounds<Key>(sample, buckets).take();
   tree_ = BucketTree<Key>(bounds_);
+  table_.resize(buckets);
+  std::iota(table_.begin(), table_.end(), std::uint16_t{0});
 }
 
 // Cells divide the range of the sample without this many keys at either end.
@@ -239,16 +241,22 @@ double BucketMap<Key>::weight_of_full_cells(std::span<const Key> sorted_sample,
 }
 
 template <class Key>
-void BucketMap<Key>::number(std::span<const Key> keys, std::uint16_t* numbers) const {
-  if (!tree_.is_empty()) return tree_.number(keys, numbers);
+void BucketMap<Key>::find_cells(std::span<const Key> keys, std::uint16_t* cells) const {
+  if (!tree_.is_empty()) return tree_.number(keys, cells);
   constexpr Key kLast = kCells - 1;
   if constexpr (std::is_same_v<Key, std::uint32_t>) {
-    HWY_DYNAMIC_DISPATCH(cells_u32)(keys.data(), keys.size(), base_, shift_, kLast, numbers);
+    HWY_DYNAMIC_DISPATCH(cells_u32)(keys.data(), keys.size(), base_, shift_, kLast, cells);
   } else if constexpr (std::is_same_v<Key, std::uint64_t>) {
-    HWY_DYNAMIC_DISPATCH(cells_u64)(keys.data(), keys.size(), base_, shift_, kLast, numbers);
+    HWY_DYNAMIC_DISPATCH(cells_u64)(keys.data(), keys.size(), base_, shift_, kLast, cells);
   } else {
-    HWY_DYNAMIC_DISPATCH(cells_u128)(keys.data(), keys.size(), base_, shift_, kLast, numbers);
+    HWY_DYNAMIC_DISPATCH(cells_u128)(keys.data(), keys.size(), base_, shift_, kLast, cells);
   }
+}
+
+template <class Key>
+void BucketMap<Key>::number(std::span<const Key> keys, std::uint16_t* numbers) const {
+  find_cells(keys, numbers);
+  if (!tree_.is_empty()) return;
   const std::uint16_t* const table = table_.data();
   for (std::size_t i = 0; i < keys.size(); ++i) numbers[i] = table[numbers[i]];
 }

@@ -36,6 +36,11 @@ class BucketMap {
   // Writes the bucket of each key to numbers[0, keys.size()).
   void number(std::span<const Key> keys, std::uint16_t* numbers) const;
 
+  // The same in two steps, for loops that look up the bucket of a key where they need it: the cell
+  // of each key, and the bucket of each cell.
+  void find_cells(std::span<const Key> keys, std::uint16_t* cells) const;
+  [[nodiscard]] const std::uint16_t* bucket_of_cells() const { return table_.data(); }
+
   // Whether only one key can be in the bucket. False if that is not known.
   [[nodiscard]] bool holds_one_key(std::size_t bucket) const;
 
@@ -56,8 +61,8 @@ class BucketMap {
   Key base_ = 0;
   unsigned shift_ = 0;
   std::size_t buckets_;
-  std::vector<std::uint16_t> table_;
-  std::vector<Key> bounds_;  // between the buckets, if there is a tree
+  std::vector<std::uint16_t> table_;  // the bucket of each cell
+  std::vector<Key> bounds_;  // between the buckets, if there is a tree, which makes each a cell
   BucketTree<Key> tree_;
 };
 

@@ -19,28 +19,28 @@ Partitioner<Key>::Partitioner(const BucketMap<Key>& map, PagePool& pool)
 
 template <class Key>
 void Partitioner<Key>::add(std::span<const Key> keys) {
-  constexpr std::size_t kStretch = 256;  // bucket numbers first, so that the table look-ups overlap
-  std::uint16_t bucket_of[kStretch];
+  constexpr std::size_t kStretch = 256;  // cells first, by vector code
+  std::uint16_t cells[kStretch];
   while (!keys.empty()) {
     const std::size_t count = std::min(keys.size(), kStretch);
-    map_.number(keys.first(count), bucket_of);
-    const std::span<const std::uint16_t> buckets(bucket_of, count);
-    if (mostly_repeat(buckets)) {
-      deal_out_repeats(keys.first(count), buckets);
+    map_.find_cells(keys.first(count), cells);
+    if (mostly_repeat({cells, count}, map_.bucket_of_cells())) {
+      deal_out_repeats(keys.first(count), {cells, count});
     } else {
-      deal_out(keys.first(count), buckets);
+      deal_out(keys.first(count), cells);
     }
     keys = keys.subspan(count);
   }
 }
 
 template <class Key>
-void Partitioner<Key>::deal_out(std::span<const Key> keys, std::span<const std::uint16_t> buckets) {
+void Partitioner<Key>::deal_out(std::span<const Key> keys, const std::uint16_t* cells) {
   // Keeps these in registers: for the compiler, a store to a byte may change any member.
   Line* const lines = lines_.data();
   std::uint8_t* const filled = filled_.data();
+  const std::uint16_t* const bucket_of = map_.bucket_of_cells();
   for (std::size_t i = 0; i < keys.size(); ++i) {
-    const std::size_t bucket = buckets[i];
+    const std::size_t bucket = bucket_of[cells[i]];
     const std::size_t at = filled[bucket];
     lines[bucket].keys[at] = keys[i];
     filled[bucket] = static_cast<std::uint8_t>(at + 1);
@@ -51,12 +51,13 @@ void Partitioner<Key>::deal_out(std::span<const Key> keys, std::span<const std::
 // Key by key, each would wait for the count that the one before has just stored.
 template <class Key>
 void Partitioner<Key>::deal_out_repeats(std::span<const Key> keys,
-                                        std::span<const std::uint16_t> buckets) {
-  if (count_repeats(buckets) + 1 == keys.size()) return append(buckets.front(), keys);
+                                        std::span<const std::uint16_t> cells) {
+  const std::uint16_t* const bucket_of = map_.bucket_of_cells();
+  if (count_repeats(cells) + 1 == keys.size()) return append(bucket_of[cells.front()], keys);
   for (std::size_t begin = 0; begin < keys.size();) {
-    const std::uint16_t bucket = buckets[begin];
+    const std::uint16_t bucket = bucket_of[cells[begin]];
     std::size_t end = begin + 1;
-    while (end < keys.size() && buckets[end] == bucket) ++end;
+    while (end < keys.size() && bucket_of[cells[end]] == bucket) ++end;
     append(bucket, keys.subspan(begin, end - begin));
     begin = end;
   }

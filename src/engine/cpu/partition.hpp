@@ -59,8 +59,8 @@ class Partitioner {
     Key keys[kLineKeys];
   };
 
-  void deal_out(std::span<const Key> keys, std::span<const std::uint16_t> buckets);
-  void deal_out_repeats(std::span<const Key> keys, std::span<const std::uint16_t> buckets);
+  void deal_out(std::span<const Key> keys, const std::uint16_t* cells);
+  void deal_out_repeats(std::span<const Key> keys, std::span<const std::uint16_t> cells);
   void append(std::size_t bucket, std::span<const Key> keys);
   void write_line(std::size_t bucket, const Key* keys);
   void add_page(std::size_t bucket);

@@ -132,7 +132,12 @@ TYPED_TEST(BucketMapOf, NumbersManyKeysAsItDoesOne) {
       const BucketMap<TypeParam> map(sample, buckets);
       std::vector<std::uint16_t> numbers(keys.size());
       map.number(keys, numbers.data());
-      for (std::size_t i = 0; i < keys.size(); ++i) ASSERT_EQ(numbers[i], map(keys[i]));
+      std::vector<std::uint16_t> cells(keys.size());
+      map.find_cells(keys, cells.data());
+      for (std::size_t i = 0; i < keys.size(); ++i) {
+        ASSERT_EQ(numbers[i], map(keys[i]));
+        ASSERT_EQ(map.bucket_of_cells()[cells[i]], map(keys[i]));
+      }
     }
   }
 }

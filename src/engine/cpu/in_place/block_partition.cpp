@@ -17,6 +17,9 @@ namespace {
 
 constexpr std::size_t kStretch = 256;  // keys whose buckets are looked up at once
 
+// Several, so that workers need not wait for a slow one.
+constexpr std::size_t kStripesPerWorker = 16;
+
 constexpr std::uint64_t kNextPlace = std::uint64_t{1} << 32;
 
 constexpr std::uint64_t next_of(std::uint64_t next_and_end) {
@@ -54,14 +57,14 @@ BlockPartition<Key>::BlockPartition(std::span<Key> keys, const BucketMap<Key>& m
       tasks_(tasks),
       block_keys_(workers.front().block_keys()),
       places_(div_up(keys.size(), block_keys_)),
-      stripes_(workers.size()),
+      stripes_(workers.size() == 1 ? 1 : kStripesPerWorker * workers.size()),
       begins_(map.buckets() + 1),
       full_(map.buckets()),
       of_bucket_(std::make_unique<Places[]>(map.buckets())),
       apart_(block_keys_) {
   const std::uint64_t whole = keys.size() / block_keys_;
   for (std::size_t i = 0; i < stripes_.size(); ++i) {
-    stripes_[i].begin = whole * i / stripes_.size();
+    stripes_[i].begin = stripes_[i].full_end = whole * i / stripes_.size();
     stripes_[i].end = whole * (i + 1) / stripes_.size();
   }
   stripes_.back().end = places_;
@@ -102,16 +105,48 @@ std::span<const std::uint64_t> BlockPartition<Key>::run(const KeyMap<Key>& to_or
 }
 
 template <class Key>
+class BlockPartition<Key>::Output {
+ public:
+  Output(const BlockPartition& partition, Stripe* first)
+      : keys_(partition.keys_.data()), block_keys_(partition.block_keys_), stripe_(first) {}
+
+  void write(const Key* block) {
+    while (stripe_->full_end == stripe_->end) stripe_ = stripe_->next;
+    std::memcpy(keys_ + stripe_->full_end++ * block_keys_, block, block_keys_ * sizeof(Key));
+  }
+
+ private:
+  Key* keys_;
+  std::size_t block_keys_;
+  Stripe* stripe_;
+};
+
+// Null: none is left.
+template <class Key>
+typename BlockPartition<Key>::Stripe* BlockPartition<Key>::take_stripe() {
+  const std::size_t number = taken_.fetch_add(1);
+  return number < stripes_.size() ? &stripes_[number] : nullptr;
+}
+
+template <class Key>
 void BlockPartition<Key>::classify(std::size_t worker, const KeyMap<Key>& to_ordered) {
   BlockBuffers<Key>& buffers = workers_[worker];
   buffers.clear(map_.buckets());
-  Stripe& stripe = stripes_[worker];
-  const std::span<Key> keys =
+  Stripe* stripe = take_stripe();
+  Output output(*this, stripe);
+  for (; stripe != nullptr; stripe = stripe->next = take_stripe()) {
+    classify_stripe(*stripe, to_ordered, buffers, output);
+  }
+}
+
+template <class Key>
+void BlockPartition<Key>::classify_stripe(const Stripe& stripe, const KeyMap<Key>& to_ordered,
+                                          BlockBuffers<Key>& buffers, Output& output) const {
+  const std::span<const Key> keys =
       keys_.first(std::min<std::uint64_t>(stripe.end * block_keys_, keys_.size()))
           .subspan(stripe.begin * block_keys_);
   Key ordered[kStretch];
-  std::uint16_t numbers[kStretch];
-  Key* to = keys.data();
+  std::uint16_t cells[kStretch];
   for (std::size_t at = 0; at < keys.size(); at += kStretch) {
     const std::size_t count = std::min(kStretch, keys.size() - at);
     std::span<const Key> some = keys.subspan(at, count);
@@ -119,43 +154,44 @@ void BlockPartition<Key>::classify(std::size_t worker, const KeyMap<Key>& to_ord
       map_to_ordered<Key>(some, std::span(ordered, count), to_ordered);
       some = {ordered, count};
     }
-    map_.number(some, numbers);
-    to = mostly_repeat({numbers, count}) ? deal_out_repeats(some, {numbers, count}, buffers, to)
-                                         : deal_out(some, numbers, buffers, to);
+    map_.find_cells(some, cells);
+    if (mostly_repeat({cells, count}, map_.bucket_of_cells())) {
+      deal_out_repeats(some, {cells, count}, buffers, output);
+    } else {
+      deal_out(some, cells, buffers, output);
+    }
   }
-  stripe.full_end = stripe.begin + static_cast<std::uint64_t>(to - keys.data()) / block_keys_;
 }
 
-// Writes full buffers from `to` on, where keys have been read; returns where the next one goes.
 template <class Key>
-Key* BlockPartition<Key>::deal_out(std::span<const Key> keys, const std::uint16_t* numbers,
-                                   BlockBuffers<Key>& buffers, Key* to) {
+void BlockPartition<Key>::deal_out(std::span<const Key> keys, const std::uint16_t* cells,
+                                   BlockBuffers<Key>& buffers, Output& output) const {
   const std::size_t block_bytes = block_keys_ * sizeof(Key);
+  const std::uint16_t* const bucket_of = map_.bucket_of_cells();
   Key** const ends = buffers.ends();
   for (std::size_t i = 0; i < keys.size(); ++i) {
-    const std::size_t bucket = numbers[i];
+    const std::size_t bucket = bucket_of[cells[i]];
     Key* const end = ends[bucket];
     *end = keys[i];
     ends[bucket] = end + 1;
     if ((reinterpret_cast<std::uintptr_t>(end + 1) & (block_bytes - 1)) == 0) [[unlikely]] {
       Key* const block = end + 1 - block_keys_;
-      std::memcpy(to, block, block_bytes);
-      to += block_keys_;
+      output.write(block);
       ends[bucket] = block;
       ++buffers.written()[bucket];
     }
   }
-  return to;
 }
 
 template <class Key>
-Key* BlockPartition<Key>::deal_out_repeats(std::span<const Key> keys,
-                                           std::span<const std::uint16_t> numbers,
-                                           BlockBuffers<Key>& buffers, Key* to) {
+void BlockPartition<Key>::deal_out_repeats(std::span<const Key> keys,
+                                           std::span<const std::uint16_t> cells,
+                                           BlockBuffers<Key>& buffers, Output& output) const {
+  const std::uint16_t* const bucket_of = map_.bucket_of_cells();
   for (std::size_t begin = 0; begin < keys.size();) {
-    const std::size_t bucket = numbers[begin];
+    const std::size_t bucket = bucket_of[cells[begin]];
     std::size_t end = begin + 1;
-    while (end < keys.size() && numbers[end] == bucket) ++end;
+    while (end < keys.size() && bucket_of[cells[end]] == bucket) ++end;
     while (begin < end) {
       Key*& place = buffers.ends()[bucket];
       const auto filled = static_cast<std::size_t>(place - buffers.of(bucket));
@@ -165,12 +201,10 @@ Key* BlockPartition<Key>::deal_out_repeats(std::span<const Key> keys,
       place += count;
       if (filled + count < block_keys_) continue;
       place = buffers.of(bucket);
-      std::memcpy(to, place, block_keys_ * sizeof(Key));
-      to += block_keys_;
+      output.write(place);
       ++buffers.written()[bucket];
     }
   }
-  return to;
 }
 
 template <class Key>

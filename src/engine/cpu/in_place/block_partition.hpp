@@ -3,14 +3,14 @@
 // Problem. Dealing keys out to a second array needs as much memory again, and touching new pages
 // costs more than the sort itself.
 //
-// Idea. Keys move in blocks. Each worker reads its stripe of the array and puts every key into a
-// block-sized buffer of the key's bucket. A full buffer is written over the front of the stripe,
-// whose keys have all been read by then: the other buffers hold fewer keys. Afterwards the stripe
-// is full blocks, each of one bucket, followed by empty places. The sizes of the buckets are
-// known now, and so which places belong to which bucket. All workers then move whole blocks to
-// places of their buckets: each carries a block to the next place of its bucket, picks up the block
-// there, and carries that on. It carries several blocks in turn. Last, the keys that do not fill a
-// block go to the borders.
+// Idea. Keys move in blocks. Each worker takes stripes of the array until none is left, reads them
+// and puts every key into a block-sized buffer of the key's bucket. A full buffer is written over
+// the first keys of its stripes, which have all been read by then: the other buffers hold fewer
+// keys. Afterwards its stripes are full blocks, each of one bucket, followed by empty places. The
+// sizes of the buckets are known now, and so which places belong to which bucket. All workers then
+// move whole blocks to places of their buckets: each carries a block to the next place of its
+// bucket, picks up the block there, and carries that on. It carries several blocks in turn. Last,
+// the keys that do not fill a block go to the borders.
 //
 // Example. Blocks of two keys, one worker, buckets a and b, keys b1 a1 b2 b3 a2 a3 a4 b4 a5:
 //   classify   [b1 b2][a1 a2][a3 a4][b3 b4][.]   left in the buffer of a: a5
@@ -94,11 +94,14 @@ class BlockPartition {
     std::atomic<std::uint64_t> next_and_end{0};  // 32 bits each: they change together
     std::atomic<std::uint32_t> readers{0};       // workers that pick up a block that was the last
   };
-  struct Stripe {
+  struct alignas(64) Stripe {
     std::uint64_t begin = 0;  // places
     std::uint64_t end = 0;
     std::uint64_t full_end = 0;
+    Stripe* next = nullptr;  // that the same worker takes
   };
+  // Where a worker writes full blocks: over the keys that it has read, in all its stripes.
+  class Output;
   // A block that is carried; no other worker touches its place.
   struct Carried {
     Key* block = nullptr;
@@ -118,10 +121,13 @@ class BlockPartition {
   void for_each(std::size_t count, const F& f);
 
   void classify(std::size_t worker, const KeyMap<Key>& to_ordered);
-  Key* deal_out(std::span<const Key> keys, const std::uint16_t* numbers, BlockBuffers<Key>& buffers,
-                Key* to);
-  Key* deal_out_repeats(std::span<const Key> keys, std::span<const std::uint16_t> numbers,
-                        BlockBuffers<Key>& buffers, Key* to);
+  Stripe* take_stripe();
+  void classify_stripe(const Stripe& stripe, const KeyMap<Key>& to_ordered,
+                       BlockBuffers<Key>& buffers, Output& output) const;
+  void deal_out(std::span<const Key> keys, const std::uint16_t* cells, BlockBuffers<Key>& buffers,
+                Output& output) const;
+  void deal_out_repeats(std::span<const Key> keys, std::span<const std::uint16_t> cells,
+                        BlockBuffers<Key>& buffers, Output& output) const;
   void count();
   void gather_full(std::size_t bucket);
   void permute(std::size_t worker);
@@ -140,6 +146,7 @@ class BlockPartition {
   std::size_t block_keys_;
   std::uint64_t places_;  // the last one may reach beyond the keys
   std::vector<Stripe> stripes_;
+  std::atomic<std::size_t> taken_{0};  // stripes
   std::vector<std::uint64_t> begins_;
   std::vector<std::uint64_t> full_;  // blocks of each bucket
   std::unique_ptr<Places[]> of_bucket_;

@@ -22,7 +22,7 @@ namespace {
 
 constexpr std::size_t kSamplesPerBucket = 16;
 constexpr std::size_t kMostSamples = std::size_t{1} << 14;
-constexpr std::size_t kMostHalved = 8;  // times what fits the cache; more keys are distributed
+constexpr std::size_t kMostHalved = 32;  // times what fits the cache; more keys are distributed
 
 template <class Key>
 void reverse(std::span<Key> keys, TaskArena& tasks) {

@@ -6,6 +6,7 @@
 #include <algorithm>
 #include <cstddef>
 #include <cstdint>
+#include <iterator>
 #include <span>
 
 namespace gsort::cpu {
@@ -20,12 +21,14 @@ inline std::size_t count_repeats(std::span<const std::uint16_t> numbers) {
   return repeats;
 }
 
-// Whether most numbers repeat, judged by the first ones, because this is called for all keys. Runs
-// of two or three do not count: their ends cannot be predicted, and their keys are dealt out faster
-// one by one.
-inline bool mostly_repeat(std::span<const std::uint16_t> numbers) {
-  const auto first = numbers.first(std::min<std::size_t>(numbers.size(), 32));
-  return count_repeats(first) > first.size() * 3 / 4;
+// Whether most keys go to the bucket of the key before them, judged by the first ones, because this
+// is called for all keys. Runs of two or three do not count: their ends cannot be predicted, and
+// their keys are dealt out faster one by one.
+inline bool mostly_repeat(std::span<const std::uint16_t> cells, const std::uint16_t* bucket_of) {
+  std::uint16_t first[32];
+  const std::size_t count = std::min(cells.size(), std::size(first));
+  for (std::size_t i = 0; i < count; ++i) first[i] = bucket_of[cells[i]];
+  return count_repeats({first, count}) > count * 3 / 4;
 }
 
 }  // namespace gsort::cpu
