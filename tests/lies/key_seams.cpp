@@ -13,6 +13,7 @@
 #include "form/equal_floats.hpp"
 #include "lies/liar.hpp"
 #include "lies/seams.hpp"
+#include "pipeline/compare_records.hpp"
 #include "pipeline/proof/proof.hpp"
 
 namespace gsort::test {
@@ -168,6 +169,30 @@ std::size_t lying_split_members(Keys keys, Keys others, Stay stay, std::uint32_t
     std::ranges::sort(heard);
   }
   return real_split_members(keys, heard, stay, kept, dropped);
+}
+
+#define GSORT_SPLIT_MEMBER_RECORDS                                                          \
+  "_ZNK5gsort13RecordCompare13split_membersESt4spanISt4byteLm18446744073709551615EES3_NS_4" \
+  "StayEPS2_"
+std::size_t real_split_records(const RecordCompare* self, ByteSpan piece, ByteSpan others,
+                               Stay stay, std::byte* dropped)
+    GSORT_REAL(GSORT_SPLIT_MEMBER_RECORDS);
+std::size_t lying_split_records(const RecordCompare* self, ByteSpan piece, ByteSpan others,
+                                Stay stay, std::byte* dropped)
+    GSORT_WRAP(GSORT_SPLIT_MEMBER_RECORDS);
+
+std::size_t lying_split_records(const RecordCompare* self, ByteSpan piece, ByteSpan others,
+                                Stay stay, std::byte* dropped) {
+  auto telling = the_liar().event(Seam::kMembers);
+  std::vector<std::byte> heard(others.begin(), others.end());
+  if (telling && !piece.empty()) {  // one record is among them, too
+    const std::size_t count = self->sum(piece).count;
+    const std::size_t bytes = piece.size() / count;
+    const ByteSpan one = piece.subspan(telling->below(count) * bytes, bytes);
+    const ByteSpan place = self->range_of(heard, one);
+    heard.insert(heard.begin() + (place.data() - heard.data()), one.begin(), one.end());
+  }
+  return real_split_records(self, piece, heard, stay, dropped);
 }
 
 }  // namespace gsort::test
