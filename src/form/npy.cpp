@@ -188,12 +188,12 @@ StoredArray table_of(const StoredArray& array, const std::string& path) {
             "rows have at most 16384 bytes; sort a column with --argsort, or shuffle the "
             "numbers of the rows, and index the array with the positions");
   }
-  return {.key = array.key,
-          .records = StoredRecords{static_cast<std::uint32_t>(bytes),
-                                   array.records ? array.records->fields
-                                                 : std::vector<StoredField>{}},
-          .dtype = array.dtype ? *array.dtype : npy_dtype_of(*array.key),
-          .columns = array.row_elements};
+  return {
+      .key = array.key,
+      .records = StoredRecords{static_cast<std::uint32_t>(bytes),
+                               array.records ? array.records->fields : std::vector<StoredField>{}},
+      .dtype = array.dtype ? *array.dtype : npy_dtype_of(*array.key),
+      .columns = array.row_elements};
 }
 
 bool is_same_dtype(const StoredDtype& a, const StoredDtype& b) {

@@ -40,9 +40,9 @@ struct StoredArray {
   // Set if it says more than the key does: for records, booleans and times.
   std::optional<StoredDtype> dtype;
   std::uint64_t row_elements = 0;  // in a row of an array of two dimensions; 0: no rows, or a table
-  std::uint64_t columns = 0;  // in a table: an array whose rows are the elements; `records` then has
-                              // the size of a row, and the fields of the first column, if it is no
-                              // key; `key` is that of a table of keys
+  std::uint64_t columns = 0;  // in a table: an array whose rows are the elements; `records` then
+                              // has the size of a row, and the fields of the first column, if it is
+                              // no key; `key` is that of a table of keys
   std::optional<std::uint64_t> empty_rows = {};  // of an array of rows without elements
 
   [[nodiscard]] std::uint64_t element_bytes() const {

@@ -26,7 +26,7 @@ enum class ValueKind : std::uint8_t {
 };
 
 struct OptionSpec {
-  std::string_view name = {};  // long name without dashes; empty: a letter only
+  std::string_view name = {};   // long name without dashes; empty: a letter only
   std::string_view alias = {};  // another long name, that of Python's argument; no list shows it
   char letter = '\0';           // short name; '\0': a long name only
   ValueKind value_kind = ValueKind::kNone;

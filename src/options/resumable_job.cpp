@@ -75,7 +75,8 @@ std::uint64_t columns_in(std::string_view description) {
 
 std::string resumable_job(const Job& job, const InputForm& form) {
   return fmt::format("{}{}{}; input as {}, {}; skip {}{}; {}", element_text(job.input_element()),
-                     columns_text(job.columns), positions_text(job), form.format ? name_of(*form.format) : "its name says",
+                     columns_text(job.columns), positions_text(job),
+                     form.format ? name_of(*form.format) : "its name says",
                      form.codec ? name_of(*form.codec) : "its bytes say",
                      form.skip_bytes.value_or(0), end_text(form),
                      job.handling.verify ? "verified" : "not verified");
