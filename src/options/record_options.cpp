@@ -302,7 +302,7 @@ void adopt_records(Job& job, const Options& options, const StoredRecords& record
   job.element.records = std::move(format);
 }
 
-// What orders the column at the front of a table.
+// The key that orders the column at the front of a table.
 static StoredField first_column(const StoredArray& table, std::uint32_t bytes) {
   if (!table.key) return table.records->fields.front();
   return {"", 0, bytes, {{0, bytes, table.key->type, table.key->big_endian}}};

@@ -161,7 +161,7 @@ def reason_of(door: str, option: str) -> str | None:
 
 
 def page_findings() -> list[str]:
-    """What the table of src/DESIGN.md, of the doors at which an option works, says against REFUSED."""
+    """The differences between REFUSED and the table of src/DESIGN.md of the doors at which an option works."""
     def works(door: str, option: str) -> bool:
         if door != "shares":
             return not reason_of(door, option)

@@ -153,7 +153,7 @@ class Input:
         return self.one_nan_of_counts(counts) if self.out_form == "text" else counts
 
     def first_of_each_key(self, raw: bytes) -> dict[bytes, bytes]:
-        """By the bytes that equal keys have in common. Of keys alone, equal floats become one."""
+        """By the bytes that equal keys have in common. If elements are only keys, equal floats become one."""
         words = [word.rstrip("r").partition(":") for word in self.keys.split(",")] if self.keys else [("0", ":", self.kind)]
         fields = [(int(at), int(at) + forms.bytes_of(kind), kind) for at, _, kind in words]
         size, firsts = forms.bytes_of(self.kind), {}
