@@ -47,6 +47,9 @@ std::string as_typed(std::string_view name) {
   return typed;
 }
 
+constexpr const char* kNoOrder =
+    "no field has an order: only fields of numbers, times and texts have one";
+
 // A hint that names the fields that have an order.
 std::string hint_for_fields(const StoredRecords& records, bool for_option,
                             std::string_view what_to_do = "") {
@@ -55,8 +58,7 @@ std::string hint_for_fields(const StoredRecords& records, bool for_option,
     if (field.keys.empty() || field.name.empty()) continue;
     names += (names.empty() ? "" : ", ") + (for_option ? as_typed(field.name) : field.name);
   }
-  if (names.empty())
-    return "no field has an order: only fields of numbers, times and texts have one";
+  if (names.empty()) return kNoOrder;
   return fmt::format("{}these can be sorted by: {}", what_to_do, names);
 }
 
@@ -89,6 +91,14 @@ void require_room(const RecordFormat& format, const StoredField& field) {
           "32 bytes (S)");
 }
 
+// Elements of padding alone, as numpy.save writes those of a dtype without fields, have no keys.
+void require_keys(const std::vector<KeyField>& keys, const Options& options) {
+  if (!keys.empty()) return;
+  throw Error(ErrorKind::kUsage, "sorting", "its elements have no order of their own")
+      .path(options.inputs.front())
+      .hint(kNoOrder);
+}
+
 // All fields in their order, as numpy.sort compares them.
 void add_all_fields(RecordFormat& format, const StoredRecords& records, const Options& options) {
   for (const StoredField& field : records.fields) {
@@ -104,6 +114,7 @@ void add_all_fields(RecordFormat& format, const StoredRecords& records, const Op
       add_record_key(format, key, field.name);
     }
   }
+  require_keys(format.keys, options);
 }
 
 const StoredField* field_named(const StoredRecords& records, std::string_view name) {
@@ -321,6 +332,8 @@ void adopt_table(Job& job, const Options& options, const StoredArray& table) {
     job.element = {key, RecordFormat{table.records->bytes, {row}}};
     return;
   }
+  const StoredField first = first_column(table, bytes);
+  require_keys(first.keys, options);
   if (options.record_bytes || has_offsets) {
     throw Error(ErrorKind::kUsage,
                 fmt::format("{} with {}", options.record_bytes ? "--record" : "--key",
@@ -333,7 +346,6 @@ void adopt_table(Job& job, const Options& options, const StoredArray& table) {
   RecordFormat format;
   format.bytes = table.records->bytes;
   require_files_of_records(options, format, true);
-  const StoredField first = first_column(table, bytes);
   const auto add = [&](std::string_view column, bool reversed, std::string_view typed) {
     std::string_view rest = column;
     const auto number = take_number(rest);

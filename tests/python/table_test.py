@@ -68,3 +68,14 @@ def test_columns_that_are_not_there():
         gsort.sort(table, order=0, axis=0)
     with pytest.raises(ValueError, match="not records"):
         gsort.sort(table[0], order=0)
+
+
+def test_elements_without_fields(tmp_path):
+    array = numpy.zeros(6, {"names": [], "formats": [], "offsets": [], "itemsize": 4})
+    for place, arguments in (array, {}), (array.reshape(2, 3), {}), (array.reshape(2, 3), {"order": 0}):
+        numpy.save(tmp_path / "void.npy", place)
+        for call in gsort.sort, gsort.argsort, gsort.check:
+            with pytest.raises(ValueError, match="its elements have no order of their own"):
+                call(tmp_path / "void.npy", **arguments)
+            with pytest.raises(ValueError, match="an array of dtype .* cannot be sorted"):
+                call(place, **arguments)
