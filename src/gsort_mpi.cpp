@@ -1,5 +1,5 @@
-// gsort-mpi: one process on each host: parse, sort together, report, exit code. Like main.cpp for
-// gsort, the only place that exits.
+// gsort-mpi: one process on each host: parse, sort together, report, exit code. The only place that
+// exits, like main.cpp of gsort.
 #include <algorithm>
 #include <array>
 #include <csignal>

@@ -1,8 +1,7 @@
 // Every build checks gsort's calls of CUDA by this file, except those of destructors, of the search
 // for devices, and those made while an error is reported: a failure there is no error, or cannot
-// be reported. A failure becomes an Error that names the operation; a
-// sticky error names the operation that met it first. Tests make the Nth call of a kind fail, to
-// see what the callers do then.
+// be reported. A failure becomes an Error that names the operation; a sticky error names the
+// operation that met it first. Tests make the Nth call of a kind fail, to test its callers.
 #pragma once
 
 #include <cstddef>

@@ -243,7 +243,7 @@ void queue_distribution(const PairSort<Key, Value>& sort, const DistributionChoi
 template <class Key, class Value>
 std::size_t sort_pairs_by_distribution_scratch_bytes(std::uint64_t count,
                                                      const DistributionChoice& choice) {
-  // A power of two needs more than one pair more does, which is distributed in another shape.
+  // A power of two needs more than one pair more, which is distributed in another shape.
   const std::uint64_t power = std::min(std::bit_floor(count), most_distributed<Key>(choice));
   std::size_t once = 0;
   if constexpr (kAreDistributedOnce<Key, Value>) {

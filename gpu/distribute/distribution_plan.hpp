@@ -1,6 +1,6 @@
-// The common parts of sorts of keys and of pairs by distribution: the tables of bins from a sample.
-// With two distributions, also the plan, the lists that the device fills, and the parameters of the
-// kernels behind the distributions. Host code.
+// The common parts of sorts of keys and of pairs by distribution: the tables of bins from a sample,
+// and for two distributions the plan, the lists that the device fills, and the parameters of the
+// kernels that follow. Host code.
 #pragma once
 
 #include <atomic>
@@ -51,7 +51,7 @@ struct SampledInput {
   const Key* input = nullptr;
   std::uint64_t count = 0;
   KeyMap<Key> load_map;
-  unsigned place_shift = 0;          // word_of
+  unsigned place_shift = 0;          // see word_of()
   std::uint64_t* cleared = nullptr;  // numbers that are set to 0 on the way
   std::uint64_t cleared_count = 0;
   ScratchMemory scratch;   // of the sample's sort
@@ -136,7 +136,7 @@ struct DistributionLists {
         long_arrays(cutter.take<LongArray>(bounds.long_arrays)),
         tile_arrays(cutter.take<LongArray>(bounds.tile_arrays)) {}
 
-  // Queues that counts and first_rooms become zero.
+  // Queues the clearing of counts and first_rooms.
   void clear(cudaStream_t stream) const {
     const auto bytes = static_cast<std::size_t>(reinterpret_cast<std::byte*>(whole) -
                                                 reinterpret_cast<std::byte*>(counts));

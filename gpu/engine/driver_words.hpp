@@ -1,5 +1,5 @@
-// Explains why CUDA calls NVIDIA's driver insufficient: the driver is old or, which CUDA's error
-// does not tell, there is none.
+// Explains why CUDA calls NVIDIA's driver insufficient: the driver is too old, or there is none.
+// CUDA's error does not distinguish the two.
 #pragma once
 
 #include <string>

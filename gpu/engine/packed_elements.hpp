@@ -19,7 +19,7 @@ struct PackedElements {
   const std::byte* memory = nullptr;
   std::vector<std::uint32_t> block_bytes;  // of each block
 
-  // The packed size of each block of a group, and where they lie on the device.
+  // The packed size of each block of a group, and the place of the blocks on the device.
   [[nodiscard]] std::span<const std::uint32_t> sizes_of(std::uint64_t group) const;
   [[nodiscard]] ConstByteSpan place_of(std::uint64_t group) const;
   [[nodiscard]] std::uint64_t keys_of(std::uint64_t group) const;

@@ -1,5 +1,5 @@
 // Elements in device memory, as calls take them: pairs of keys and values, or keys alone, which are
-// pairs with NoValue. So one template serves both. For the host; NoValue also for the device.
+// pairs with NoValue, so that one template serves both. Host code; NoValue also for the device.
 #pragma once
 
 #include <array>
@@ -12,7 +12,7 @@
 
 namespace gsort::gpu {
 
-// Stands for the type of the values where keys have none.
+// The type of the values if keys have none.
 struct NoValue {};
 
 template <class Value>
@@ -64,7 +64,7 @@ template <class Key, class Value>
   return taken;
 }
 
-// The names of arrays in messages: of keys alone, and those of pairs.
+// The names of arrays in messages: of keys alone, and of the two arrays of pairs.
 struct ArrayNames {
   const char* keys_alone;
   const char* keys;
@@ -91,7 +91,7 @@ template <class Key, class Value>
   return extents_of(ConstPairs<Key, Value>(all), count, names);
 }
 
-// The arrays of two inputs.
+// The extents of two inputs.
 template <std::size_t kCount>
 [[nodiscard]] std::array<Extent, 2 * kCount> both(const std::array<Extent, kCount>& a,
                                                   const std::array<Extent, kCount>& b) {

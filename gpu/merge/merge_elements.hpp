@@ -1,5 +1,5 @@
-// Merges of elements: of keys alone for device_merge.cpp, whose essay tells how, of pairs for
-// gpu/records/device_pairs.cpp. Host code.
+// Merges elements: keys alone for device_merge.cpp, whose essay explains the algorithm, and pairs
+// for gpu/records/device_pairs.cpp. Host code.
 #pragma once
 
 #include <algorithm>
@@ -19,7 +19,7 @@
 
 namespace gsort::gpu {
 
-// gpu/records/launch.hpp has it, and the launches that take it.
+// gpu/records/launch.hpp defines it, and the launches that take it.
 template <class Key, class Value>
 struct PairMergePass;
 
@@ -33,7 +33,7 @@ struct PassValues {
   std::uint64_t second_shift = 0;  // second_values_shift of PairMergePass
 };
 
-// Merges tiles by rows of cuts; small tiles find their cuts themselves.
+// Merges tiles by the rows of their cuts; small tiles find their cuts themselves.
 template <TileMerge kMerge, class Key, class Value>
 void launch_tile_merge(const MergePass<Key>& pass, const PassValues<Value>& values,
                        unsigned architecture, cudaStream_t stream) {
@@ -59,8 +59,8 @@ void require_load_map(const KeyMap<Key>& map, const char* operation) {
   throw Error(ErrorKind::kUsage, operation, "slices of keys of 16 bytes are ordered keys");
 }
 
-// Two runs need no samples and no tables: a thread a tile searches for its cut, guided by the keys,
-// or, if all lies in the L2 cache, each tile's block searches for itself.
+// Two runs need no samples and no tables: one thread for each tile searches for its cut, guided by
+// the keys, or, if everything fits the L2 cache, the block of each tile does.
 template <class Key, class Value>
 void queue_two_arrays(const ElementArrayMerge<Key, Value>& merge) {
   const auto& [a, a_count, b, b_count, output, load_map, store_map, scratch, stream] = merge;
@@ -98,7 +98,7 @@ void queue_two_arrays(const ElementArrayMerge<Key, Value>& merge) {
 
 template <class Key, class Value>
 struct MergeArrays {
-  Pairs<Key, Value> buffer;  // of two and more passes
+  Pairs<Key, Value> buffer;  // of two or more passes
   MergeScratch<Key> scratch;
   std::size_t bytes = 0;
 };
@@ -116,7 +116,7 @@ MergeArrays<Key, Value> cut_merge_arrays(void* scratch, std::uint64_t total,
   return arrays;
 }
 
-// Queues the only pass of a merge, whose rows are cut, piece by piece.
+// Queues the only pass of a merge, piece by piece. Requires: the cuts of its rows are queued.
 template <class Key, class Value>
 void queue_pieces(const MergePass<Key>& pass, const PassValues<Value>& values, std::uint64_t total,
                   std::uint64_t piece_keys, const PieceQueued& queued, unsigned architecture,

@@ -1,5 +1,5 @@
-// How many elements a merge has. Throws: Error(kUsage) for more than one call takes, and for slices
-// without a table of their counts.
+// The number of elements of a merge. Throws: Error(kUsage) for more than one call takes, and for
+// slices without a table of their counts.
 #pragma once
 
 #include <array>

@@ -26,7 +26,7 @@
 
 namespace gsort::gpu {
 
-// A tile's code is chosen by this.
+// Decides the code of a tile.
 template <class Key>
 struct KeyRange {
   Key least = static_cast<Key>(~Key{0});

@@ -128,7 +128,7 @@ struct PairTile {
   static __device__ unsigned char* staged_in(unsigned char* memory) { return memory + kValueBytes; }
 };
 
-// The shared memory of a tile of pairs, in whichever code.
+// The shared memory of a tile of pairs, in any code.
 template <class Key, class Value, unsigned kRows, unsigned kRowWords>
 inline constexpr unsigned kPairTileBytes =
     std::max(PairTile<WholeKeyCode<Key>, Value, kRows, kRowWords>::kBytes,

@@ -16,7 +16,7 @@ namespace {
 
 // As many as one pass merges.
 constexpr std::uint64_t kMostChunksOfRun = 8;
-// A device takes so many before the first of them is done: enough to keep its link busy.
+// The number that a device takes before the first is done: enough to keep its link busy.
 constexpr std::size_t kChunksAtOnce = 2;
 constexpr std::size_t kPiecesAtOnce = 3;
 

@@ -13,7 +13,7 @@ namespace {
 
 constexpr const char* kOperation = "reading sorted keys from a device";
 
-// Bounds, by the fences of a share, of how many of its keys are <= value.
+// Bounds on the number of keys <= value in a share, from its fences.
 struct Bounds {
   std::uint64_t least = 0;
   std::uint64_t most = 0;

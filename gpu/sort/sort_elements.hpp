@@ -1,5 +1,5 @@
-// The sort of many elements by passes: of keys for device_sort.cpp, whose essay tells how, of pairs
-// for gpu/records/device_pairs.cpp. Host code.
+// Sorts many elements in passes: keys for device_sort.cpp, whose essay explains the algorithm, and
+// pairs for gpu/records/device_pairs.cpp. Host code.
 #pragma once
 
 #include <cstddef>
@@ -15,7 +15,7 @@
 
 namespace gsort::gpu {
 
-// gpu/records/launch.hpp has it, and its launch.
+// gpu/records/launch.hpp defines it, and its launch.
 template <class Key, class Value>
 struct PairSortPass;
 
@@ -42,7 +42,7 @@ SortArrays<Key, Value> cut_sort_arrays(void* scratch, std::uint64_t count,
   return arrays;
 }
 
-// The block sort of all tiles, but for its output and samples.
+// The block sort of all tiles, without its output and samples.
 template <class Key, class Value>
 [[nodiscard]] BlockSortPass<Key> block_sort_of(const ElementSort<Key, Value>& sort) {
   BlockSortPass<Key> pass;

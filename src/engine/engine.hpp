@@ -131,8 +131,8 @@ class ChunkLane {
   [[nodiscard]] virtual ByteSpan acquire_block() = 0;
 
   // Adds the first `bytes` of a block from acquire_block, and takes the buffer back. `position` is
-  // the element's number in the chunk of the first key. Thread-safe; blocks may be added in any
-  // order. Requires: bytes is a multiple of the key's size; at most chunk_elements keys in all.
+  // the number of its first key in the chunk. Thread-safe; blocks may be added in any order.
+  // Requires: bytes is a multiple of the key's size; at most chunk_elements keys in all.
   virtual void add(ByteSpan block, std::size_t bytes, std::uint64_t position) = 0;
 
   // Sorts, after the last block; keys leave in `form`. May return before the work is done; emit

@@ -24,10 +24,9 @@ struct MergedRange {
   SpaceReturn* space = nullptr;  // null: the runs keep their space
 };
 
-// Merges one range of the output, positions as of the whole, into `sink`. Several ranges may be
-// merged at the same time, each with an engine and memory of its own. Requires: the context has
-// engine, memory and store.
-// Throws: Error; all threads have ended by then.
+// Merges one range of the output into `sink`, at its positions in the whole output. Several ranges
+// may be merged at the same time, each with an engine and memory of its own. Requires: the context
+// has engine, memory and store. Throws: Error; all threads have ended by then.
 void merge_range(const SortContext& context, const MergedRange& merged, PieceSink& sink);
 
 // Tells the meter that round `number` begins, from 1. The last merge counts as a round, after the
@@ -35,8 +34,8 @@ void merge_range(const SortContext& context, const MergedRange& merged, PieceSin
 void begin_round(const SortContext& context, std::size_t number, std::size_t rounds);
 
 // Carries out the rounds of merging: a run for each group of neighbours, until one merge can take
-// all that are left. merge_group(group, first) returns that run; so many runs are then in front of
-// it. The runs of the group are destroyed.
+// all that are left. merge_group(group, first) returns that run; `first` runs are before it. The
+// runs of the group are destroyed.
 template <class AnyRun, class MergeGroup>
 void merge_rounds(const SortContext& context, std::vector<AnyRun>& runs,
                   const MergeGroup& merge_group) {
@@ -57,7 +56,7 @@ void merge_rounds(const SortContext& context, std::vector<AnyRun>& runs,
   begin_round(context, ++number, rounds.size());
 }
 
-// Merges `runs` (their rounds first, if the plan's fan-in asks for them) into `output`, as raw
+// Merges `runs` (after rounds, if they are more than the plan's fan-in) into `output`, as raw
 // keys. Gives the runs' space back as parts are merged; with a run folder, when the merged run is
 // kept. Throws: Error; all threads have ended by then.
 void merge_runs(const SortContext& context, std::vector<io::Run> runs, PieceSink& output);

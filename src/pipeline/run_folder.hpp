@@ -5,8 +5,8 @@
 // A job is the same if its options for runs are, and every input has the same size, the same time
 // of its last change, and, as far as they can be sampled, the same elements. Inputs whose size is
 // known only after reading are read again up to the end of the runs, and compared by fingerprint. A
-// sort that was about to give its output the name may have replaced an input. This is an error,
-// too: the output would be sorted again, in another form, or together with inputs whose elements it
+// sort that ended while its output got its name may have replaced an input. This is an error, too:
+// the output would be sorted again, in another form, or together with inputs whose elements it
 // already holds.
 //
 // Life: the constructor compares jobs; begin() opens the store's file; take_up() returns the

@@ -1,5 +1,5 @@
-"""The build backend: scikit-build-core's, but for the source archive. It holds all sources of gsort, from which its wheel is
-compiled, and above them a pyproject.toml with their places.
+"""The build backend: scikit-build-core's, except for the source archive, which has all sources of gsort, from which its wheel
+is compiled, and above them a pyproject.toml with their places.
 
 This folder alone, which scikit-build-core would pack, has only the module. Equal sources make equal archives: their files have
 no owners, one of two modes, and the time of SOURCE_DATE_EPOCH."""

@@ -1,8 +1,8 @@
 // The busiest stages: the resources for which a sort waited, found only from its own times.
 //
-// In each phase every stage that moves data needs at least its bytes over the best rate that it has
-// shown in any stretch of the sort (base/rate_window.hpp), and the cores need at least the
-// processor time that was spent over their number. Stages of a phase overlap, so the phase takes as
+// In each phase every stage that moves data needs at least its bytes divided by its best rate in
+// any stretch of the sort (base/rate_window.hpp), and the cores need at least the processor time
+// that was spent, divided by their number. Stages of a phase overlap, so the phase takes as
 // long as the one that needs longest; phases follow each other, so these times add up. The time for
 // making the output durable is taken unchanged, since there is nothing to compare it with.
 //

@@ -1,4 +1,4 @@
-"""Command-line tests against somebody who plants things, and against absurd sizes."""
+"""Command-line tests against planted files and links, and against absurd sizes."""
 
 import os
 import stat

@@ -1,4 +1,4 @@
-// The library's face of the kernels: every type and order, against std::sort of a copy. Other
+// The library's interface to the kernels: every type and order, against std::sort of a copy. Other
 // tests try the kernels themselves at the borders of their tiles.
 #include "library/device_keys.hpp"
 

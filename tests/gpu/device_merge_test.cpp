@@ -409,7 +409,7 @@ class DeviceMergeInPieces : public GpuTest {};
 using KeyTypes = ::testing::Types<std::uint32_t, std::uint64_t, UInt128>;
 TYPED_TEST_SUITE(DeviceMergeInPieces, KeyTypes);
 
-// A copy that is queued as soon as a piece is has all keys of the piece.
+// A copy that is queued right after a piece has all keys of the piece.
 TYPED_TEST(DeviceMergeInPieces, TellsOfEachPieceWhenItIsQueued) {
   for (const std::uint32_t slice_count : {1U, 2U, 3U, 8U, 9U}) {
     for (const std::uint64_t piece_keys : {1U, 9'000U, 1'000'000U}) {

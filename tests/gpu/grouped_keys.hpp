@@ -1,5 +1,5 @@
-// Keys far apart, but some in groups that differ in their last bits alone: they share what a short
-// word has of them.
+// Keys far apart, some of them in groups: the keys of a group differ only in their last bits, so a
+// short word has the same part of each.
 #pragma once
 
 #include <algorithm>
@@ -12,8 +12,8 @@ namespace gsort::gpu {
 
 struct Grouping {
   std::size_t group = 1;
-  unsigned percent = 0;    // of the keys are in groups
-  std::size_t window = 1;  // among so many neighbours the order is random
+  unsigned percent = 0;    // of keys in groups
+  std::size_t window = 1;  // the order of this many neighbours is random
 
   [[nodiscard]] std::string words() const {
     return std::to_string(percent) + "% in " + std::to_string(group);

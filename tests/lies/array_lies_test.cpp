@@ -68,7 +68,7 @@ namespace {
 struct Array {
   std::size_t rows;
   std::size_t row_keys;
-  std::uint32_t distinct;  // so many values, from 0 on
+  std::uint32_t distinct;  // the number of values, from 0 on
 };
 
 // One row, several rows in one stretch of the check, and rows of several stretches.

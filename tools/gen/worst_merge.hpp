@@ -10,8 +10,8 @@
 // that is at a multiple of kWarp; if neither is, it takes as many as bring A to a multiple, and the
 // rest from B. This decides, for each warp's outputs, which come from A and which from B; the next
 // warp does the same with A and B exchanged, so that both lists are used up together. Applied
-// backwards from the sorted order, merge by merge, it gives the permutation of which every merge is
-// the worst one.
+// backwards from the sorted order, merge by merge, it gives the permutation for which every merge
+// is the worst one.
 //
 // Example. kWarp 4, kPerThread 3: thread 0 takes AAA, thread 1 BBB, and both lists stand at 3.
 // Thread 2 takes A, which brings A to 4, and BB; thread 3 finds A at a multiple of 4 and takes AAA,

@@ -17,9 +17,9 @@ namespace gsort::cluster {
 
 // Together: opens the inputs of this process into `reader`, and makes the job that all have. With
 // request.inputs_here, each has its own inputs, of the same kind of elements. `note` becomes a note
-// on types for standard error. Throws: Error for what gsort-mpi does not read or write, as
-// error_of_host() where another host may not have it; Error(kUsage) in rank 0 where hosts differ,
-// which names what differs, and the host; as Team.
+// on types for standard error. Throws: Error for inputs and outputs that gsort-mpi does not
+// support, as error_of_host() if another host may not have it; Error(kUsage) in rank 0 if hosts
+// differ, with the difference and the host; as Team.
 [[nodiscard]] Job open_same_inputs(Team& team, const Options& options,
                                    std::optional<io::Reader>& reader, std::string& note);
 

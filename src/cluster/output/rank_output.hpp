@@ -26,8 +26,8 @@ class RankOutput final : public ClusterOutput {
   // with a header of their own, each file is complete.
   void begin(const Plan& plan, std::uint64_t elements, ConstByteSpan header,
              ConstByteSpan trailer) override;
-  // Thread-safe. Position as of all files; with -u as of this one. Requires: pieces of text and of
-  // compressed files are started in the order of their positions.
+  // Thread-safe. `position` counts from the start of all files, with -u from that of this file.
+  // Requires: pieces of text and of compressed files are started in the order of their positions.
   void put(std::uint64_t position, ConstByteSpan elements) override;
   void abandon() noexcept override;
   void finish(const PartTable& parts, std::uint64_t elements) override;

@@ -31,7 +31,7 @@ std::vector<Found> found_in(const std::vector<std::vector<SeenFolder>>& seen) {
     for (const SeenFolder& folder : seen[rank]) {
       Found& found = by_name[{folder.name, folder.store}];
       if (found.viewers.empty()) found.folder = folder;
-      // Among equal inputs, one process alone takes its own for the input that the runs hold.
+      // If inputs are equal, only one process takes its own for the input that the runs hold.
       const bool is_same_place = std::ranges::equal(found.folder.runs, folder.runs, {},
                                                     &OutputRange::begin, &OutputRange::begin);
       if (is_same_place) found.viewers.push_back(rank);
@@ -81,7 +81,7 @@ Ranges use_runs(std::vector<Found>& found, std::uint64_t end) {
   return gaps;
 }
 
-// Returns a range of what the gaps hold together, one after the other.
+// Returns a range of the elements in the gaps, which count one after the other.
 Ranges stretch_of(const Ranges& gaps, const OutputRange& range) {
   Ranges some;
   std::uint64_t before = 0;

@@ -25,7 +25,7 @@ def is_table(source: Any, order: Any) -> bool:
 
 
 def arranged(source: Any, axis: Any, order: Any = None) -> Tuple[Any, int]:
-    """The source with the sorted dimension as its last one, and the number of this dimension; as one row if that is None."""
+    """The source with the sorted dimension as its last one, and the number of this dimension. If `axis` is None: as one row."""
     if order is not None and isinstance(source, numpy.ndarray) and source.ndim > 2 and source.dtype.names is None:
         raise usage("order", f"the array has {source.ndim} dimensions, a table has two", "give array.reshape(len(array), -1)")
     if type(axis) is int and axis == -1:

@@ -206,7 +206,7 @@ def error_of(kind: str, message: bytes, reason: bytes, path: bytes, hint: bytes,
 
 
 def usage(what: str, why: str, hint: str = "") -> UsageError:
-    """An error in the program's form that this package finds."""
+    """An error that this package finds, in the program's form."""
     return UsageError(f"{what}: {why}" + (f"\n  {hint}" if hint else ""), why, None, hint)
 
 

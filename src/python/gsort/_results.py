@@ -82,7 +82,7 @@ def into_array(inputs: Inputs, words: List[bytes], given: Optional[numpy.ndarray
 
 
 def place_of(temporary: Any, output: Any = None) -> str:
-    """The folder for a temporary file, by the docstring of sort."""
+    """The folder for a temporary file, as the docstring of sort says."""
     beside = os.path.dirname(os.path.abspath(os.fsdecode(output))) if is_path(output) else "/var/tmp"
     named = [os.fsdecode(path_word(folder)) for folder in folders_of(temporary)]
     return named[0] if named else os.environ.get("TMPDIR") or beside

@@ -15,7 +15,7 @@ from ._sources import (Inputs, as_bool, dtype_of, is_raw, is_text, mapped_npy, m
 
 
 def _in_file(path: Any, dtype: Any) -> numpy.ndarray:
-    """The file, opened as for a sort, which finds its faults, and mapped."""
+    """Maps the file, after opening it as a sort does, which finds its faults."""
     name = path_name(path)
     is_npy = name.lower().endswith(".npy")
     if not is_npy and not is_raw(name):

@@ -16,8 +16,8 @@
 // the worst pattern: at any moment the 32 threads of a warp read and write 32 places that lie 16
 // elements apart, a memory sector (32 bytes) each for one key of it. A sector that the caches do
 // not hold until its neighbours are asked for is moved again. Two co-ranks a thread add about 2
-// log2(n) / 16 reads of single keys an element, of which no two threads' lie together but for the
-// first few.
+// log2(n) / 16 reads of single keys an element; except for the first few, those of different
+// threads do not lie together.
 //
 // Cost. O(P + log n) steps for n / P threads.
 //

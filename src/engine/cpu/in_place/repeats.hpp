@@ -11,8 +11,8 @@
 
 namespace gsort::cpu {
 
-// The number of numbers that equal the one before them. Counts without branches and in the width of
-// the numbers, for vector code. Requires: fewer than 2^16 numbers.
+// How many numbers equal the one before them. Counts without branches and in the width of the
+// numbers, for vector code. Requires: fewer than 2^16 numbers.
 inline std::size_t count_repeats(std::span<const std::uint16_t> numbers) {
   std::uint16_t repeats = 0;
   for (std::size_t i = 1; i < numbers.size(); ++i) {
