@@ -23,7 +23,7 @@ inline constexpr std::uint64_t kLeastDistributedKeys = (std::uint64_t{1} << 18) 
 // more than that. 2^31 random keys on an H200, ms, at once, in pieces, by sort_keys and by CUB's
 // radix sort: u32 56.8, 39.2, 55.9, 43.2; u64 97.5, 62.0, 118, 131.
 inline constexpr std::uint64_t kMostDistributedKeys = std::uint64_t{1} << 30;
-inline constexpr std::uint64_t kMostPieces = 8;  // one pass merges so many
+inline constexpr std::uint64_t kMostPieces = 8;  // one pass merges this many
 // At most this many keys, or pairs, are distributed once. Random keys on an H200, ms, once and
 // twice: 11 * 2^20 u32 0.194 and 0.271, 6 * 2^20 u64 0.203 and 0.260, pairs of u32 with u32 0.267
 // and 0.336. With 2^23 u32, frequent and clustered keys take longer once: zipf 0.229 and 0.199,

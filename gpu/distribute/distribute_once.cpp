@@ -58,8 +58,8 @@ inline constexpr unsigned kOnceTileKeys = kDistribution<Word, DistributionStep::
 
 // How many blocks of the distribution run on a multiprocessor at once.
 constexpr unsigned kBlocksOfMultiprocessor = 2;
-// Bins are kept for at most so many keys. On an H200, this saves up to 20% of the time if keys are
-// unevenly distributed; with 9 * 2^20 random keys, it would cost 4%.
+// Bins are kept for at most this many keys. On an H200, this saves up to 20% of the time if keys
+// are unevenly distributed; with 9 * 2^20 random keys, it would cost 4%.
 constexpr std::uint64_t kMostKeptBins = std::uint64_t{1} << 23;
 
 template <class Key, class Value>

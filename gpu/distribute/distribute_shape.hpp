@@ -15,7 +15,7 @@
 
 namespace gsort::gpu {
 
-// A long array takes in what is behind it up to so many tiles: one pass merges as many.
+// A long array takes in the keys behind it, up to this many tiles: one pass merges as many.
 inline constexpr unsigned kLongTiles = 8;
 
 // Keys of a bin of the second distribution, at most on average; a quarter of a tile that is sorted.
@@ -89,7 +89,7 @@ struct DistributionShape {
     return of_bits(bits / 2, (bits + 1) / 2, kSampleBitsOfPairBin, choice);
   }
 
-  // Are so few keys distributed? The sample is sorted in the array that they go to first.
+  // Whether to distribute this many keys. The sample is sorted in the array that they go to first.
   [[nodiscard]] constexpr bool suits(std::uint64_t count, std::uint64_t least_keys) const {
     return count >= std::max(least_keys, 4 * sample_keys());
   }

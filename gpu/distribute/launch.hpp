@@ -99,7 +99,7 @@ template <class Word, bool kAreLarge = false>
   return kBucketSortBytes<Word, kAreLarge> + kBucketSortStaticBytes <= shared_bytes;
 }
 
-// A packed tile has so many keys at most: it is loaded as vectors that may begin before it.
+// The most keys of a packed tile: it is loaded as vectors that may begin before it.
 template <class Key>
 [[nodiscard]] constexpr unsigned packed_tile_keys(unsigned tile_keys) {
   return tile_keys - (16 / static_cast<unsigned>(sizeof(Key)) - 1);

@@ -92,7 +92,8 @@ class CudaMergeLane final : public MergeLane, public StoredMerger {
   [[nodiscard]] OnDevice& on_device();
   void leave_device();
   [[nodiscard]] std::uint64_t slice_bytes(std::span<const std::uint64_t> slice_counts) const;
-  // Copies the first `bytes` of input() to the device; they stand for so many bytes of elements.
+  // Copies the first `bytes` of input() to the device; they stand for
+  // `element_bytes` bytes of elements.
   void copy_in(std::byte* to, std::uint64_t bytes, std::uint64_t element_bytes);
 
   EngineShape shape_;

@@ -99,7 +99,7 @@ struct SampledRun {
   std::uint64_t length = 0;
 };
 
-// Pivots lie so many square roots of the keys in between from the expected place; found by
+// The distance of pivots from the expected place, in square roots of the keys in between; found by
 // simulation.
 inline constexpr float kPivotMargin = 0.5F;
 
@@ -185,7 +185,7 @@ template <class Key, class Keys>
   return place < 0.0F ? 0.0F : (place > 1.0F ? 1.0F : place);
 }
 
-// Windows of at most so many elements are left to the levels.
+// Windows of at most this many elements are left to the levels.
 inline constexpr unsigned kNearLevel = 5;
 
 // The windows that pivots narrow: the cuts lie in [low, high] of the lanes, and `before` is the sum
@@ -298,8 +298,8 @@ GSORT_HOST_DEVICE constexpr std::uint32_t kway_halve(
   return 2 * size - count_bits(team.ballot(says));
 }
 
-// Lets the least elements behind the cuts join the prefix, so many as it misses; or the greatest
-// leave it, if `missing` is negative. Returns: how many it still misses, there being no more.
+// Lets the least elements behind the cuts join the prefix, as many as it misses; or the greatest
+// leave it, if `missing` is negative. Returns how many it still misses if there are no more.
 template <class Team, class Key, class Keys>
 GSORT_HOST_DEVICE constexpr std::int32_t kway_change_sides(
     const Team& team, typename Team::template Each<LevelCut<Key, Keys>>& cuts, std::int32_t step,

@@ -48,7 +48,7 @@ struct LongSortPass {
   EndMaps<Key> maps;
   LongArrays arrays;
   LongPasses passes;
-  std::uint64_t tile_count = 0;  // of listed arrays: at most so many
+  std::uint64_t tile_count = 0;  // the most tiles of listed arrays
 };
 
 // One merge pass of long arrays; `merge` says the rest: its rows are at most merge.row_count.

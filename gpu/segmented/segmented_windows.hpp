@@ -26,11 +26,11 @@
 
 namespace gsort::gpu {
 
-// Arrays of at most so many keys share tiles; a longer one has its own. A quarter of a tile: then
+// Arrays of at most this many keys share tiles; a longer one has its own. A quarter of a tile: then
 // neither leaves much more than that empty. No other was measured.
 inline constexpr unsigned kSharedTileKeys = 2048;
 
-// And at most so many share windows, where arrays have fewer than kLowMeanKeys on average. Then 16
+// Arrays of at most this many share windows if arrays have fewer than kLowMeanKeys on average: 16
 // rows of a tile of 256 have to be kept for the last array, not 64: on an H200 arrays of 20 to 64
 // keys are sorted in 0.86 to 0.91 of the time, those of 100 in 0.96. No other limits were measured.
 inline constexpr unsigned kLowShortKeys = 512;
@@ -97,7 +97,7 @@ template <unsigned kRowWords, unsigned kTileRows>
                      kRowWords);
 }
 
-// The most that a tiny array can have; with a mean of so many at most there are tiny ones.
+// The most keys of a tiny array. There are tiny arrays only if the average length is not above it.
 inline constexpr unsigned kMostTinyKeys = 16;
 
 // Returns the longest length of tiny arrays, where arrays have `count` / `array_count` keys on

@@ -138,8 +138,8 @@ struct EvenLayout {
   }
 };
 
-// The share of rows that may idle so that arrays lie in one warp: one in so many. Barriers of the
-// block made a block sort 6% slower.
+// One row in this many may idle so that arrays lie in one warp. Barriers of the block made a block
+// sort 6% slower.
 inline constexpr unsigned kIdleShare = 16;
 
 // Requires: 0 < array_keys <= tile_rows * row_words; tile_rows and row_words are powers of two,

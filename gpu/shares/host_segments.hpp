@@ -24,7 +24,7 @@ struct HostArrays {
 // The least keys of a group, unless there are fewer in all.
 inline constexpr std::uint64_t kLeastGroupKeys = std::uint64_t{1} << 21;
 
-// Memory of each of so many devices: for three groups, or for the longest array if it needs more.
+// Memory of each of `devices`: for three groups, or for the longest array if it needs more.
 // A device with less, but room for some groups, takes these. Value is that of the pairs, or
 // NoValue. Throws: as sort_host_segments.
 template <class Key, class Value>

@@ -53,7 +53,7 @@ std::size_t sort_host_array_scratch_bytes(std::uint64_t count) {
   // More keys may make more, shorter chunks, which need less: what more chunks would need counts.
   std::size_t most = cut_scratch<Key>(nullptr, arriving_chunks(count), count).bytes;
   for (std::uint64_t chunks = 1; chunks < kMostArrivingChunks; ++chunks) {
-    const std::uint64_t longest = (chunks + 1) * kLeastArrivingKeys - 1;  // cut into so many
+    const std::uint64_t longest = (chunks + 1) * kLeastArrivingKeys - 1;  // in this many chunks
     if (longest >= count) break;
     most = std::max(most, cut_scratch<Key>(nullptr, arriving_chunks(longest), longest).bytes);
   }

@@ -41,7 +41,7 @@ struct LongPasses {
   [[nodiscard]] GSORT_HOST_DEVICE constexpr std::uint64_t tiles_of(std::uint64_t length) const {
     return (length + tile_keys - 1) / tile_keys;
   }
-  // The pass that an array of so many tiles starts with; pass_count for one tile.
+  // The pass with which an array of `tiles` tiles starts; pass_count for one tile.
   [[nodiscard]] GSORT_HOST_DEVICE constexpr unsigned start_of(std::uint64_t tiles) const {
     unsigned pass = pass_count;
     while (pass > 0 && (std::uint64_t{1} << levels_from[pass]) < tiles) --pass;

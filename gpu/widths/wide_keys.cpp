@@ -81,7 +81,7 @@ void queue_order(const TwoArrays<UInt128>& keys, std::uint64_t count, const KeyM
   }
 }
 
-// Calls f(Index{}) with the type that holds the numbers of so many pairs.
+// Calls f(Index{}) with the type that holds the numbers of `count` pairs.
 template <class F>
 decltype(auto) with_index_for(std::uint64_t count, const F& f) {
   constexpr std::uint64_t kMost32 = ~std::uint32_t{0};

@@ -70,8 +70,8 @@ struct BlockIdentity {
 // Whether keys like these may be packed.
 [[nodiscard]] bool is_packable(const BlockIdentity& identity);
 
-// Whether `payload` has the size and, if packed, the widths of a payload of so many keys. This
-// finds faults of the encoder, which no checksum shows.
+// Whether `payload` has the size and, if packed, the widths of a payload of `expected`. This finds
+// faults of the encoder, which no checksum shows.
 [[nodiscard]] bool has_right_form(const BlockIdentity& expected, Encoding encoding,
                                   ConstByteSpan payload);
 

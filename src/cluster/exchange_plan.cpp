@@ -39,7 +39,7 @@ std::uint64_t exchange_bytes(const ExchangeQuestion& q, const ExchangePlan& plan
 
 namespace {
 
-// With the longest parts that fit, of so many lanes on each device.
+// With the longest parts that fit, for this many lanes on each device.
 std::optional<ExchangePlan> plan_with_lanes(const ExchangeQuestion& q, ExchangePlan plan,
                                             unsigned device_lanes) {
   plan.lanes = q.devices * device_lanes;

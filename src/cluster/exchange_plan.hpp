@@ -37,7 +37,7 @@ struct ExchangePlan {
 // None if not even parts of one element fit.
 [[nodiscard]] std::optional<ExchangePlan> plan_exchange(const ExchangeQuestion& question);
 
-// All that the exchange takes with parts of so many elements.
+// The memory that an exchange by this plan takes.
 [[nodiscard]] std::uint64_t exchange_bytes(const ExchangeQuestion& question,
                                            const ExchangePlan& plan);
 

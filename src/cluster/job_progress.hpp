@@ -58,7 +58,7 @@ class JobProgress {
   const Meter* meter_ = nullptr;
 };
 
-// From now on, all processes report to rank 0 how far they are with a sort of so many bytes, until
+// From now on, all processes report to rank 0 how far they are with a sort of `bytes`, until
 // Team::set_reports({}). The meter and the progress outlive that.
 void report_progress(Team& team, const Meter& meter, std::uint64_t bytes, JobProgress& progress);
 

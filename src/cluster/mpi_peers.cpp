@@ -1,7 +1,7 @@
 // Messages are sent by MPI_Isend from the vectors that hold them. Several receives are posted, for
-// messages of anybody. They end in any order: a long message, which MPI has announced, waits for
-// its sender, and must not hold up what others have sent since. So every message has a number at
-// its end, by which those of one sender are put in order.
+// messages of any process. They end in any order: a long message, which MPI has announced, waits
+// for its sender, and must not hold up what others have sent since. So every message has a number
+// at its end, by which those of one sender are put in order.
 #include "cluster/mpi_peers.hpp"
 
 #include <array>

@@ -34,7 +34,7 @@ struct DeviceShare {
   DeviceScratch scratch;  // in its memory, of device_share_scratch_bytes(count, shares)
 };
 
-// For a device with `count` keys, if there are so many shares in all: one more array of keys (two
+// For a device with `count` keys, if there are `shares` shares in all: one more array of keys (two
 // for more than 8 shares), and a few per cent.
 template <DeviceKeyOf32Or64Bits Key>
 [[nodiscard]] std::size_t device_share_scratch_bytes(std::uint64_t count, unsigned shares);
@@ -76,7 +76,7 @@ struct HostSortDevice {
   DeviceScratch scratch;  // in its memory
 };
 
-// For each of so many devices: two arrays of an equal share of `count` keys, and an eighth of one
+// For each of `devices`: two arrays of an equal share of `count` keys, and an eighth of one
 // such array. A share of fewer than 2^24 keys needs more; one of fewer than 2^22 needs four arrays.
 template <DeviceKeyOf32Or64Bits Key>
 [[nodiscard]] std::size_t host_sort_scratch_bytes(std::uint64_t count, unsigned devices);
@@ -111,7 +111,7 @@ struct HostSegments {
   const std::uint64_t* offsets = nullptr;  // in host memory
 };
 
-// For each of so many devices. With this, devices of the same speed end at about the same time. A
+// For each of `devices`. With this, devices of the same speed end at about the same time. A
 // device with less memory takes those arrays for which it has room.
 template <DeviceKeyOf32Or64Bits Key>
 [[nodiscard]] std::size_t host_segments_scratch_bytes(const HostSegments& segments,
@@ -125,7 +125,7 @@ template <DeviceKeyOf32Or64Bits Key>
 void sort_host_segments(const Key* input, Key* output, const HostSegments& segments, Order order,
                         std::span<const HostSortDevice> devices);
 
-// For each of so many devices, for pairs. Throws Error(kUsage) for an array of more than 2^32.
+// For each of `devices`, for pairs. Throws: Error(kUsage) for an array of more than 2^32.
 template <DeviceKeyOf32Or64Bits Key, DeviceWord Value>
 [[nodiscard]] std::size_t host_segment_pairs_scratch_bytes(const HostSegments& segments,
                                                            unsigned devices);

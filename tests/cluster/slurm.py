@@ -153,7 +153,7 @@ class Cluster:
             raise Failed("the output has other bytes than gsort's")
 
     def submit(self, hosts: int | None = None) -> subprocess.Popen:
-        """The job of gsort-mpi on so many hosts, or all; ends when the job has ended."""
+        """The job of gsort-mpi on this many hosts, or all; ends when the job has ended."""
         nodes = f"--nodes={hosts or len(self.hosts.names)}"
         words = ["sbatch", "--wait", nodes, "--output=job.log", "job.sh", "in.u64", "out"]
         return subprocess.Popen(self.hosts.entering("h1", *words), stdout=subprocess.DEVNULL)

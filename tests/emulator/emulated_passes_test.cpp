@@ -1,5 +1,5 @@
 // Inputs large enough for the kernels that small ones do without: passes of k-way merging, and cuts
-// by a kernel of their own. The other tests on the emulator leave so many keys out.
+// by a kernel of their own. Other tests on the emulator leave out inputs of this size.
 #include <algorithm>
 #include <cstdint>
 #include <vector>

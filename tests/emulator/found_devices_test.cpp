@@ -170,7 +170,7 @@ TEST(FoundDevice, WithTooLittleMemoryOnceSortsIfItWasAskedFor) {
   EXPECT_GT(sorted_again, 0U);
 }
 
-// With auto, and an input of so many bytes.
+// With auto, and an input of this many bytes.
 int started_for(std::uint64_t input_bytes, const char* memory = "8G") {
   Options options = test::options_for(KeyType::kU32, memory);
   Machine machine = test::invented_machine(input_bytes, 4, 64 * kGiB);

@@ -139,7 +139,7 @@ class ShareDevices : public ShareFolders,
     return options_of(words);
   }
 
-  // At least so many of the worker's devices did something, no other did, and nothing is left on
+  // At least `least` of the worker's devices did something, no other did, and nothing is left on
   // them.
   static void expect_work_of(const Worker& worker, const ShareDone& done, std::size_t least) {
     EXPECT_EQ(done.plan.devices.size(), worker.devices.size());

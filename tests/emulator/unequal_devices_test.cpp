@@ -38,7 +38,7 @@ constexpr std::size_t kSlow = 1;
 // The keys that each device has copied from or to an array of the host, in one phase.
 class Copied {
  public:
-  // The slow device waits until the others have copied so many keys.
+  // The slow device waits until the others have copied `others_first` keys.
   Copied(Keys array, std::uint64_t others_first) : array_(array), others_first_(others_first) {}
 
   void add(std::size_t device, const void* host, std::size_t bytes) {

@@ -238,7 +238,7 @@ TEST_F(LibraryGraph, ReplaysStableSortsOfPairsAndNumbers) {
   }
 }
 
-// Each of the offsets so many times as large.
+// The offsets, each multiplied by `factor`.
 Offsets stretched(Offsets offsets, std::uint64_t factor) {
   for (std::uint64_t& offset : offsets) offset *= factor;
   return offsets;

@@ -29,7 +29,7 @@ unsigned shift_for(std::uint64_t count) {
 
 class DeviceLarge : public GpuTest {
  protected:
-  // Skips if so many bytes are not free, and some more for what is around them.
+  // Skips unless this many bytes are free, and some more for their surroundings.
   static bool lacks_memory(std::uint64_t bytes) {
     std::size_t free_bytes = 0;
     std::size_t total_bytes = 0;

@@ -52,9 +52,9 @@ struct CasesOfTest {
 };
 inline CasesOfTest cases_of_test;
 
-// Whether so many elements are to be left out: under a tool that makes kernels thousands of times
-// slower, GSORT_TEST_MOST_KEYS says how many there is time for. The emulator has a number of its
-// own. A test that leaves out all of its cases is skipped.
+// Whether tests of `count` elements are left out: under a tool that makes kernels thousands of
+// times slower, GSORT_TEST_MOST_KEYS says how many there is time for. The emulator has a number of
+// its own. A test that leaves out all of its cases is skipped.
 inline bool are_too_many(std::size_t count) {
   const char* most = std::getenv("GSORT_TEST_MOST_KEYS");
 #ifdef GSORT_EMULATED_MOST_KEYS
@@ -98,7 +98,7 @@ class GpuTest : public ::testing::Test {
 };
 
 // `count` T in device memory, poisoned, with a poisoned guard on both sides. `misalign` moves the
-// array by so many elements from the alignment of cudaMalloc.
+// array by that many elements from the alignment of cudaMalloc.
 template <class T>
 class DeviceArray {
  public:

@@ -88,7 +88,7 @@ class GuardedScratch {
   std::size_t bytes_;
 };
 
-// Keys of so many values, each share with more of some of them than others.
+// Keys with this many values; each share has more of some values than of others.
 template <class Key>
 std::vector<Key> keys_of(std::uint64_t count, std::uint64_t values, std::uint64_t seed) {
   std::mt19937_64 random(seed);

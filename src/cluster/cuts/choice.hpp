@@ -30,7 +30,7 @@ struct Chosen {
 // elements is not the number that was counted; as Team.
 [[nodiscard]] std::vector<Chosen> choose_together(Team& team, const std::vector<Offer>& offers);
 
-// The bytes sent for a cut with so many values between two processes.
+// The bytes sent between two processes for a cut with this many values.
 [[nodiscard]] constexpr std::uint64_t bytes_of_choice(std::uint64_t values) {
   return (1 + values) * sizeof(std::uint64_t) + sizeof(Chosen);
 }

@@ -17,7 +17,7 @@ struct CutValues {
   double up_to = 0;
 
   [[nodiscard]] std::uint64_t width() const { return greatest - least; }
-  // The value up to which there are probably so many elements.
+  // The value up to which there are probably this many elements.
   [[nodiscard]] std::uint64_t likely(double elements) const;
 };
 

@@ -25,8 +25,8 @@ constexpr std::uint64_t kFewLookups = 5'000;
 // So few elements of all processes, from which a cut has to be chosen, are sent and compared: half
 // a kilobyte.
 constexpr std::uint64_t kFewElements = 64;
-// A guess that leaves no more elements than so many times what it may be off is not narrowed
-// further: at least twice as many are left.
+// A guess is not narrowed further if it leaves at most this many times its possible error: at least
+// twice the error is left.
 constexpr double kNarrow = 3;
 
 // Keys at random places in blocks of n elements are off their expected number by sqrt(n) / 2 at
@@ -49,7 +49,7 @@ struct Search {
   bool uses_fences = true;
   bool is_found = false;  // low holds the cuts
   unsigned slot = 0;
-  // Whether so many elements have been counted as values says.
+  // Whether values.before and values.up_to are counts, not estimates.
   bool is_counted_before = true;
   bool is_counted_up_to = true;
 

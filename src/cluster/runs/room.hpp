@@ -34,13 +34,13 @@ namespace gsort::cluster {
                                 std::optional<std::uint64_t> output_bytes,
                                 const SuitsPlan& suits = {});
 
-// Adds one run of at most so many elements to those of the plan, unless keys are counted.
+// Adds one run of at most `elements` elements to those of the plan, unless keys are counted.
 // Throws: as require_disk_space; Error(kResource) if 64 bits cannot count the bytes.
 void add_run(Plan& plan, const Machine& machine, std::uint64_t elements);
 
-// The bytes of temporary files for a run of at most so many elements that may be left out, beside
-// the plan's and one of `others` elements. Null if it would be empty, or if the host has no room
-// for the runs of all of its processes beside the longest output.
+// The bytes of temporary files for a run of at most `elements` elements that may be left out,
+// beside those of the plan and of one run of `others` elements. Null if it would be empty, or if
+// the host has no room for the runs of all of its processes beside the longest output.
 [[nodiscard]] std::optional<std::uint64_t> bytes_of_run(const Plan& plan, const Machine& machine,
                                                         std::uint64_t elements,
                                                         std::uint64_t others);

@@ -11,7 +11,7 @@ namespace {
 
 using Ranges = std::vector<OutputRange>;
 
-// A folder, whoever sees it.
+// A folder, and the processes that see it.
 struct Found {
   SeenFolder folder;
   std::vector<std::size_t> viewers;

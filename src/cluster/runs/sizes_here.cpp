@@ -48,7 +48,7 @@ std::string words_of_memory(const ExchangeQuestion& q) {
                      format_bytes(q.device_bytes));
 }
 
-// With the runs that `plan` has here, where all processes together have so many.
+// With the runs that `plan` has here; all processes together have `runs`.
 ExchangeQuestion planned_question(const Plan& plan, const PlannedExchange& all,
                                   std::uint64_t runs) {
   ExchangeQuestion q =

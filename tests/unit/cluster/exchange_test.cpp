@@ -191,7 +191,7 @@ Elements keys_of(unsigned ranks, std::size_t most, std::mt19937_64& random, cons
   return elements;
 }
 
-// Calls `test` with a seed for each random schedule: so many as GSORT_SCHEDULES says, from the seed
+// Calls `test` with a seed for each random schedule: as many as GSORT_SCHEDULES says, from the seed
 // GSORT_FIRST_SCHEDULE on. Prints where it is, and stops at the first seed that fails.
 template <class Test>
 void for_each_schedule(const Test& test) {

@@ -24,7 +24,7 @@ Bytes elements_of(std::size_t size, std::size_t count) {
   return bytes;
 }
 
-// The number of so many bytes at `at`.
+// The number in the `bytes` bytes at `at`.
 std::uint64_t number_at(const std::byte* at, std::size_t bytes, bool big_endian) {
   std::uint64_t number = 0;
   for (std::size_t i = 0; i < bytes; ++i) {

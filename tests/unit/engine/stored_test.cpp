@@ -73,7 +73,7 @@ class StoredKeysOfEngine : public testing::TestWithParam<const char*> {
 
   [[nodiscard]] static bool packs() { return std::string(GetParam()) != "cpu"; }
 
-  // A chunk of so many keys, on its way to a run. Returns the bytes that came in stored form.
+  // A chunk of `count` keys, on its way to a run. Returns the bytes that came in stored form.
   static std::uint64_t expect_run(const KeyFormat& format, Distribution distribution,
                                   std::uint64_t count, std::uint64_t block_elements,
                                   Packing packing = Packing::kOn) {
