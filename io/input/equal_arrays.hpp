@@ -7,6 +7,7 @@
 #include <string_view>
 
 #include "base/error.hpp"
+#include "io/input/reader.hpp"
 #include "io/input/source.hpp"
 
 namespace gsort::io {
@@ -14,6 +15,15 @@ namespace gsort::io {
 // The error for a source whose header differs from the first input, -t or a suffix.
 [[nodiscard]] Error disagrees(const Source& source, const std::string& holds,
                               const std::string& but, std::string_view hint);
+
+// The same for one of another type, or byte order, than `wanted`.
+[[nodiscard]] Error has_other_type(const Source& source, const std::string& holds,
+                                   const KeyFormat& wanted);
+[[nodiscard]] Error has_other_order(const Source& source, const KeyFormat& wanted);
+
+// Throws Error(kInput) if numbers were asked for, or another byte order, and the array holds texts.
+// Types of keys at offsets are no such wish.
+void require_type_of_texts(const Source& source, const ReaderOptions& options);
 
 // Throws Error(kInput) if an array follows an array of another dtype, or if one that needs a dtype
 // follows raw elements. Raw elements may follow any array.

@@ -25,10 +25,6 @@
 namespace gsort::io {
 namespace {
 
-std::string byte_order_of(const KeyFormat& key) {
-  return key.big_endian ? "big-endian numbers" : "little-endian numbers";
-}
-
 // The format of an array's keys. For keys of bytes with counts, it has the counts' byte order, too.
 std::optional<KeyFormat> stored_key(const StoredArray& array, const ReaderOptions& options) {
   if (array.key || !options.has_counts) return array.key;
@@ -176,7 +172,10 @@ void Reader::Impl::adopt_stored_keys(const ReaderOptions& options) {
     element_bytes_ = source->stored()->element_bytes() + count_bytes;
     if (source->stored()->key) key_is_stored_ = true;
     const std::optional<KeyFormat> stored = stored_key(*source->stored(), options);
-    if (!stored) continue;
+    if (!stored) {
+      require_type_of_texts(*source, options);
+      continue;
+    }
     const bool is_other =
         (stored->type != key_.type || string_bytes(*stored) != string_bytes(key_)) &&
         !has_rows_of(*source->stored(), options.key);
@@ -185,16 +184,13 @@ void Reader::Impl::adopt_stored_keys(const ReaderOptions& options) {
                             string_bytes(*stored) != string_bytes(options.key);
     if (is_other && (type_is_fixed || lacks_type)) {
       const std::string type = type_text(*stored);
-      const char* const says =
-          "its header says so; the type comes from -t, a suffix, or the input before";
-      throw disagrees(*source, type, fmt::format("{} is to be sorted", type_text(key_)),
-                      lacks_type ? fmt::format("-t {} reads the other files so, too", type) : says);
+      if (!lacks_type) throw has_other_type(*source, type, key_);
+      throw has_other_type(*source, type, key_)
+          .hint(fmt::format("-t {} reads the other files so, too", type));
     }
     const bool has_order = options.has_counts || bytes_of(stored->type) > 1;
     if (order_is_fixed && has_order && stored->big_endian != key_.big_endian) {
-      throw disagrees(*source, byte_order_of(*stored),
-                      fmt::format("{} are to be sorted", byte_order_of(key_)),
-                      "its header says so; leave out --endian, or sort such files separately");
+      throw has_other_order(*source, key_);
     }
     key_.type = stored->type;
     key_.tuple = stored->tuple;

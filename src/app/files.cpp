@@ -65,8 +65,7 @@ io::ReaderOptions reader_options(const Options& options) {
   const bool has_columns =
       options.record_bytes || !options.record_keys.empty() || !options.order.empty();
   if (has_columns) {
-    const bool is_of_strings = string_bytes(options.key) > 0;
-    wanted.whole_rows = is_of_strings ? io::WholeRows::kOfKeys : io::WholeRows::kOfTexts;
+    wanted.whole_rows = options.key_is_whole ? io::WholeRows::kOfKeys : io::WholeRows::kOfTexts;
   }
   if (options.shuffle) wanted.whole_rows = io::WholeRows::kOfAll;
   return wanted;

@@ -226,6 +226,7 @@ void resolve_records(Options& options) {
   const std::uint32_t string = string_bytes(options.key);
   if (string > 0 && !options.record_bytes && options.record_keys.empty()) {
     options.record_bytes = string;
+    options.key_is_whole = true;
     if (!options.shuffle) options.record_keys.emplace_back("0");
   }
   if (!options.record_bytes && options.record_keys.empty()) return;
@@ -250,12 +251,6 @@ void resolve_records(Options& options) {
     set_source_of_typed_keys(options.type_source, TypeSource::kRecordKeys);
   }
   options.records = std::move(format);
-}
-
-// Whether the keys come only from -t bytesN.
-static bool has_keys_of_type(const Options& options) {
-  return string_bytes(options.key) > 0 && options.record_bytes == string_bytes(options.key) &&
-         options.record_keys == std::vector<std::string>{"0"};
 }
 
 static Error no_bytes(const Options& options, const std::string& reason) {
@@ -293,7 +288,7 @@ void adopt_records(Job& job, const Options& options, const StoredRecords& record
   require_record_bytes(options, records);
   RecordFormat format;
   format.bytes = records.bytes;
-  if (has_keys_of_type(options)) {
+  if (options.key_is_whole) {
     add_all_fields(format, records, options);
     if (!are_strings(format)) throw no_bytes(options, "the array has records with other keys");
     format.keys.clear();
@@ -324,15 +319,18 @@ void adopt_table(Job& job, const Options& options, const StoredArray& table) {
   const auto bytes = static_cast<std::uint32_t>(table.records->bytes / table.columns);
   const bool has_offsets = !std::ranges::all_of(
       options.record_keys, [](const std::string& word) { return !names_its_type(word); });
-  if (string_bytes(options.key) > 0) {
-    if (!has_keys_of_type(options) || bytes != 1 || !table.key) {
+  const StoredField first = first_column(table, bytes);
+  if (const std::uint32_t string = string_bytes(options.key)) {
+    const bool has_strings = are_strings({bytes, first.keys}) && bytes == string;
+    if (!options.key_is_whole && !has_strings) {
       throw no_bytes(options, fmt::format("the array is a table of {} columns", table.columns));
     }
+  }
+  if (options.key_is_whole) {
     const KeyField row{0, table.records->bytes, std::nullopt, false, options.key.descending};
     job.element = {key, RecordFormat{table.records->bytes, {row}}};
     return;
   }
-  const StoredField first = first_column(table, bytes);
   require_keys(first.keys, options);
   if (options.record_bytes || has_offsets) {
     throw Error(ErrorKind::kUsage,
