@@ -17,6 +17,9 @@ namespace gsort {
 namespace {
 
 void adopt_elements(Job& job, const Options& options, const StoredArray& stored) {
+  if (stored.empty_rows && !options.key_is_whole && (stored.key || io::holds_texts(stored))) {
+    refuse_records_of_keys(options, "the array is a table of 0 columns");
+  }
   if (stored.records && options.shuffle) {
     if (stored.key) job.element.key = *stored.key;
     adopt_shuffled_records(job, options, stored);

@@ -63,7 +63,7 @@ std::string hint_for_fields(const StoredRecords& records, bool for_option,
 }
 
 // A text is compared as many keys: one for each character (U), or for 32 bytes (S).
-void require_comparable(const StoredField& field) {
+void require_comparable(const StoredField& field, bool is_column = false) {
   constexpr std::size_t kMost = RecordFormat::kMostKeys;
   if (field.keys.size() <= kMost) return;
   const bool of_characters = field.keys.front().type.has_value();
@@ -78,13 +78,15 @@ void require_comparable(const StoredField& field) {
       .hint(of_characters
                 ? "numpy.char.encode(array, 'utf-8') has the same order; of such texts up "
                   "to 1,024 bytes are compared"
+            : is_column
+                ? "array.astype('S1024') keeps what can be compared"
                 : "--key=0:bytes32,32:bytes32 and so on compares what decides");
 }
 
-void require_room(const RecordFormat& format, const StoredField& field) {
+void require_room(const RecordFormat& format, const StoredField& field, std::string what) {
   require_comparable(field);
   if (format.keys.size() + field.keys.size() <= RecordFormat::kMostKeys) return;
-  throw Error(ErrorKind::kUsage, "sorting by all fields",
+  throw Error(ErrorKind::kUsage, std::move(what),
               fmt::format("they make more than {} keys", RecordFormat::kMostKeys))
       .hint(
           "name those that decide with --key; a text makes one key for each character (U), or for "
@@ -108,7 +110,7 @@ void add_all_fields(RecordFormat& format, const StoredRecords& records, const Op
                   fmt::format("field '{}' has no order of its own", field.name))
           .hint(hint_for_fields(records, true, "name fields with --key; "));
     }
-    require_room(format, field);
+    require_room(format, field, "sorting by all fields");
     for (KeyField key : field.keys) {
       key.descending = options.key.descending;
       add_record_key(format, key, field.name);
@@ -131,7 +133,7 @@ bool names_its_type(std::string_view key) {
 
 void add_field(RecordFormat& format, const StoredField& field, std::string_view key,
                bool descending) {
-  require_comparable(field);
+  require_room(format, field, "sorting by these fields");
   for (KeyField part : field.keys) {
     part.descending = descending;
     add_record_key(format, part, key);
@@ -332,6 +334,7 @@ void adopt_table(Job& job, const Options& options, const StoredArray& table) {
     return;
   }
   require_keys(first.keys, options);
+  require_comparable(first, true);
   if (options.record_bytes || has_offsets) {
     throw Error(ErrorKind::kUsage,
                 fmt::format("{} with {}", options.record_bytes ? "--record" : "--key",
@@ -351,6 +354,7 @@ void adopt_table(Job& job, const Options& options, const StoredArray& table) {
       throw bad_key(typed, "is not a column of the table",
                     fmt::format("columns have the numbers 0 to {}", table.columns - 1));
     }
+    require_room(format, first, "sorting by these columns");
     for (KeyField part : first.keys) {
       part.offset += *number * bytes;
       part.descending = reversed != options.key.descending;
@@ -369,18 +373,18 @@ void adopt_table(Job& job, const Options& options, const StoredArray& table) {
   job.type_source = TypeSource::kHeader;
 }
 
-void refuse_records_of_keys(const Options& options) {
+void refuse_records_of_keys(const Options& options, std::optional<std::string> reason) {
   if (!options.record_bytes && options.record_keys.empty() && options.order.empty()) return;
   if (options.records) return;
   if (!options.order.empty()) {
-    throw Error(ErrorKind::kUsage, "order of", "the elements are not records")
+    throw Error(ErrorKind::kUsage, "order of", reason.value_or("the elements are not records"))
         .path(options.inputs.front())
         .hint("leave out order, or give a dtype with fields");
   }
   throw Error(ErrorKind::kUsage,
               fmt::format("{} with {}", options.record_bytes ? "--record" : "--key",
                           options.inputs.front()),
-              "the array holds keys, not records")
+              reason.value_or("the array holds keys, not records"))
       .hint("leave out --record and --key: the keys of the array are sorted");
 }
 

@@ -1,6 +1,8 @@
 // --record and --key: the form of records.
 #pragma once
 
+#include <optional>
+#include <string>
 #include <string_view>
 
 #include "form/stored_array.hpp"
@@ -29,7 +31,8 @@ void adopt_records(Job& job, const Options& options, const StoredRecords& record
 // The same for --shuffle, which compares no bytes of the elements: records, or rows of a table.
 void adopt_shuffled_records(Job& job, const Options& options, const StoredArray& stored);
 
-// The same for an array of keys. Throws: Error(kUsage) if --record or --key is given.
-void refuse_records_of_keys(const Options& options);
+// The same for an array of keys. Throws: Error(kUsage) if --record or --key is given; `reason` says
+// why it cannot be.
+void refuse_records_of_keys(const Options& options, std::optional<std::string> reason = {});
 
 }  // namespace gsort

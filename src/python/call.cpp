@@ -62,10 +62,10 @@ void require_type(const Options& options, const Job& job) {
       .hint("give the dtype, or name the file by its type, as in dump.u64");
 }
 
-// A type that is not given explicitly is a guess.
-void require_one_type(const Options& options, const Job& job) {
+// A type that is not given explicitly is a guess. One in a header is that of the keys.
+void require_one_type(const Options& options, const Job& job, bool is_stored) {
   if (options.type_source == TypeSource::kOption) {
-    if (!job.input_element().shown_records()) return;
+    if (is_stored || !job.input_element().shown_records()) return;
     throw Error(ErrorKind::kUsage, "reading",
                 fmt::format("holds records or texts, not {}", type_text(options.key)))
         .path(options.inputs.front())
@@ -91,7 +91,7 @@ Call::Call(const std::vector<std::string>& words, std::vector<io::MemoryInput> a
       reader_(options_.inputs, opened_with(options_, std::move(arrays))),
       job_(job_of(options_, reader_)) {
   require_type(options_, job_);
-  require_one_type(options_, job_);
+  require_one_type(options_, job_, reader_.key_is_stored());
   const bool has_dtype =
       job_.output_form.format == FileFormat::kNpy || (job_.adds_counts && job_.dtype);
   if (job_.counts && !has_dtype) {

@@ -250,7 +250,7 @@ prose(ABOUT_FILES, r"check the path", r"use a shorter name", r"give -m and --bat
 prose(ABOUT_MACHINE, r"free some space .*", r"raise the limit with 'ulimit -f'", r"the disk reported an error; .*",
       r"give a folder with more room .*", r"use at least <.*")
 prose(OTHER_PROGRAM, r"save (array\.ravel|numpy\.).*", r"array\.view\(.*", r"integers of 8 to 64 bits, .*", r"rows of up to .*",
-      r"save its numbers as a \.npy file, or as raw keys", r"arrays of one dimension are sorted, .*", r"numpy\.char\.encode.*", r"take an array out, .*", r"give the file itself, decompressed",
+      r"save its numbers as a \.npy file, or as raw keys", r"arrays of one dimension are sorted, .*", r"numpy\.char\.encode.*", r"array\.astype\('S1024'\) keeps .*", r"take an array out, .*", r"give the file itself, decompressed",
       r"to sort its rows as records, save .*", r"write raw keys \(--format=IN:bin\); numpy\.fromfile .*")
 prose(ANOTHER_JOB, r"run gsort twice.*", r"the number of keys is not known in advance; .*", r"write the result with -o first, .*",
       r"write all counts, .*", r"sort (one|them|into|each).*", r"shuffle all elements as one, .*", r"only keys are counted, not records: .*",

@@ -7,6 +7,12 @@ import pytest
 from support import random_array
 
 
+def sorted_by(table, *columns):
+    """The stable order of the columns, the last of which decides first. NumPy sorts foreign-endian texts wrongly."""
+    native = table.astype(table.dtype.newbyteorder("="))
+    return numpy.lexsort([native[:, column] for column in columns])
+
+
 def table_of(dtype, rows=1003, columns=4):
     table = random_array("u1", rows * columns, seed=3).reshape(rows, columns) % 7
     return table.astype(dtype)
@@ -15,12 +21,12 @@ def table_of(dtype, rows=1003, columns=4):
 @pytest.mark.parametrize("dtype", ["u1", ">u2", "i4", "<f4", ">f8", "M8[s]", "?", "S3", "S40", "<U2", ">U9"])
 def test_rows_are_in_the_order_of_the_columns(dtype):
     table = table_of(dtype)
-    wanted = table[numpy.lexsort((table[:, 0], table[:, 2]))]
+    wanted = table[sorted_by(table, 0, 2)]
     for layout in (numpy.ascontiguousarray, numpy.asfortranarray):
         result = gsort.sort(layout(table), order=[2, 0])
         assert result.dtype == table.dtype and result.shape == table.shape
         assert numpy.array_equal(result, wanted)
-    assert numpy.array_equal(gsort.argsort(table, order=[2, 0]), numpy.lexsort((table[:, 0], table[:, 2])))
+    assert numpy.array_equal(gsort.argsort(table, order=[2, 0]), sorted_by(table, 0, 2))
     assert gsort.check(wanted, order=(2, 0)) and not gsort.check(table, order=2)
 
 
@@ -52,6 +58,32 @@ def test_tables_in_place_and_in_files(tmp_path, dtype):
     place = numpy.zeros_like(table)
     assert gsort.sort(table, place, order=3) is place and numpy.array_equal(place, wanted)
     assert gsort.sort(table, table, order=3) is table and numpy.array_equal(table, wanted)
+
+
+def test_the_dtype_of_a_file_is_that_of_its_columns(tmp_path):
+    table = table_of("i4")
+    numpy.save(tmp_path / "table.npy", table)
+    assert numpy.array_equal(gsort.sort(tmp_path / "table.npy", dtype="i4", order=0), gsort.sort(table, order=0))
+    numpy.save(tmp_path / "texts.npy", table.astype("U2"))
+    for dtype, holds in ("i8", "holds i32, but i64"), ("i4", "holds elements of dtype '<U2', but i32"):
+        with pytest.raises(ValueError, match=f"{holds} is to be sorted"):
+            gsort.sort(tmp_path / ("table.npy" if dtype == "i8" else "texts.npy"), dtype=dtype, order=0)
+
+
+def test_a_scalar_is_no_output():
+    for output in numpy.int32(3), numpy.zeros(1, "i4,i4")[0]:
+        with pytest.raises(ValueError, match=f"output: has type {type(output).__name__}"):
+            gsort.sort(table_of("i4"), output, order=0)
+
+
+def test_tables_of_0_columns_and_of_long_texts():
+    for dtype in "i4", "S3":
+        with pytest.raises(ValueError, match="the array is a table of 0 columns"):
+            gsort.sort(numpy.zeros((3, 0), dtype), order=0)
+    with pytest.raises(ValueError, match="texts of 40 characters: texts of up to 32 characters are compared"):
+        gsort.sort(numpy.zeros((3, 2), "U40"), order="-1")
+    with pytest.raises(ValueError, match="sorting by these columns: they make more than 32 keys"):
+        gsort.sort(numpy.zeros((3, 2), "U20"), order=[0, 1])
 
 
 def test_columns_that_are_not_there():

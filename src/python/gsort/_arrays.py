@@ -105,7 +105,7 @@ def as_output(output: Any) -> Any:
     """An output as a path, an array, or None. The array has the memory of a buffer, or of a tensor on the CPU."""
     if output is None or is_path(output) or isinstance(output, numpy.ndarray):
         return output
-    if hasattr(output, "__dlpack__") or _is_buffer(output):
+    if not isinstance(output, numpy.generic) and (hasattr(output, "__dlpack__") or _is_buffer(output)):
         return in_writable_memory(output, as_array(output))
     axis = "; axis is an argument with a name" if type(output) is int else ""
     raise has_type("output", output, f"give a path, an array, or None{axis}")
