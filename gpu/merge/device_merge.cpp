@@ -1,5 +1,6 @@
-// See device_merge.hpp. More than two slices go through passes (merge_shape.hpp), from the input by
-// way of output and buffer to the output; two arrays are merged as told here.
+// See device_merge.hpp. More than two slices go through passes (merge_elements.hpp,
+// merge_shape.hpp), from the input by way of output and buffer to the output; two arrays are merged
+// as told here.
 //
 // Problem. Merging the tiles of two arrays takes a copy's time and 3 to 5% more. The other cost
 // is finding where tiles begin: scattered reads, which memory serves at 12 to 14 in a

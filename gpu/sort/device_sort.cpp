@@ -12,7 +12,7 @@
 //
 // Parts. thread_sort.hpp: register networks. gather_index.hpp, block_merge.cuh: a two-way level.
 // kway_cut.hpp, partition_kernel.cuh: exact cuts, from samples. kway_merge_kernel.cuh: one tile of
-// a pass. merge_pass.hpp: what a pass is. tuning.hpp: all sizes.
+// a pass. merge_pass.hpp: what a pass is. sort_elements.hpp: all passes. tuning.hpp: all sizes.
 //
 // Example. Tiles of 2, fan-in 2: 5 3 | 8 1 | 7 2 | 6 4 becomes the runs 3 5 | 1 8 | 2 7 | 4 6, then
 // 1 3 5 8 | 2 4 6 7, then one run.

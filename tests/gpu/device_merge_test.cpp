@@ -53,30 +53,39 @@ struct Slices {
   std::vector<std::uint64_t> counts;
 };
 
+// Keys of a shape, cut at random places; some slices are empty, some hold one key.
+template <class T>
+Slices<T> make_slices(Shape shape, std::uint32_t slice_count, std::uint64_t mean,
+                      std::uint64_t seed) {
+  std::mt19937_64 random(seed);
+  Slices<T> slices;
+  std::uint64_t total = 0;
+  for (std::uint32_t i = 0; i < slice_count; ++i) {
+    const std::uint64_t kind = random() % 8;
+    const std::uint64_t count = kind == 0 ? 0 : (kind == 1 ? 1 : random() % (2 * mean + 1));
+    slices.counts.push_back(count);
+    total += count;
+  }
+  auto keys = make_keys<typename T::Key>(shape, total, seed);
+  sort_slices(keys, slices.counts);
+  slices.pairs = with_positions<T>(std::move(keys));
+  return slices;
+}
+
+// Two arrays in one allocation: which one comes first, how many elements lie between them, and how
+// many they and the output are away from an aligned address.
+struct Places {
+  bool b_is_first;
+  std::size_t gap;
+  std::size_t misalign;
+};
+
 template <class T>
 class DeviceMerge : public GpuTest {
  protected:
   using K = typename T::Key;
   using V = typename T::Value;
   static constexpr bool kIsOfPairs = kHasValues<V>;
-
-  // Keys of a shape, cut at random places; some slices are empty, some hold one key.
-  static Slices<T> make_slices(Shape shape, std::uint32_t slice_count, std::uint64_t mean,
-                               std::uint64_t seed) {
-    std::mt19937_64 random(seed);
-    Slices<T> slices;
-    std::uint64_t total = 0;
-    for (std::uint32_t i = 0; i < slice_count; ++i) {
-      const std::uint64_t kind = random() % 8;
-      const std::uint64_t count = kind == 0 ? 0 : (kind == 1 ? 1 : random() % (2 * mean + 1));
-      slices.counts.push_back(count);
-      total += count;
-    }
-    auto keys = make_keys<K>(shape, total, seed);
-    sort_slices(keys, slices.counts);
-    slices.pairs = with_positions<T>(std::move(keys));
-    return slices;
-  }
 
   static void merge_and_compare(const Slices<T>& slices, const KeyMap<K>& map, std::size_t misalign,
                                 const std::string& what) {
@@ -102,45 +111,41 @@ class DeviceMerge : public GpuTest {
     ASSERT_TRUE(input.pairs() == slices.pairs) << what << ": the input changed";
   }
 
-  // Merges arrays with these keys, once sorted; `swapped`: the array whose keys come first lies
-  // behind the other one.
-  static void merge_two_and_compare(std::vector<K> keys, std::uint64_t a_count, bool swapped,
-                                    const KeyMap<K>& map = {}) {
+  // Merges arrays with these keys, once sorted. They lie where `places` says.
+  static void merge_two_and_compare(std::vector<K> keys, std::uint64_t a_count,
+                                    const Places& places, const KeyMap<K>& map = {}) {
     if (is_left_out(keys.size())) return;
+    const bool b_is_first = places.b_is_first;
     const std::uint64_t b_count = keys.size() - a_count;
     sort_slices(keys, {a_count, b_count});
     const HostPairs<T> pairs = with_positions<T>(std::move(keys));
-    const HostPairs<T> expected = stably_sorted(pairs, {}, map);
-    const auto part = [&](std::uint64_t from, std::uint64_t count) {
-      const auto cut = [&](const auto& all) {
-        const std::size_t begin = std::min<std::size_t>(from, all.size());
-        const std::size_t end = std::min<std::size_t>(from + count, all.size());
-        return std::vector(all.begin() + static_cast<std::ptrdiff_t>(begin),
-                           all.begin() + static_cast<std::ptrdiff_t>(end));
-      };
-      return HostPairs<T>{cut(pairs.keys), cut(pairs.values)};
+    HostPairs<T> placed = pairs;
+    const std::uint64_t first = b_is_first ? b_count : a_count;
+    const auto place = [&](auto& all) {
+      if (all.empty()) return;
+      const auto a_end = all.begin() + static_cast<std::ptrdiff_t>(a_count);
+      if (b_is_first) std::rotate(all.begin(), a_end, all.end());
+      all.insert(all.begin() + static_cast<std::ptrdiff_t>(first), places.gap, {});
     };
-    std::vector<std::unique_ptr<DevicePairArrays<T>>> arrays;
-    for (const bool second : {swapped, !swapped}) {
-      arrays.push_back(std::make_unique<DevicePairArrays<T>>(
-          second ? part(a_count, b_count) : part(0, a_count), second ? 3 : 2));
-    }
-    const DevicePairArrays<T>& a = *arrays[swapped ? 1 : 0];
-    const DevicePairArrays<T>& b = *arrays[swapped ? 0 : 1];
-    const DevicePairArrays<T> output(pairs.count(), 1);
+    place(placed.keys);
+    place(placed.values);
+    const DevicePairArrays<T> input(placed, places.misalign);
+    const Pairs<K, V> a = behind(input.get(), b_is_first ? first + places.gap : 0);
+    const Pairs<K, V> b = behind(input.get(), b_is_first ? 0 : first + places.gap);
+    const DevicePairArrays<T> output(pairs.count(), places.misalign);
     const std::size_t bytes = array_merge_bytes<K, V>(pairs.count());
     const Scratch scratch(bytes, kScratchShift);
-    merge_two<K, V>({.a = a_count == 0 ? Pairs<K, V>{} : a.get(),
+    // An empty array has an address in some cases, and none in the others.
+    merge_two<K, V>({.a = b_is_first && a_count == 0 ? Pairs<K, V>{} : a,
                      .a_count = a_count,
-                     .b = b_count == 0 ? Pairs<K, V>{} : b.get(),
+                     .b = b_is_first && b_count == 0 ? Pairs<K, V>{} : b,
                      .b_count = b_count,
                      .output = output.get(),
                      .store_map = map,
                      .scratch = {scratch.get(), bytes}});
-    ASSERT_TRUE(output.pairs() == expected) << a_count << " + " << b_count;
+    ASSERT_TRUE(output.pairs() == stably_sorted(pairs, {}, map)) << a_count << " + " << b_count;
     ASSERT_TRUE(output.guards_hold() && scratch.guards_hold());
-    ASSERT_TRUE(a.pairs() == part(0, a_count) && b.pairs() == part(a_count, b_count))
-        << "an input changed";
+    ASSERT_TRUE(input.pairs() == placed) << "an input changed";
   }
 };
 TYPED_TEST_SUITE(DeviceMerge, AllElements);
@@ -152,7 +157,8 @@ TYPED_TEST(DeviceMerge, MergesAnyNumberOfSlices) {
       if (are_too_many(slice_count * mean / 2)) continue;
       if (this->kIsOfPairs && slice_count * mean > 400'000) continue;
       for (const Shape shape : {Shape::kUniform, Shape::kFewDistinct}) {
-        this->merge_and_compare(this->make_slices(shape, slice_count, mean, mean), {}, 0, "slices");
+        this->merge_and_compare(make_slices<TypeParam>(shape, slice_count, mean, mean), {}, 0,
+                                "slices");
         if (this->HasFatalFailure()) return;
       }
     }
@@ -163,7 +169,7 @@ TYPED_TEST(DeviceMerge, MergesAnyNumberOfSlices) {
 TYPED_TEST(DeviceMerge, MergesAsManySlicesAsManyHostsHave) {
   for (const std::uint32_t slice_count : {1'024U, 10'000U}) {
     const auto slices = [&](Shape shape, std::uint64_t mean) {
-      return this->make_slices(shape, slice_count, mean, 9);
+      return make_slices<TypeParam>(shape, slice_count, mean, 9);
     };
     this->merge_and_compare(slices(Shape::kUniform, 2), {}, 0, "short");
     if (!this->kIsOfPairs && !are_too_many(slice_count * std::size_t{2'000} / 2)) {
@@ -179,7 +185,7 @@ TYPED_TEST(DeviceMerge, MergesEveryShape) {
     for (const std::uint32_t slice_count : {2U, 4U, 7U, 20U}) {
       for (const std::uint64_t mean : {700U, 60000U}) {
         if (are_too_many(slice_count * mean / 2)) continue;
-        this->merge_and_compare(this->make_slices(named.shape, slice_count, mean, 3), {}, 0,
+        this->merge_and_compare(make_slices<TypeParam>(named.shape, slice_count, mean, 3), {}, 0,
                                 std::string(named.name));
         if (this->HasFatalFailure()) return;
       }
@@ -193,7 +199,7 @@ TYPED_TEST(DeviceMerge, MergesAtAnyAlignmentAndMaps) {
   for (const std::size_t misalign : {1U, 2U, 3U, 5U, 15U, 31U}) {
     for (const std::uint32_t slice_count : {1U, 2U, 6U, 70U}) {
       if (are_too_many(slice_count * std::size_t{9'000} / 2)) continue;
-      this->merge_and_compare(this->make_slices(Shape::kUniform, slice_count, 9000, 4), map,
+      this->merge_and_compare(make_slices<TypeParam>(Shape::kUniform, slice_count, 9000, 4), map,
                               misalign, "misaligned by " + std::to_string(misalign));
       if (this->HasFatalFailure()) return;
     }
@@ -218,7 +224,6 @@ TYPED_TEST(DeviceMerge, MergesKeysThatDifferInTheirLastBitsAlone) {
 
 TYPED_TEST(DeviceMerge, MergesTwoArraysThatLieAnywhere) {
   using Key = typename TypeParam::Key;
-  const auto map = KeyMap<Key>::of({mapped_type<Key>(), true, true});
   const SmallTuning small = small_tuning_for<Key>(90);
   const std::uint64_t most = small.most_merged_keys;
   const std::uint64_t tile = small.kernels.merge_tile_keys(2);
@@ -232,6 +237,10 @@ TYPED_TEST(DeviceMerge, MergesTwoArraysThatLieAnywhere) {
                                                                    {tile, 1},
                                                                    {tile - 1, 0},
                                                                    {0, 5000},
+                                                                   {0, 100000},
+                                                                   {500000, 3},
+                                                                   {40000, 123457},
+                                                                   {most, most},
                                                                    {70000, 70001},
                                                                    {most / 2, most - most / 2},
                                                                    {most, 1},
@@ -243,15 +252,18 @@ TYPED_TEST(DeviceMerge, MergesTwoArraysThatLieAnywhere) {
     if (are_too_many(a_count + b_count)) continue;
     for (const Shape shape : {Shape::kUniform, Shape::kFewDistinct, Shape::kMaximum}) {
       if (shape != Shape::kUniform && !this->kIsOfPairs) continue;
-      for (const bool swapped : {false, true}) {
+      for (const Places& places : {Places{false, 0, 0}, {true, 0, 0}, {true, 65, 2}}) {
         this->merge_two_and_compare(make_keys<Key>(shape, a_count + b_count, a_count), a_count,
-                                    swapped);
+                                    places);
         if (this->HasFatalFailure()) return;
       }
     }
-    this->merge_two_and_compare(make_keys<Key>(Shape::kUniform, a_count + b_count, a_count),
-                                a_count, true, map);
-    if (this->HasFatalFailure()) return;
+    for (const bool descending : {false, true}) {
+      this->merge_two_and_compare(make_keys<Key>(Shape::kUniform, a_count + b_count, a_count),
+                                  a_count, {true, 0, 3},
+                                  KeyMap<Key>::of({mapped_type<Key>(), true, descending}));
+      if (this->HasFatalFailure()) return;
+    }
   }
 }
 
@@ -260,10 +272,10 @@ TYPED_TEST(DeviceMerge, MergesTwoArraysOfEveryShape) {
   const std::uint64_t most =
       this->kIsOfPairs ? 1U << 20 : small_tuning_for<Key>(90).most_merged_keys;
   for (const NamedShape& named : kShapes) {
-    for (const std::uint64_t count : {std::uint64_t{3000}, most}) {
+    for (const std::uint64_t count : {std::uint64_t{3000}, std::uint64_t{30000}, most}) {
       if (are_too_many(count + count / 3)) continue;
       this->merge_two_and_compare(make_keys<Key>(named.shape, count + count / 3, count), count,
-                                  true);
+                                  {true, 0, 1});
       ASSERT_FALSE(this->HasFatalFailure()) << named.name;
     }
   }
@@ -281,7 +293,7 @@ TYPED_TEST(DeviceMerge, MergesTwoArraysWhereKeysAreInOneAlone) {
         const unsigned stride = i >= count && round % 2 == 0 ? 2 : 3;
         keys[i] = static_cast<Key>(random() % 40 * stride + (i < count ? 1 : 0));
       }
-      this->merge_two_and_compare(std::move(keys), count, round > 1);
+      this->merge_two_and_compare(std::move(keys), count, {round > 1, 65, 2});
       if (this->HasFatalFailure()) return;
     }
   }
@@ -320,7 +332,7 @@ TYPED_TEST(DeviceMerge, RunsOnSeveralStreamsAtOnce) {
   using Key = typename TypeParam::Key;
   using Value = typename TypeParam::Value;
   constexpr int kStreams = 4;
-  const auto slices = this->make_slices(Shape::kUniform, 30, 20000, 8);
+  const auto slices = make_slices<TypeParam>(Shape::kUniform, 30, 20000, 8);
   const auto expected = stably_sorted(slices.pairs, {}, {});
   const auto slice_count = static_cast<std::uint32_t>(slices.counts.size());
   const std::size_t bytes = merge_bytes<Key, Value>(expected.count(), slice_count);
@@ -356,9 +368,9 @@ TYPED_TEST(DeviceMerge, RefusesBadArgumentsBeforeAnyLaunch) {
   const std::vector<std::uint64_t> counts{9000, 11000};
   const DevicePairArrays<TypeParam> input(20000, 0);
   const DevicePairArrays<TypeParam> output(20000, 0);
-  const std::size_t bytes =
-      std::max(merge_bytes<Key, Value>(20000, 2), array_merge_bytes<Key, Value>(20000));
-  const Scratch scratch(bytes, kScratchShift);
+  const std::size_t slices_bytes = merge_bytes<Key, Value>(20000, 2);
+  const std::size_t arrays_bytes = array_merge_bytes<Key, Value>(20000);
+  const Scratch scratch(std::max(slices_bytes, arrays_bytes), kScratchShift);
   const Pairs<Key, Value> in = input.get();
   const Pairs<Key, Value> out = output.get();
   const auto slices_refused = [&](ConstPairs<Key, Value> from, const std::uint64_t* table,
@@ -371,24 +383,26 @@ TYPED_TEST(DeviceMerge, RefusesBadArgumentsBeforeAnyLaunch) {
                                   .scratch = {memory, memory_bytes}});
     });
   };
+  ConstPairs<Key, Value> second = in;
   const auto arrays_refused = [&](ConstPairs<Key, Value> from, const std::uint64_t* table,
                                   Pairs<Key, Value> to, void* memory, std::size_t memory_bytes) {
     return refused([&] {
       merge_two<Key, Value>({.a = from,
                              .a_count = table[0],
-                             .b = in,
+                             .b = second,
                              .b_count = table[1],
                              .output = to,
                              .scratch = {memory, memory_bytes}});
     });
   };
-  const auto expect_refusals = [&](const auto& is_refused) {
+  const auto expect_refusals = [&](const auto& is_refused, std::size_t bytes) {
     const auto* const table = counts.data();
     EXPECT_FALSE(is_refused(in, table, out, scratch.get(), bytes));
     EXPECT_TRUE(is_refused({nullptr, in.values}, table, out, scratch.get(), bytes));
     EXPECT_TRUE(is_refused(in, table, {nullptr, out.values}, scratch.get(), bytes));
+    EXPECT_TRUE(is_refused(in, table, {in.keys, out.values}, scratch.get(), bytes));
     EXPECT_TRUE(is_refused(in, table, {in.keys + 7, out.values}, scratch.get(), bytes));
-    EXPECT_TRUE(is_refused(in, table, out, scratch.get(), 1));
+    EXPECT_TRUE(is_refused(in, table, out, scratch.get(), bytes - 1));
     EXPECT_TRUE(is_refused(in, table, out, nullptr, bytes));
     EXPECT_TRUE(is_refused(in, table, out, scratch.get() + 8, bytes));
     const std::vector<std::uint64_t> huge{~std::uint64_t{0}, 2};
@@ -398,9 +412,13 @@ TYPED_TEST(DeviceMerge, RefusesBadArgumentsBeforeAnyLaunch) {
     EXPECT_TRUE(is_refused(in, table, {out.keys, nullptr}, scratch.get(), bytes));
     EXPECT_TRUE(is_refused(in, table, {out.keys, in.values}, scratch.get(), bytes));
   };
-  expect_refusals(slices_refused);
-  expect_refusals(arrays_refused);
-  EXPECT_TRUE(slices_refused(in, nullptr, out, scratch.get(), bytes));
+  expect_refusals(slices_refused, slices_bytes);
+  expect_refusals(arrays_refused, arrays_bytes);
+  EXPECT_TRUE(slices_refused(in, nullptr, out, scratch.get(), slices_bytes));
+  second = {nullptr, in.values};
+  EXPECT_TRUE(arrays_refused(in, counts.data(), out, scratch.get(), arrays_bytes));
+  second = {in.keys, nullptr};
+  EXPECT_EQ(arrays_refused(in, counts.data(), out, scratch.get(), arrays_bytes), this->kIsOfPairs);
   merge_two<Key, Value>({.a_count = 0, .b_count = 0});
 }
 
@@ -413,10 +431,10 @@ TYPED_TEST_SUITE(DeviceMergeInPieces, KeyTypes);
 TYPED_TEST(DeviceMergeInPieces, TellsOfEachPieceWhenItIsQueued) {
   for (const std::uint32_t slice_count : {1U, 2U, 3U, 8U, 9U}) {
     for (const std::uint64_t piece_keys : {1U, 9'000U, 1'000'000U}) {
-      const std::uint64_t count = slice_count * std::uint64_t{3'000};
-      const std::vector<std::uint64_t> counts(slice_count, 3'000);
-      std::vector<TypeParam> keys = make_keys<TypeParam>(Shape::kUniform, count, 3);
-      sort_slices(keys, counts);
+      const auto slices =
+          make_slices<Types<TypeParam, NoValue>>(Shape::kUniform, slice_count, 3'000, 3);
+      std::vector<TypeParam> keys = slices.pairs.keys;
+      const std::uint64_t count = keys.size();
       const DeviceArray<TypeParam> input(keys);
       const DeviceArray<TypeParam> output(count);
       const DeviceArray<TypeParam> copies(count);
@@ -426,7 +444,7 @@ TYPED_TEST(DeviceMergeInPieces, TellsOfEachPieceWhenItIsQueued) {
       unsigned pieces = 0;
       merge_slices_in_pieces<TypeParam>(
           {.input = input.get(),
-           .slice_counts = counts.data(),
+           .slice_counts = slices.counts.data(),
            .slice_count = slice_count,
            .output = output.get(),
            .scratch = {scratch.get(), bytes}},
