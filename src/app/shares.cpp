@@ -250,8 +250,11 @@ void forget_all_joined(const std::string& output) {
 
 ShareDone form(const Options& options, Job job, io::Reader& reader, Meter& meter) {
   if (io::has_rows(reader.first_array())) {
-    throw Error(ErrorKind::kUsage, "option --form", "does not sort rows of an array")
-        .hint("save array.ravel() to sort all of it");
+    throw Error(ErrorKind::kUsage, "option --form",
+                options.shuffle ? "does not shuffle a table of 0 columns"
+                                : "does not sort rows of an array")
+        .hint(options.shuffle ? "leave it out: --shuffle alone copies the table"
+                              : "save array.ravel() to sort all of it");
   }
   require_regular(reader);
   if (job.numbered) reader.number_elements(job.numbering());

@@ -48,7 +48,7 @@ struct Options : Request {
   std::optional<RecordFormat> records;
   std::optional<std::uint32_t> record_bytes;
   std::vector<std::string> record_keys;
-  bool key_is_whole = false;  // -t bytesN alone made the two: the element is the key
+  bool key_is_whole = false;       // -t bytesN alone made the two: the element is the key
   std::vector<std::string> order;  // of Python: fields as NAME, or -NAME for descending order
 
   // Result.

@@ -78,9 +78,8 @@ void require_comparable(const StoredField& field, bool is_column = false) {
       .hint(of_characters
                 ? "numpy.char.encode(array, 'utf-8') has the same order; of such texts up "
                   "to 1,024 bytes are compared"
-            : is_column
-                ? "array.astype('S1024') keeps what can be compared"
-                : "--key=0:bytes32,32:bytes32 and so on compares what decides");
+            : is_column ? "array.astype('S1024') keeps what can be compared"
+                        : "--key=0:bytes32,32:bytes32 and so on compares what decides");
 }
 
 void require_room(const RecordFormat& format, const StoredField& field, std::string what) {

@@ -255,7 +255,7 @@ prose(OTHER_PROGRAM, r"save (array\.ravel|numpy\.).*", r"array\.view\(.*", r"int
 prose(ANOTHER_JOB, r"run gsort twice.*", r"the number of keys is not known in advance; .*", r"write the result with -o first, .*",
       r"write all counts, .*", r"sort (one|them|into|each).*", r"shuffle all elements as one, .*", r"only keys are counted, not records: .*",
       r"(split|resume|explain|check) one FILE at a time", r"run it once for each FILE", r"run --(?:form|take).*", r"merge .*",
-      r"--take with .*", r"form the shares with --float-order=total, .*")
+      r"--take with .*", r"leave it out: --shuffle alone copies .*", r"form the shares with --float-order=total, .*")
 prose(SAYS_WHY, r"each line holds one (number|key of bytes\d+), and nothing else", r"every array is sorted on its own and keeps its elements",
       r"offsets count from 0", r"a byte can be part of one key only", r"use adjacent keys for a longer one",
       r"quote words with .*", r"GSORT_OPTIONS holds options only; .*", r"give the whole fingerprint: .*",
