@@ -225,7 +225,8 @@ class PartMerging {
     part_.merge(context_, sink);
     if (merged) {
       take_run_totals(*merged, outcome);
-      outcome.notes = merged->notes();
+      const std::vector<std::string> notes = merged->notes();
+      outcome.notes.insert(outcome.notes.end(), notes.begin(), notes.end());
     }
     outcome.loaded_bytes += stores_.bytes_read();
   }
