@@ -8,6 +8,8 @@
 #include <string>
 #include <string_view>
 #include <system_error>
+#include <utility>
+#include <vector>
 
 #include <unistd.h>
 
@@ -161,12 +163,13 @@ void require_folder(const std::string& output) {
 }
 
 // Sorts each file separately. Returns the worst status.
-int run_each(const Options& options) {
+int run_each(Options options) {
   const bool replaces = !options.output && options.check == CheckMode::kNone;
   if (options.output) require_folder(*options.output);
   if (replaces) refuse_files_given_twice(options);
   int worst = kDone;
-  for (const std::string& input : options.inputs) {
+  const std::vector<std::string> inputs = std::exchange(options.inputs, {});
+  for (const std::string& input : inputs) {
     try {
       output_is_in_place = false;
       if (replaces) require_replaceable(input);
@@ -191,13 +194,13 @@ int run(int argc, const char* const* argv, ColorMode& color) {
   io::take_process();
   io::remove_names_on_signals();
   refuse_a_bare_call(argc);
-  const Options options = parse_options(argc, argv, environment, io::read_name_list);
+  Options options = parse_options(argc, argv, environment, io::read_name_list);
   color = options.color;
   if (options.show != Show::kNone) {
     print(stdout, text_of(options.show));
     return kDone;
   }
-  return options.each ? run_each(options) : run_one(options);
+  return options.each ? run_each(std::move(options)) : run_one(options);
 }
 
 // Prints the current exception.

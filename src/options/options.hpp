@@ -104,9 +104,10 @@ using NameList = std::function<std::vector<std::string>(const std::string& list)
                                     Program program = Program::kGsort);
 
 // The options for sorting only `input` (--each): its own name gives the type, and its output is the
-// file of its name in the folder --output, or the input itself. `options` are those of
-// parse_options(), with `each` set. Throws: Error(kUsage).
-[[nodiscard]] Options options_of_each(const Options& options, const std::string& input,
+// file of its name in the folder --output, or the input itself. `all` are those of parse_options(),
+// with `each` set; the inputs are not needed: copying them for each would take quadratic time.
+// Throws: Error(kUsage).
+[[nodiscard]] Options options_of_each(Options all, const std::string& input,
                                       const Environment& environment);
 
 }  // namespace gsort

@@ -359,12 +359,10 @@ Options options_of_call(const CallOfWords& call, const std::vector<std::string>&
   return resolved(std::move(options), kNoEnvironment, Program::kGsort);
 }
 
-Options options_of_each(const Options& options, const std::string& input,
-                        const Environment& environment) {
-  Options one = options;
+Options options_of_each(Options one, const std::string& input, const Environment& environment) {
   one.inputs = {input};
   if (one.check == CheckMode::kNone) {
-    one.output = options.output ? *options.output + '/' + name_in_folder(input) : input;
+    one.output = one.output ? *one.output + '/' + name_in_folder(input) : input;
   }
   resolve_type(one, environment);
   resolve_records(one);
