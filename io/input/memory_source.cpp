@@ -8,7 +8,7 @@ namespace gsort::io {
 
 MemorySource::MemorySource(MemoryInput memory)
     : Source(std::make_unique<Input>(memory.name, memory.bytes)), memory_(std::move(memory)) {
-  set_stored(memory_.array);
+  set_stored(std::move(memory_.array));
 }
 
 void MemorySource::begin(const ElementForm& form) {

@@ -102,7 +102,7 @@ class Reader::Impl {
   [[nodiscard]] std::unique_ptr<Source> source_of(const std::string& path,
                                                   const ReaderOptions& options) const;
   void open(const std::vector<std::string>& paths, const ReaderOptions& options);
-  void adopt_stored_keys(const ReaderOptions& options);
+  void adopt_stored_keys(Source& source, const ReaderOptions& options);
   void adopt_tables(WholeRows whole);
   void require_total() const;
   std::size_t claim(ByteSpan buffer, std::size_t wanted, std::vector<Fill>& fills);
@@ -110,6 +110,8 @@ class Reader::Impl {
 
   KeyFormat key_;
   bool key_is_stored_ = false;
+  bool type_is_fixed_;  // by the options, or by the inputs opened so far
+  bool order_is_fixed_;
   std::uint64_t element_bytes_;
   std::vector<KeyField> floats_;  // that are made alike
   std::vector<std::unique_ptr<Source>> sources_;
@@ -121,10 +123,11 @@ class Reader::Impl {
 };
 
 Reader::Impl::Impl(const std::vector<std::string>& paths, const ReaderOptions& options)
-    : key_(options.key), element_bytes_(options.element_bytes) {
+    : key_(options.key),
+      type_is_fixed_(options.type_is_asked),
+      order_is_fixed_(options.byte_order_is_asked),
+      element_bytes_(options.element_bytes + (options.has_counts ? kCountBytes : 0)) {
   open(paths, options);
-  if (options.has_counts) element_bytes_ += kCountBytes;
-  adopt_stored_keys(options);
   join_rows(sources_);
   adopt_tables(options.whole_rows);
   const bool type_is_stored = key_is_stored_ || first_array().records;
@@ -153,58 +156,57 @@ void Reader::Impl::open(const std::vector<std::string>& paths, const ReaderOptio
   const auto open_next = [&](const std::string& path) {
     sources_.push_back(source_of(path, options));
     if (parks) sources_.back()->park();
+    adopt_stored_keys(*sources_.back(), options);
   };
   for (const std::string& path : paths) open_next(path);
   if (paths.empty()) open_next("-");
 }
 
-// The headers must agree about the keys, and with the type and order that were asked for.
-void Reader::Impl::adopt_stored_keys(const ReaderOptions& options) {
-  bool type_is_fixed = options.type_is_asked;
-  bool order_is_fixed = options.byte_order_is_asked;
-  for (const auto& source : sources_) {
-    if (!options.has_counts || sources_.front()->stored()) {
-      require_equal_dtype(*sources_.front(), *source);
-    }
-    if (!source->stored()) continue;
-    if (options.has_counts) source->set_stored(keys_of_counted(*source->stored(), source->path()));
-    const std::size_t count_bytes = options.has_counts ? kCountBytes : 0;
-    element_bytes_ = source->stored()->element_bytes() + count_bytes;
-    if (source->stored()->key) key_is_stored_ = true;
-    const std::optional<KeyFormat> stored = stored_key(*source->stored(), options);
-    if (!stored) {
-      require_type_of_texts(*source, options);
-      continue;
-    }
-    const bool is_other =
-        (stored->type != key_.type || string_bytes(*stored) != string_bytes(key_)) &&
-        !has_rows_of(*source->stored(), options.key);
-    // Without -t, earlier files with counts were taken for numbers.
-    const bool lacks_type = options.has_counts && !sources_.front()->stored() &&
-                            string_bytes(*stored) != string_bytes(options.key);
-    if (is_other && (type_is_fixed || lacks_type)) {
-      const std::string type = type_text(*stored);
-      if (!lacks_type) throw has_other_type(*source, type, key_);
-      throw has_other_type(*source, type, key_)
-          .hint(fmt::format("-t {} reads the other files so, too", type));
-    }
-    const bool has_order = options.has_counts || bytes_of(stored->type) > 1;
-    if (order_is_fixed && has_order && stored->big_endian != key_.big_endian) {
-      throw has_other_order(*source, key_);
-    }
-    key_.type = stored->type;
-    key_.tuple = stored->tuple;
-    if (!order_is_fixed) key_.big_endian = stored->big_endian;
-    type_is_fixed = order_is_fixed = true;
+// The headers must agree about the keys, and with the type and order that were asked for. Each is
+// looked at as soon as it is open, so that only the first one's fields are kept.
+void Reader::Impl::adopt_stored_keys(Source& source, const ReaderOptions& options) {
+  const Source& first = *sources_.front();
+  if (!options.has_counts || first.stored()) require_equal_dtype(first, source);
+  if (!source.stored()) return;
+  if (options.has_counts) source.set_stored(keys_of_counted(*source.stored(), source.path()));
+  const std::size_t count_bytes = options.has_counts ? kCountBytes : 0;
+  element_bytes_ = source.stored()->element_bytes() + count_bytes;
+  if (source.stored()->key) key_is_stored_ = true;
+  const std::optional<KeyFormat> stored = stored_key(*source.stored(), options);
+  if (!stored) require_type_of_texts(source, options);
+  if (&source != &first) source.forget_fields();
+  if (!stored) return;
+  const bool is_other =
+      (stored->type != key_.type || string_bytes(*stored) != string_bytes(key_)) &&
+      !has_rows_of(*source.stored(), options.key);
+  // Without -t, earlier files with counts were taken for numbers.
+  const bool lacks_type = options.has_counts && !first.stored() &&
+                          string_bytes(*stored) != string_bytes(options.key);
+  if (is_other && (type_is_fixed_ || lacks_type)) {
+    const std::string type = type_text(*stored);
+    if (!lacks_type) throw has_other_type(source, type, key_);
+    throw has_other_type(source, type, key_)
+        .hint(fmt::format("-t {} reads the other files so, too", type));
   }
+  const bool has_order = options.has_counts || bytes_of(stored->type) > 1;
+  if (order_is_fixed_ && has_order && stored->big_endian != key_.big_endian) {
+    throw has_other_order(source, key_);
+  }
+  key_.type = stored->type;
+  key_.tuple = stored->tuple;
+  if (!order_is_fixed_) key_.big_endian = stored->big_endian;
+  type_is_fixed_ = order_is_fixed_ = true;
 }
 
 void Reader::Impl::adopt_tables(WholeRows whole) {
   const auto of_records = holds_texts(first_array()) ? WholeRows::kOfTexts : WholeRows::kOfAll;
   const WholeRows least = first_array().records ? of_records : WholeRows::kOfKeys;
   if (whole < least || first_array().row_elements == 0) return;
-  for (const auto& source : sources_)
-    source->set_stored(table_of(*source->stored(), source->path()));
+  const StoredArray table = table_of(first_array(), sources_.front()->path());
+  for (const auto& source : sources_) {
+    source->set_stored(table);
+    if (source != sources_.front()) source->forget_fields();
+  }
   element_bytes_ = first_array().element_bytes();
 }
 

@@ -10,6 +10,11 @@
 
 namespace gsort::io {
 
+void Source::forget_fields() {
+  if (stored_->records) stored_->records->fields = std::vector<StoredField>();
+  stored_->dtype.reset();
+}
+
 Error odd_tail(const std::string& path, std::uint64_t offset, std::uint64_t size,
                std::size_t element_bytes) {
   const std::uint64_t tail = size % element_bytes;

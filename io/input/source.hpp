@@ -61,6 +61,10 @@ class Source {
   [[nodiscard]] const std::optional<StoredArray>& stored() const { return stored_; }
   void set_stored(StoredArray array) { stored_ = std::move(array); }
 
+  // Keeps only the sizes of the description and the key: fields and dtype take memory, and of many
+  // inputs those of the first one are enough. Requires: stored().
+  void forget_fields();
+
   // The number of elements in a row of a two-dimensional array; 0 for other inputs.
   [[nodiscard]] std::uint64_t row_elements() const { return stored_ ? stored_->row_elements : 0; }
 

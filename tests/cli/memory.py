@@ -8,6 +8,7 @@ import random
 import re
 import resource
 import shlex
+import struct
 import subprocess
 import sys
 import tempfile
@@ -20,6 +21,7 @@ LEAST_MIB = 24  # as --help says
 SIZES = [16, 24, 32, 48, 64, 128, 512]
 CODECS = {"gz": "gzip -1", "bz2": "bzip2 -1", "xz": "xz -0", "zst": "zstd -1"}
 MANY_NAMES = 60_000
+MANY_ARRAYS = 5_000
 
 # The kernel counts the memory of the forking process as the child's peak, so a small Python forks.
 PEAK_OF = """import resource, subprocess, sys
@@ -97,6 +99,7 @@ FEATURES = {
     "take of text": "G --take=0/1 --from=shares --format=bin:text -o 'out-{}.txt'",
     "join": "G --join=1 -o joined",
     "many names": "G --files0-from=names -t u64 -o out",
+    "many arrays of records": "G --files0-from=arrays --key=field000 -o out",
     "many folders": "G -T a -T b -T c I -o out",
     "explain": "G --explain I -o out",
     "trace and statistics": "G --stats=stats I -o out",
@@ -113,6 +116,10 @@ def make_inputs(folder: Path, mib: int, members: int):
          f"gsort in.few -t u64 -o sorted.few.gz; gsort -u --count in.few -t u64 -o counts; gsort in.u64 -o in.npy; gsort in.u64 -o in.txt --format=bin:text;"
          f"head -c $((8 * {MANY_NAMES})) in.u64 > n; mkdir -p many; cd many; split -a 5 -b 8 ../n; cd ..;"
          f"find many -type f -print0 > names; rm n; gsort -S 24M --form=shares --share=0/1 in.u64")
+    fields = [(f"field{number:03}", "<i4") for number in range(250)]
+    header = f"{{'descr': {fields}, 'fortran_order': False, 'shape': (1,), }}\n".encode()
+    (folder / "one.npy").write_bytes(b"\x93NUMPY\x01\0" + struct.pack("<H", len(header)) + header + bytes(1000))
+    (folder / "arrays").write_bytes(b"one.npy\0" * MANY_ARRAYS)
     for suffix, command in CODECS.items():
         bash(f"head -c {mib * MIB // members} in.u64 | {command} > member; yes member | head -{members} | xargs cat > in.{suffix}; rm member")
 
@@ -180,7 +187,7 @@ def main() -> int:
     cases = [(feature, size) for feature in features for size in sizes]
     random.Random(given.seed).shuffle(cases)
     if not given.whole and not given.features:
-        cases.insert(0, ("many names", 64))  # little of it is left for buffers
+        cases[:0] = [("many names", 64), ("many arrays of records", 32)]  # little of it is left for buffers
     problems = []
     with tempfile.TemporaryDirectory(dir=given.folder) as made:
         folder = given.folder or Path(made)
