@@ -164,6 +164,7 @@ followed(r"(?:unpack it|take an array out, .*|samtools sort sorts it|save .*|cut
 followed(r"--format=(text|npy) .*; -t \w+ sorts its bytes as they are", with_value("--format", "{0}"))
 followed(r"--format=npy sorts the array; (--format=bin) (--skip=\d+) sorts the bytes behind its header, and copies that",
          with_options("{0}", "{1}"))
+followed(r"write it as (512M), 4G or 50%", with_value("--buffer-size", "{0}"))
 followed(r"its rows are sorted by the numbers of columns: leave out --record, and give (--key=\S+)", with_columns, rows_in_order)
 followed(r"(?:-mu --count counts keys; )?add (--format=bin) if -u --count wrote it(?:; -mu --count counts keys)?",
          with_options("{0}"))

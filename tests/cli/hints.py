@@ -8,6 +8,7 @@ one raw file, write the same as reference-sort. Some rows know more: what must c
 In the copy a wrapper stands for gsort: if gsort fails with a hint, the wrapper follows it, with the same input.
 """
 
+import ast
 import hashlib
 import json
 import os
@@ -23,7 +24,7 @@ from pathlib import Path
 
 HERE = Path(__file__).resolve().parent
 LONG_NAMES = {"-t": "--type", "-r": "--reverse", "-u": "--unique", "-c": "--check", "-m": "--merge", "-o": "--output",
-              "-k": "--key", "-T": "--temporary-directory", "-S": "--buffer-size"}
+              "-k": "--key", "-T": "--temporary-directory", "-S": "--buffer-size", "--memory": "--buffer-size"}
 WITH_VALUE = {"-t", "-o", "-k", "-T", "-S", "--type", "--output", "--key", "--buffer-size", "--temporary-directory",
               "--top", "--record", "--files0-from"}
 MOST_STEPS = 3  # a command may have more than one error
@@ -65,7 +66,8 @@ def split_words(words):
 
 def long_name(option):
     name = option[0].split("=")[0]
-    return name if name.startswith("--") else LONG_NAMES.get(name[:2], name[:2])
+    short_or_whole = name if name.startswith("--") else name[:2]
+    return LONG_NAMES.get(short_or_whole, short_or_whole)
 
 
 def value_of(option):
@@ -169,13 +171,20 @@ def output_of(words):
 # The expected output, for rows whose hint is easily wrong.
 
 def rows_in_order(call, words, before):
-    """The rows of four f64, sorted by the columns that --key names, behind the unchanged header."""
+    """The rows of f64 or texts, sorted by the columns that --key names, behind the unchanged header."""
     options, operands = split_words(words)
     columns = next(value_of(option) for option in options if long_name(option) == "--key").split(",")
     data = before[operands[0]]
-    rows = [data[at:at + 32] for at in range(128, len(data), 32)]
-    rows.sort(key=lambda row: [struct.unpack("<4d", row)[int(column.rstrip("r"))] * (-1 if "r" in column else 1)
-                               for column in columns])
+    header = ast.literal_eval(data[10:128].decode())
+    size, width = int(header["descr"][2:]), header["shape"][1]
+    rows = [data[at:at + size * width] for at in range(128, len(data), size * width)]
+
+    def field(row, column):
+        bits = row[column * size:(column + 1) * size]
+        return struct.unpack("<d", bits)[0] if header["descr"] == "<f8" else bits
+
+    for column in reversed(columns):
+        rows.sort(key=lambda row: field(row, int(column.rstrip("r"))), reverse="r" in column)
     return data[:128] + b"".join(rows)
 
 
