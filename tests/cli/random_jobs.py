@@ -401,7 +401,8 @@ class Runner:
         return done.stdout.decode().strip(), is_same
 
     def fingerprint(self, job: Job, options, names, stdin, rng: random.Random) -> str | None:
-        options = [option for option in options if option not in ("-u", "-m") and not option.startswith("--top")]
+        options = [option for option in options if option not in ("-u", "-m", "--intersect", "--subtract") and
+                   not option.startswith("--top")]
         expected, is_same = self.expected(job, rng)
         done = self.execute([*options, f"--expect={expected}"], names, stdin)
         said = done.stdout.decode() if is_same else done.stderr.decode()

@@ -173,8 +173,8 @@ def order_of(kind: str, big: bool) -> str:
 
 
 def array_of(raw: bytes, kind: str, big: bool, by_columns: bool = False) -> bytes:
-    """A .npy file of keys; if the kind is bytesN, of records of N bytes each; if it is u32x4, of a table with rows of four u32,
-    which by_columns stores in Fortran order."""
+    """A .npy file of keys; if the kind is bytesN, of texts of N bytes, or of longer records; if it is u32x4, of a table with
+    rows of four u32, which by_columns stores in Fortran order."""
     size, rows, columns = bytes_of(kind), len(raw) // bytes_of(kind), ""
     if table := columns_of(kind):
         kind, columns = table[0], f" {table[1]}"
@@ -183,7 +183,7 @@ def array_of(raw: bytes, kind: str, big: bool, by_columns: bool = False) -> byte
             raw = b"".join(raw[at:at + width] for column in range(table[1]) for at in range(column * width, len(raw), size))
     order = order_of(kind, big)
     if kind.startswith("bytes"):
-        descr = f"'|S{bytes_of(kind)}'" if columns else f"[('all', '|V{size}')]"
+        descr = f"'|S{bytes_of(kind)}'" if columns or size <= 32 else f"[('all', '|V{size}')]"
     else:
         descr = repr(order + ("M8[s]" if kind == "time64" else npy_kind(kind) + str(bytes_of(kind))))
     text = f"{{'descr': {descr}, 'fortran_order': {by_columns}, 'shape': ({rows},{columns}), }}".ljust(117) + "\n"
