@@ -63,13 +63,16 @@ OutputPlace place_of_output(const std::string& path) {
   if (!found) return place;
   if (!S_ISREG(found->st_mode)) refuse("is not a regular file");
   refuse_attributes(place.folder, place.name, path);
+  // As at the other doors, a file that is read-only is called that; see require_writable().
+  if (sys::access_at(AT_FDCWD, path.c_str(), W_OK) != 0) return place;
   constexpr bool kMayBeWritten = true;
   require_renamable(place.folder, place.name, path, !kMayBeWritten);
   return place;
 }
 
 void require_writable(const OutputPlace& place) {
-  const std::string path = place.folder + "/" + place.name;
+  const std::string folder = place.folder == "/" ? "/" : place.folder + "/";
+  const std::string path = place.folder == "." ? place.name : folder + place.name;
   if (sys::access_at(AT_FDCWD, path.c_str(), W_OK) == 0 || errno == ENOENT) return;
   throw failed_call(ErrorKind::kOutput, "opening", path, errno);
 }
