@@ -87,6 +87,9 @@ void require_renamable(const std::string& folder, const std::string& name, const
   if (has(*above, STATX_ATTR_APPEND)) {
     refuse("its folder is append-only", "remove this attribute with 'chattr -a'");
   }
+  if (has(*above, STATX_ATTR_IMMUTABLE)) {
+    refuse("its folder is immutable", "remove this attribute with 'chattr -i'");
+  }
   if (is_protected_by_sticky_bit(*above, *file)) {
     refuse("it is another user's file in a folder with the sticky bit", "name another output");
   }

@@ -11,6 +11,7 @@
 #include <fmt/ranges.h>
 
 #include "base/units.hpp"
+#include "io/system/file.hpp"
 #include "io/system/linkable_file.hpp"
 #include "io/system/sys.hpp"
 
@@ -82,8 +83,9 @@ void ResumeFolder::make() {
   if (problem == 0 || problem == EEXIST) return;
   throw Error::from_errno(ErrorKind::kTemporary, "making the folder", problem)
       .path(path_)
-      .hint(problem == ENAMETOOLONG ? "use a shorter name"
-                                    : "name a folder, or a path where one can be created");
+      .hint(problem == ENAMETOOLONG || problem == EPERM
+                ? hint_for(problem)
+                : "name a folder, or a path where one can be created");
 }
 
 void ResumeFolder::open() {

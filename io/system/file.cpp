@@ -242,8 +242,10 @@ std::string_view hint_for(int error_number) {
     case ENAMETOOLONG:
       return "use a shorter name";
     case EACCES:
-    case EPERM:
       return "check the permissions, or use another path";
+    case EPERM:
+      return "check the permissions, remove the attribute of an immutable folder with 'chattr -i', "
+             "or use another path";
     case ENOTDIR:
       return "a part of the path is a file, not a folder";
     case EISDIR:

@@ -236,7 +236,7 @@ followed(r"write each part to its own file: put \{\} into the name of -o, as in 
          lambda call, found: [with_value("--output", "part-{{}}.txt")(call, found)[0]])
 followed(r"name each file once: it is replaced, and its result would be sorted again", each_alone)
 
-prose(ABOUT_FILES, r"check the path", r"use a shorter name", r"give -m and --batch-elements files that .*", r"check the permissions, or use another path", r"check what it is redirected to",
+prose(ABOUT_FILES, r"check the path", r"use a shorter name", r"give -m and --batch-elements files that .*", r"check the permissions, (?:remove the attribute of an immutable folder with 'chattr -i', )?or use another path", r"check what it is redirected to",
       r"a part of the path is a file, not a folder", r"give (a file, not a folder|a name)", r"use another folder", r"with --each, -o names an existing folder; .*", r"is the file complete\?.*",
       r"is it a (whole \.npy|SOSD) file\?.*", r"a file holds one array; .*", r"every input must (begin with|have --skip) .*", r"copy the elements into .*",
       r"likely (-t is wrong|elements have another size).*", r"its header says so; the type comes from .*",

@@ -92,7 +92,9 @@ def a_file_that_is_read_only_is_replaced_by_no_door(place):
     print(done.stdout, done.stderr)
     if done.returncode == 77:
         skip(done.stdout)
-    return report(each_is_refused=done.stdout == "2\n2\n2\noldoldabc", for_one_reason=done.stderr.count(": Permission denied\n") == 3)
+    named = [line.split(":")[1:] for line in done.stderr.splitlines() if line.startswith("gsort: ")]
+    return report(each_is_refused=done.stdout == "2\n2\n2\noldoldabc",
+                  for_one_reason=named == [[f" opening {name}", " Permission denied"] for name in ("out", "out", "late")])
 
 
 @scenario
@@ -109,6 +111,32 @@ def an_append_only_folder_keeps_no_hidden_files(place):
         place.bash("chattr -a log")
     return report(they_are_refused=all(done.returncode == 2 and "folder is append-only" in done.stderr for done in refusals),
                   it_is_written_into=written.stdout == "abcout\n", nothing_is_left=not place.leftovers())
+
+
+@scenario
+def an_immutable_folder_is_called_that(place):
+    place.bash("mkdir fixed; printf cab > in; gsort --form=runs --share=0/1 -t u8 in; printf old > fixed/out")
+    if place.bash("chattr +i fixed").returncode:
+        skip("folders cannot be made immutable here")
+    try:
+        sorts = ["-t u8 in", "--take=0/1 --from=runs", "--join=1"]
+        commands = [f"{sort} -o fixed/{name}" for sort in sorts for name in ("out", "new") if sort != "--join=1" or name == "out"]
+        refusals = [place.bash(f"timeout 20 gsort {words}") for words in [*commands, "-t u8 --form=fixed/r --share=0/1 in"]]
+        print("".join(done.stderr for done in refusals))
+        written = place.bash("gsort --replace=write -t u8 in -o fixed/out; cat fixed/out; ls -A fixed")
+    finally:
+        place.bash("chattr -i fixed")
+    return report(each_names_the_way_out=all(done.returncode == 2 and "'chattr -i'" in done.stderr for done in refusals),
+                  it_is_written_into=written.stdout == "abcout\n", nothing_is_left=not place.leftovers())
+
+
+@scenario
+def a_read_only_mount_is_called_that_at_each_door(place):
+    done = in_own_mounts(place, "printf cab > in; gsort --form=runs --share=0/1 -t u8 in; mount -o remount,ro,bind out; "
+                         "gsort -t u8 in -o out; echo $?; gsort --take=0/1 --from=runs -o out; echo $?")
+    print(done.stdout, done.stderr)
+    return report(each_is_refused=done.stdout == "2\n2\n",
+                  for_one_reason=done.stderr.count("gsort: opening out: Read-only file system\n") == 2)
 
 
 @scenario

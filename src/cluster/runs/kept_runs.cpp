@@ -15,6 +15,7 @@
 #include "base/error.hpp"
 #include "cluster/runs/room.hpp"
 #include "io/output/shared_file.hpp"
+#include "io/system/file.hpp"
 #include "io/system/sys.hpp"
 
 namespace gsort::cluster {
@@ -47,10 +48,11 @@ KeptRuns::KeptRuns(Team& team, const Request& request, io::Manifest wanted,
       io::sys::remove_folder(dir_.c_str());  // where the output is in it, it stays
       throw;
     }
-  } else if (errno != EEXIST) {
-    throw Error::from_errno(ErrorKind::kTemporary, "making the folder", errno)
+  } else if (const int problem = errno; problem != EEXIST) {
+    throw Error::from_errno(ErrorKind::kTemporary, "making the folder", problem)
         .path(dir_)
-        .hint("--resume needs a folder, or a path where one can be created");
+        .hint(problem == EPERM ? io::hint_for(problem)
+                               : "--resume needs a folder, or a path where one can be created");
   }
 }
 
