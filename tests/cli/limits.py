@@ -453,16 +453,3 @@ def a_disk_that_fills_up_under_a_pipe_is_trouble(place):
     return report(status_is_2_and_the_folder_empty=done.stdout == "2\n",
                   no_output_has_appeared=not (place.work / "out").exists(),
                   message_is_well_formed=run.message_problem(message) is None)
-
-
-@scenario
-def the_check_of_many_files_takes_linear_time(place):
-    place.bash("gsort-gen -t u32 -n 10 -d equal -o a_file_with_a_long_name.u32; yes a_file_with_a_long_name.u32 | head -n 12000 | tr '\\n' '\\0' > many;"
-               "head -c $((28 * 1500)) many > few")
-    seconds = {}
-    for names in "few", "many":
-        before = os.times().children_user
-        done = place.bash(f"gsort -C --files0-from={names}")
-        seconds[names] = os.times().children_user - before
-    print(f"    {seconds}")
-    return report(status_is_0=done.returncode == 0, time_is_linear=seconds["many"] <= 24 * max(seconds["few"], 0.04))
