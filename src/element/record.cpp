@@ -139,7 +139,7 @@ ElementFormat element_of(const KeyFormat& key, const std::optional<RecordFormat>
   ElementFormat element{key, records};
   if (const std::uint32_t bytes = string_bytes(key); bytes > 0 && !records) {
     const bool descending = key.tuple.fields[0].descending != key.descending;
-    element.records = RecordFormat{bytes, {{0, bytes, std::nullopt, false, descending}}};
+    element.records = RecordFormat{bytes, {{0, bytes, std::nullopt, key.big_endian, descending}}};
   }
   if (!element.records) return element;
   element.key.tuple = are_strings(*element.records) ? tuple_of(*element.records) : KeyTuple{};

@@ -57,14 +57,14 @@ KeyField parse_record_key(std::string_view key, const Options& options) {
   if (rest.starts_with(':')) {
     rest.remove_prefix(1);
     if (lower_case(rest).starts_with(kBytes)) {
-      return {*offset, bytes_named(rest, key), std::nullopt, false, descending};
+      return {*offset, bytes_named(rest, key), std::nullopt, options.key.big_endian, descending};
     }
   } else if (!rest.empty()) {
     throw bad_key(key, fmt::format("'{}' is not ':TYPE'", rest));
   }
   const bool has_type = key.find(':') != std::string_view::npos;
   if (const std::uint32_t bytes = string_bytes(options.key); bytes > 0 && !has_type) {
-    return {*offset, bytes, std::nullopt, false, descending};
+    return {*offset, bytes, std::nullopt, options.key.big_endian, descending};
   }
   const NamedType named = has_type ? type_of_key(rest, key) : NamedType{options.key.type, {}};
   const auto bytes = static_cast<std::uint32_t>(bytes_of(named.type));

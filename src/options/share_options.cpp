@@ -102,6 +102,8 @@ std::optional<ElementFormat> format_of(const std::string& text) {
     comma = next;
   }
   if (!words || records.keys.empty()) return std::nullopt;
+  const KeyField& first = records.keys.front();
+  if (!first.type) element.key.big_endian = first.big_endian;  // of the counts of such keys
   element.records = records;
   return element;
 }
