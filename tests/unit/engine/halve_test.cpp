@@ -66,6 +66,8 @@ TYPED_TEST(Halve, HalvesByWideVectors) {
   for (const std::int64_t target : {HWY_AVX2, HWY_AVX3}) {
     if ((hwy::SupportedTargets() & target) == 0) continue;
     hwy::SetSupportedTargetsForTest(target);
+    EXPECT_TRUE(can_halve(sizeof(TypeParam)));
+    EXPECT_FALSE(can_halve(sizeof(UInt128)));
     const std::size_t below = this->expect_halved(this->keys_of(Distribution::kUniform, 10'000), 1);
     EXPECT_GT(below, 4'000U);
     EXPECT_LT(below, 6'000U);

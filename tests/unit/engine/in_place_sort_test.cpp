@@ -95,6 +95,14 @@ TEST_P(InPlaceSort, EqualsStdSortAtBordersOfBlocks) {
   }
 }
 
+// So many keys are too many to halve, also for one worker, and for the buckets of a distribution.
+TEST_P(InPlaceSort, DistributesLargeBucketsAgain) {
+  constexpr std::size_t kCount[] = {100'003};
+  KeyFormat format;
+  format.type = GetParam();
+  for (const unsigned threads : {1U, 5U}) expect_all_sorted(kCount, format, threads, kTunings[0]);
+}
+
 TEST_P(InPlaceSort, KnowsEveryByteOrderAndDirection) {
   constexpr std::size_t kCount[] = {9'001};
   for (const KeyFormat& format : test::formats_of(GetParam())) {

@@ -128,6 +128,13 @@ TYPED_TEST(PairSort, EqualsStdStableSortForEveryDistribution) {
   }
 }
 
+TYPED_TEST(PairSort, DistributesDownToSinglePairs) {
+  constexpr PairTuning kNone = {.most_buckets = 2, .bucket_bytes = 512, .cached_pairs = 1};
+  for (const Distribution distribution : {Distribution::kUniform, Distribution::kFewDistinct}) {
+    expect_pairs_sorted<TypeParam>(distribution, 999, Order::kAscending, 1, kNone);
+  }
+}
+
 TYPED_TEST(PairSort, KnowsEveryOrder) {
   for (const Order order : {Order::kDescending, Order::kAscendingTotal, Order::kDescendingTotal}) {
     for (const Distribution distribution : kAllDistributions) {

@@ -71,7 +71,7 @@ class BlockBuffers {
   std::size_t block_keys_;
   std::unique_ptr<Key[], Free> blocks_;
   std::vector<Key*> ends_;              // of the keys in the bucket's buffer
-  std::vector<std::uint64_t> written_;  // blocks of each bucket in the worker's stripe
+  std::vector<std::uint64_t> written_;  // blocks of each bucket in the worker's stripes
 };
 
 template <class Key>

@@ -15,7 +15,9 @@ HWY_BEFORE_NAMESPACE();
 namespace gsort::cpu::HWY_NAMESPACE {
 
 // Vectors of 16 bytes gain nothing, and their stores of some lanes also write the others.
+#undef GSORT_CAN_HALVE
 #if GSORT_HAS_VECTOR_SORT && HWY_MAX_BYTES >= 32
+#define GSORT_CAN_HALVE true
 namespace hn = hwy::HWY_NAMESPACE;
 
 // The ends of the two divided parts.
@@ -89,6 +91,7 @@ HWY_ATTR std::size_t halve_keys(Key* keys, std::size_t count) {
   return divide_all(keys, count, std::max(*pivot, sample[kSample / 2]));
 }
 #else
+#define GSORT_CAN_HALVE false
 template <class Key>
 std::size_t halve_keys(Key* /*keys*/, std::size_t /*count*/) {
   return 0;
@@ -101,6 +104,9 @@ std::size_t halve_u32(std::uint32_t* keys, std::size_t count) {
 std::size_t halve_u64(std::uint64_t* keys, std::size_t count) {
   return halve_keys(keys, count);
 }
+bool has_vector_code() {
+  return GSORT_CAN_HALVE;
+}
 
 }  // namespace gsort::cpu::HWY_NAMESPACE
 HWY_AFTER_NAMESPACE();
@@ -110,6 +116,7 @@ namespace gsort::cpu {
 
 HWY_EXPORT(halve_u32);
 HWY_EXPORT(halve_u64);
+HWY_EXPORT(has_vector_code);
 
 std::size_t halve(std::span<std::uint32_t> keys) {
   return HWY_DYNAMIC_DISPATCH(halve_u32)(keys.data(), keys.size());
@@ -121,6 +128,10 @@ std::size_t halve(std::span<std::uint64_t> keys) {
 
 std::size_t halve(std::span<UInt128> /*keys*/) {
   return 0;
+}
+
+bool can_halve(std::size_t key_bytes) {
+  return key_bytes <= sizeof(std::uint64_t) && HWY_DYNAMIC_DISPATCH(has_vector_code)();
 }
 
 }  // namespace gsort::cpu

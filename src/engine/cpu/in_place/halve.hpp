@@ -27,4 +27,7 @@ namespace gsort::cpu {
 [[nodiscard]] std::size_t halve(std::span<std::uint64_t> keys);
 [[nodiscard]] std::size_t halve(std::span<UInt128> keys);
 
+// Whether there is vector code for keys of this many bytes.
+[[nodiscard]] bool can_halve(std::size_t key_bytes);
+
 }  // namespace gsort::cpu

@@ -101,7 +101,8 @@ class InPlaceSort {
     KeyMap<Key> reversed = map_;
     reversed.flip = static_cast<Key>(~map_.flip);
     if (are_in_order<Key>(raw, reversed, tasks)) return reverse(raw, tasks);
-    if (workers_.count() == 1 && raw.size() / kMostHalved <= cache_keys_) {
+    const bool is_halved = workers_.count() == 1 && raw.size() / kMostHalved <= cache_keys_;
+    if (is_halved && can_halve(sizeof(Key))) {
       if (!map_.is_identity()) map_to_ordered<Key>(raw, raw, map_);
       return sort_bucket(raw, false, workers_.all());
     }

@@ -128,7 +128,8 @@ class PairSort {
   // More than usual, if the buckets then fit the cache.
   static std::size_t most_buckets_for(std::size_t count, const PairTuning& tuning) {
     const std::size_t usual = tuning.most_buckets;
-    const std::size_t fitting = div_up(count, tuning.cached_pairs * 2 / 3);
+    const std::size_t fitting =
+        div_up(count, std::max<std::size_t>(tuning.cached_pairs * 2 / 3, 1));
     return fitting <= 2 * usual ? std::max(usual, fitting) : usual;
   }
 

@@ -15,8 +15,8 @@
 // of one key are not sorted.
 //
 // Cost. Two reads and two writes of every pair, and one more read of the keys. Memory for the
-// second arrays, and for each worker a line for each bucket and room for a bucket, at most 1.5 MiB.
-// argsort_keys also needs memory for the keys of a bucket that is larger than this room.
+// second arrays, and for each worker a line for each bucket and room for a bucket, about 1.5 MiB at
+// most. argsort_keys also needs memory for the keys of a bucket that is larger than this room.
 #pragma once
 
 #include <cstddef>
