@@ -56,7 +56,7 @@ void launch_tile_merge(const MergePass<Key>& pass, const PassValues<Value>& valu
 template <class Key>
 void require_load_map(const KeyMap<Key>& map, const char* operation) {
   if (kMapsLoads<Key> || map.is_identity()) return;
-  throw Error(ErrorKind::kUsage, operation, "slices of keys of 16 bytes are ordered keys");
+  throw Error(ErrorKind::kUsage, operation, "slices of 16-byte keys must hold ordered keys");
 }
 
 // Two runs need no samples and no tables: one thread for each tile searches for its cut, guided by

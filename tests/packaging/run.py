@@ -72,7 +72,9 @@ def require_tools(options, usr: Path, gsort: Path, folder: Path) -> list[Path]:
         require_nothing_of(options.build, tool)
     version, = re.findall(r"^gsort (\S+)", output_of(gsort, "--version"))
     for tool in *tools, usr / "bin/gsort-plot":
-        page = output_of("mandoc", "-Tutf8", "-Owidth=200", usr / f"share/man/man1/{tool.name}.1.gz")
+        roff = usr / f"share/man/man1/{tool.name}.1.gz"
+        output_of("mandoc", "-Tlint", "-Wwarning", roff)  # it fails where there is no date
+        page = output_of("mandoc", "-Tutf8", "-Owidth=200", roff)
         missing = [line for line in output_of(tool, "--help").splitlines() if line.strip() not in page]
         require(not missing and f"{tool.name} - " in page, f"the page of {tool.name} has not {missing}")
         require(output_of(tool, "--version") == f"{tool.name} {version}\n", f"{tool.name} is of this version")

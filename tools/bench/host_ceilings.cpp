@@ -80,7 +80,7 @@ Transfer direct_write(const BenchFile& file) {
   return [&file](io::ByteSpan block, std::uint64_t offset) {
     std::size_t moved = 0;
     if (!file.direct.write_direct_at(block, offset, moved)) {
-      throw Error(ErrorKind::kTemporary, "writing with O_DIRECT", "is refused here");
+      throw Error(ErrorKind::kTemporary, "writing with O_DIRECT", "is not supported here");
     }
   };
 }
@@ -89,7 +89,7 @@ Transfer direct_read(const BenchFile& file) {
   return [&file](io::ByteSpan block, std::uint64_t offset) {
     std::size_t moved = 0;
     if (!file.direct.read_direct_at(block, offset, moved) || moved != block.size()) {
-      throw Error(ErrorKind::kTemporary, "reading with O_DIRECT", "is refused here");
+      throw Error(ErrorKind::kTemporary, "reading with O_DIRECT", "is not supported here");
     }
   };
 }

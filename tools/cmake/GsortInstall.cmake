@@ -88,7 +88,7 @@ if(GSORT_RELOCATABLE)
 endif()
 
 add_custom_command(OUTPUT ${pages}/gsort-plot.1.gz DEPENDS ${CMAKE_RUNTIME_OUTPUT_DIRECTORY}/gsort-plot
-  COMMAND ${PROJECT_SOURCE_DIR}/tools/cmake/manual_page.sh ${pages}/gsort-plot.1.gz ${PROJECT_VERSION}
+  COMMAND ${PROJECT_SOURCE_DIR}/tools/cmake/manual_page.sh ${pages}/gsort-plot.1.gz ${PROJECT_VERSION} ${GSORT_PAGES_DATE}
     ${CMAKE_RUNTIME_OUTPUT_DIRECTORY}/gsort-plot)
 add_custom_target(gsort-plot_page ALL DEPENDS ${pages}/gsort-plot.1.gz)
 add_dependencies(gsort_installed gsort_shared gsort-gen gsort-plot_page)

@@ -53,7 +53,8 @@ endif()
 # gsort_tool_page(NAME): makes the manual page of a tool, when it is built.
 function(gsort_tool_page name)
   add_custom_command(TARGET ${name} POST_BUILD COMMAND ${PROJECT_SOURCE_DIR}/tools/cmake/manual_page.sh
-    ${PROJECT_BINARY_DIR}/generated/${name}.1.gz ${PROJECT_VERSION} ${CMAKE_CROSSCOMPILING_EMULATOR} $<TARGET_FILE:${name}>)
+    ${PROJECT_BINARY_DIR}/generated/${name}.1.gz ${PROJECT_VERSION} ${GSORT_PAGES_DATE} ${CMAKE_CROSSCOMPILING_EMULATOR}
+      $<TARGET_FILE:${name}>)
 endfunction()
 
 # gsort_library(NAME SOURCES ... DEPENDS ... [UNITED]): a static library of one folder. DEPENDS are public. If headers are

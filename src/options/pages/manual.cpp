@@ -14,9 +14,6 @@
 namespace gsort {
 namespace {
 
-// When the texts below were last changed.
-constexpr std::string_view kDate = "2026-11-24";
-
 constexpr std::size_t kColumns = 79;
 
 constexpr std::string_view kDescription =
@@ -301,10 +298,9 @@ std::string examples_section(const Example (&rows)[kCount]) {
 }  // namespace
 
 std::string manual_page() {
-  std::string text = fmt::format(
+  std::string text =
       ".\\\" Made by gsort --generate=man from the table of options.\n"
-      ".TH GSORT 1 {} \"gsort " GSORT_VERSION "\"\n",
-      kDate);
+      ".TH GSORT 1 " GSORT_PAGES_DATE " \"gsort " GSORT_VERSION "\"\n";
   text += section("NAME") + "gsort \\- sort files of binary numbers of any size\n";
   text += section("SYNOPSIS") + ".B gsort\n.RI [ OPTION ]...\n.RI [ FILE ]...\n";
   text += section("DESCRIPTION") + std::string(kDescription);
@@ -319,10 +315,9 @@ std::string manual_page() {
 }
 
 std::string cluster_manual_page() {
-  std::string text = fmt::format(
+  std::string text =
       ".\\\" Made by gsort-mpi --generate=man from the table of options.\n"
-      ".TH GSORT\\-MPI 1 {} \"gsort " GSORT_VERSION "\"\n",
-      kDate);
+      ".TH GSORT\\-MPI 1 " GSORT_PAGES_DATE " \"gsort " GSORT_VERSION "\"\n";
   text += section("NAME") + "gsort\\-mpi \\- sort files of binary numbers on several machines\n";
   text += section("SYNOPSIS") +
           ".B mpirun\n.RI [ OPTION ]...\n.B gsort\\-mpi\n.RI [ OPTION ]...\n"
