@@ -51,7 +51,7 @@ void FileSource::begin(const ElementForm& form) {
   if (form_.elements) {
     size_ = bytes_of_elements(path(), *form_.elements, form.bytes, size_, form_.skip_end_bytes > 0);
   }
-  if (size_ % form.bytes != 0) throw odd_tail(path(), file_offset(0), size_, form.bytes);
+  if (size_ % form.bytes != 0) throw odd_tail(path(), file_offset(0), size_, form);
 }
 
 void FileSource::look_at_beginning(const ElementForm& form) {

@@ -12,7 +12,7 @@ MemorySource::MemorySource(MemoryInput memory)
 }
 
 void MemorySource::begin(const ElementForm& form) {
-  if (memory_.bytes % form.bytes != 0) throw odd_tail(path(), 0, memory_.bytes, form.bytes);
+  if (memory_.bytes % form.bytes != 0) throw odd_tail(path(), 0, memory_.bytes, form);
 }
 
 Claim MemorySource::claim(ByteSpan /*room*/, std::size_t wanted_bytes) {

@@ -16,11 +16,11 @@ void Source::forget_fields() {
 }
 
 Error odd_tail(const std::string& path, std::uint64_t offset, std::uint64_t size,
-               std::size_t element_bytes) {
-  const std::uint64_t tail = size % element_bytes;
+               const ElementForm& form) {
+  const std::uint64_t tail = size % form.bytes;
   return Error(ErrorKind::kInput, "reading",
-               fmt::format("the size, {} bytes, is not a multiple of the element size, {}", size,
-                           element_bytes))
+               fmt::format("the size, {} bytes, is not a multiple of the element size, {}{}", size,
+                           form.bytes, form.type_is_assumed ? ", and no type was given" : ""))
       .path(path)
       .at(offset + size - tail)
       .hint(

@@ -144,7 +144,7 @@ class Source {
 // The Error for an input that ends within an element. `size` counts the bytes of elements, which
 // begin at `offset` of the file.
 [[nodiscard]] Error odd_tail(const std::string& path, std::uint64_t offset, std::uint64_t size,
-                             std::size_t element_bytes);
+                             const ElementForm& form);
 
 // The Error for an input that is shorter than its header and trailer.
 [[nodiscard]] Error shorter_than_header(const std::string& path, std::uint64_t size,

@@ -82,7 +82,7 @@ void StreamSource::check_end() {
   if (asked_elements_) return check_end_of_asked();
   if (!promised_bytes_) {
     if (taken_ % form_.bytes != 0) {
-      throw odd_tail(path(), content_->header().size(), taken_, form_.bytes);
+      throw odd_tail(path(), content_->header().size(), taken_, form_);
     }
     return;
   }

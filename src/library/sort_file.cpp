@@ -39,7 +39,7 @@ void require_a_sort(const Options& options) {
 
 void require_known_type(const Options& options, const Job& job) {
   if (!type_is_assumed(options, job)) return;
-  throw Error(ErrorKind::kUsage, "reading", "no type is given")
+  throw Error(ErrorKind::kUsage, "reading", "no type was given")
       .path(options.inputs.front())
       .hint("give it with -t, or by the suffix, as in dump.u64");
 }

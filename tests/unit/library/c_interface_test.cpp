@@ -257,7 +257,11 @@ TEST(CInterface, RefusesKeysOfAnUnknownType) {
   const TempFolder folder;
   write_file(folder / "in", Bytes(8));
   EXPECT_EQ(sort(folder / "in", folder / "out", {}), GSORT_ERROR);
-  EXPECT_NE(message().find("no type is given"), std::string::npos) << message();
+  EXPECT_NE(message().find("no type was given"), std::string::npos) << message();
+  write_file(folder / "in", Bytes(7));
+  EXPECT_EQ(sort(folder / "in", folder / "out", {}), GSORT_ERROR);
+  EXPECT_NE(message().find("size, 4, and no type was given"), std::string::npos) << message();
+  write_file(folder / "in", Bytes(8));
   EXPECT_EQ(check(folder / "in", {}), GSORT_ERROR);
   EXPECT_EQ(gsort_last_error(), GSORT_ERROR_USAGE);
 }
