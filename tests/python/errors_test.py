@@ -98,6 +98,9 @@ def test_no_type_is_assumed(tmp_path):
     error = raised(ValueError, lambda: gsort.sort(tmp_path / "data"))
     assert "no type was given" in str(error) and "dtype" in error.hint
     assert (gsort.sort(tmp_path / "data", dtype="i4") == 0).all()
+    (tmp_path / "data").write_bytes(bytes(7))
+    for call in gsort.sort, gsort.argsort, gsort.unique, gsort.check, gsort.shuffle, lambda path: gsort.searchsorted(path, 1):
+        assert "element size, 4, and no type was given\n" in str(raised(ValueError, lambda: call(tmp_path / "data")))
 
 
 def test_an_input_that_is_not_whole(tmp_path):
@@ -148,11 +151,14 @@ RECORDS = numpy.zeros(3, [("a", "i4"), ("b", "i4")])
     (lambda: gsort.sort(NUMBERS.reshape(3, 1), top=1), "\n  give array.ravel() to sort all of it"),
     (lambda: gsort.merge([NUMBERS]), "\n  gsort.sort sorts them"),
     (lambda: gsort.sort(NUMBERS, temporary="/-S/-T"), "/-S/-T: No such file or directory"),
-    (lambda: gsort.sort(5), "sources: a source is an int\n  give a path, an array, or a list of paths and arrays"),
-    (lambda: gsort.sort([NUMBERS, 1]), "sources: a source is an int\n"),
+    (lambda: gsort.sort(5), "source: a source is an int\n  give a path, an array, or a list of paths and arrays"),
+    (lambda: gsort.merge(5), "sources: a source is an int\n"), (lambda: gsort.intersect1d(5, [1]), "a: a source is an int\n"),
+    (lambda: gsort.setdiff1d([1], b=[5, None]), "b: no NumPy dtype holds all elements of the list\n"),
+    (lambda: gsort.searchsorted([1], type("Table", (), {"columns": [], "__array__": 0})()), "values: a source is a Table\n"),
+    (lambda: gsort.sort([NUMBERS, 1]), "source: a source is an int\n"),
     (lambda: gsort.sort([NUMBERS, [1]]), "<array 2>: holds i64, but u32 is to be sorted\n"),
-    (lambda: gsort.sort(object()), "sources: a source is an object\n  give a path"),
-    (lambda: gsort.sort([[1, 2], [3]]), "sources: NumPy makes no array of the list: "),
+    (lambda: gsort.sort(object()), "source: a source is an object\n  give a path"),
+    (lambda: gsort.sort([[1, 2], [3]]), "source: NumPy makes no array of the list: "),
     (lambda: gsort.sort(NUMBERS, 5), "output: has type int\n  give a path, an array, or None"),
     (lambda: gsort.argsort(numpy.zeros(3, "c8")), "dtype complex64 cannot be sorted\n  sort the parts: "),
     (lambda: gsort.sort(numpy.zeros(3, object)), "dtype object cannot be sorted\n  convert it: array.astype('U') of texts"),
@@ -166,8 +172,8 @@ RECORDS = numpy.zeros(3, [("a", "i4"), ("b", "i4")])
     (lambda: gsort.sort(numpy.zeros(1_000, "u4"), numpy.zeros(999, "u4")),
      "output: the array holds 999 elements, the result has 1,000\n"),
     (lambda: gsort.argsort(NUMBERS, numpy.zeros(2, "u4")), "output: the array holds 2 elements, the result has 3\n"),
-    (lambda: gsort.setdiff1d(numpy.array(["a"]), numpy.array([b"a"])), "sources: no dtype holds all values of <U1 and of |S1\n"),
-    (lambda: gsort.setdiff1d(numpy.array(["a"]), NUMBERS), "sources: no dtype holds all values of <U1 and of uint32\n")])
+    (lambda: gsort.setdiff1d(numpy.array(["a"]), numpy.array([b"a"])), "a and b: no dtype holds all values of <U1 and of |S1\n"),
+    (lambda: gsort.setdiff1d(numpy.array(["a"]), NUMBERS), "a and b: no dtype holds all values of <U1 and of uint32\n")])
 def test_messages_are_in_terms_of_arguments(call, expected):
     error = raised(gsort.Error, call)
     assert expected in f"{error}", str(error)
@@ -196,16 +202,16 @@ BAD_CALLS = [
     ("<array 2>", lambda: gsort.sort([ROWS, NUMBERS])),
     ("<array 1>", lambda: gsort.merge([NUMBERS, NUMBERS])), ("<array 1>", lambda: gsort.merge([FLOATS, FLOATS])),
     ("gsort.merge", lambda: gsort.merge([ROWS])), ("unique", lambda: gsort.sort(ROWS, unique=True)),
-    ("argsort", lambda: gsort.argsort([ROWS] * 2)), ("sources", lambda: gsort.sort([])), ("sources", lambda: gsort.check(5)),
+    ("argsort", lambda: gsort.argsort([ROWS] * 2)), ("source", lambda: gsort.sort([])), ("source", lambda: gsort.check(5)),
     ("counts", lambda: gsort.unique([RECORDS] * 2, counts=True)),
     ("counts", lambda: gsort.unique(NUMBERS, NUMBERS, counts=True)),
-    ("sources", lambda: gsort.setdiff1d(NUMBERS.astype("u8"), FLOATS)),
+    ("a and b", lambda: gsort.setdiff1d(NUMBERS.astype("u8"), FLOATS)),
     ("<array 2>", lambda: gsort.setdiff1d(NUMBERS, RECORDS)),
     ("output", lambda: gsort.sort(NUMBERS, FLOATS)), ("output", lambda: gsort.argsort(NUMBERS, FLOATS)),
     ("output", lambda: gsort.setdiff1d(NUMBERS, NUMBERS, 5)), ("output", lambda: gsort.merge([NUMBERS], {})),
     ("engine", lambda: gsort.sort(numpy.zeros((2, 2), RECORDS.dtype), engine="cuda")),
     ("descending", lambda: gsort.sort(NUMBERS, descending=2)), ("progress", lambda: gsort.sort(NUMBERS, progress="x")),
-    ("stream", lambda: gsort.sort(NUMBERS, stream=3)), ("sort_pairs", lambda: gsort.sort_pairs([3, 1], NUMBERS)),
+    ("stream", lambda: gsort.sort(NUMBERS, stream=3)), ("array", lambda: gsort.sort_pairs([3, 1], NUMBERS)),
     ("sort_pairs", lambda: gsort.sort_pairs(NUMBERS, NUMBERS, stream=1)),
     ("values", lambda: gsort.sort_pairs(NUMBERS, NUMBERS[:2])), ("values", lambda: gsort.sort_pairs(NUMBERS, [1, 2, 3])),
     ("output", lambda: gsort.sort_pairs(NUMBERS, NUMBERS, (NUMBERS.copy(), FLOATS))),

@@ -261,7 +261,7 @@ def test_any_buffer_is_a_source(pyarrow):
 def test_arrow_types_that_numpy_lacks(pyarrow, pandas):
     for source in (pyarrow.array(["a"]), pyarrow.array([1]).dictionary_encode(), pyarrow.array([[1]]),
                    pyarrow.array([1], pyarrow.decimal128(5)), pyarrow.array([1], pyarrow.timestamp("s", "UTC"))):
-        with pytest.raises(gsort.UsageError, match="^sources: NumPy has no type for an Arrow array") as caught:
+        with pytest.raises(gsort.UsageError, match="^source: NumPy has no type for an Arrow array") as caught:
             gsort.sort(source)
         assert caught.value.hint.startswith("give numbers")
     with pytest.raises(gsort.UsageError, match="'pandas.period'"):

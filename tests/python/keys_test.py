@@ -125,7 +125,7 @@ def test_argsort_of_text(tmp_path):
 
 def test_argsort_refuses_what_has_no_such_order():
     for wrong in numpy.zeros(3, "c8"), numpy.zeros((2, 2), "g"), numpy.zeros(3, "g"), numpy.array(1.0), 5:
-        with pytest.raises(ValueError, match="^sources: "):
+        with pytest.raises(ValueError, match="^source: "):
             gsort.argsort(wrong)
     for wrong in numpy.empty(3, "i8"), numpy.empty(2, "u4"), numpy.empty(6, "u4")[::2]:
         with pytest.raises(ValueError, match="output"):

@@ -19,6 +19,7 @@ they work.
 from __future__ import annotations
 
 import functools
+import inspect
 from contextlib import ExitStack
 from dataclasses import dataclass
 from importlib import metadata
@@ -32,7 +33,7 @@ from ._axes import arranged, index_dtype, is_table, positions_of_rows, require_k
 from ._device import segmented_argsort, segmented_sort
 from ._distinct import counted_texts, indexed
 from ._errors import (CorruptError, DataError, DeniedFileError, DeviceError, Error, FileError, MissingFileError,
-                      ResourceError, UsageError, usage)
+                      ResourceError, UsageError, has_type, usage)
 from ._in_memory import argsorted_in_memory, sorted_in_memory
 from ._outputs import reserving
 from ._progress import Progress, Watch, Watching
@@ -57,13 +58,20 @@ _ALIASES = {"out": "output", "r": "descending", "reverse": "descending", "parall
 
 
 def _with_aliases(function: _Function) -> _Function:
+    """Gives arguments their other names. Errors about sources name the first argument."""
+    first = next(iter(inspect.signature(function).parameters))
+
     @functools.wraps(function)
     def call(*arguments: Any, **named: Any) -> Any:
         for alias in _ALIASES.keys() & named.keys():
             if _ALIASES[alias] in named:
                 raise usage(alias, f"is another name of {_ALIASES[alias]}", "give one of them")
             named[_ALIASES[alias]] = named.pop(alias)
-        return function(*arguments, **named)
+        try:
+            return function(*arguments, **named)
+        except UsageError as error:
+            error.set_argument(first)
+            raise
 
     return call  # type: ignore[return-value]
 
@@ -347,8 +355,7 @@ def sort_pairs(array: Any, values: Any, output: Optional[Tuple[Any, Any]] = None
         raise usage("output", "is not a pair of arrays", "give (keys, values)")
     if not isinstance(array, numpy.ndarray):
         if not _device.is_on_device(array):
-            raise usage("sort_pairs", f"needs a NumPy array, or one in device memory, not a {type(array).__name__}",
-                        "give numpy.array(...)")
+            raise has_type("array", array, "give a NumPy array, or one in device memory")
         return _device.sort_pairs(array, values, output, offsets=offsets, descending=descending, float_order=float_order,
                                   stream=stream)
     if offsets is not None or stream is not None:

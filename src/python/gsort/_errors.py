@@ -40,6 +40,12 @@ class Error(Exception):
 class UsageError(Error, ValueError):
     """An argument is wrong."""
 
+    def set_argument(self, name: str) -> None:
+        """Names the argument that gave the sources, if the error is about these."""
+        if self._parts[0].startswith("sources: "):
+            self._parts = (name + self._parts[0][len("sources"):], *self._parts[1:])
+            self.args = self._parts[:1]
+
 
 class DataError(Error, ValueError):
     """An input does not hold what it should: it is damaged, or its elements are of another type."""
@@ -213,6 +219,16 @@ def usage(what: str, why: str, hint: str = "") -> UsageError:
 def has_type(what: str, value: object, hint: str) -> UsageError:
     """An error for an argument of a wrong type."""
     return usage(what, f"has type {type(value).__name__}", hint)
+
+
+@contextmanager
+def naming(argument: str) -> Iterator[None]:
+    """Errors about sources name this argument."""
+    try:
+        yield
+    except UsageError as error:
+        error.set_argument(argument)
+        raise
 
 
 @contextmanager

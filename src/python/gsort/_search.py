@@ -9,7 +9,7 @@ from typing import Any
 import numpy
 
 from ._arrays import as_array, holds_elements, is_path, sole
-from ._errors import usage
+from ._errors import naming, usage
 from ._sources import (Inputs, as_bool, dtype_of, is_raw, is_text, mapped_npy, mapped_raw, path_name, refuse_compressed,
                        require_dtype, require_regular, require_sortable, wanted_dtype)
 
@@ -84,7 +84,8 @@ def _as_keys(values: Any, dtype: numpy.dtype) -> numpy.ndarray:
     """The values in the type of the keys, unless one changes."""
     if isinstance(values, numpy.generic):
         values = numpy.asarray(values)
-    given = as_array(values) if holds_elements(values) else None
+    with naming("values"):
+        given = as_array(values) if holds_elements(values) else None
     if isinstance(given, numpy.ma.MaskedArray):
         raise usage("values", "the array has a mask", "give array.compressed(), or array.data")
     try:

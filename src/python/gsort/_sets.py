@@ -8,7 +8,7 @@ from typing import Any, Callable, Iterable, Iterator, List, Tuple
 import numpy
 
 from ._arrays import as_output, flattened, listed
-from ._errors import usage
+from ._errors import naming, usage
 from ._in_memory import sorted_in_memory
 from ._outputs import refuse_overlap
 from ._results import CHUNK, copied, gathered, place_of, run
@@ -45,7 +45,7 @@ def _common_dtype(first: numpy.dtype, second: numpy.dtype) -> numpy.dtype:
     except TypeError:  # NumPy has none
         wide = None
     if wide is None or not all(_holds(wide, dtype) for dtype in (first, second)):
-        raise usage("sources", f"no dtype holds all values of {first} and of {second}",
+        raise usage("a and b", f"no dtype holds all values of {first} and of {second}",
                     "convert one of them: array.astype(dtype)")
     return wide.newbyteorder(first.byteorder)
 
@@ -82,7 +82,10 @@ def compared(operation: bytes, a: Any, b: Any, output: Any, assume_sorted: bool,
     """The keys of `a` that are also in `b`, by --intersect, or that are not, by --subtract."""
     place = place_of(temporary, output)
     words = option_words(temporary=place if temporary is None else temporary, **options)
-    inputs = [Inputs(flattened(listed(side, wanted_dtype(dtype))), dtype) for side in (a, b)]
+    inputs = []
+    for name, side in ("a", a), ("b", b):
+        with naming(name):
+            inputs.append(Inputs(flattened(listed(side, wanted_dtype(dtype))), dtype))
     output = as_output(output)
     if isinstance(output, numpy.ndarray):
         refuse_overlap(output, [item for one in inputs for item in one.items])
