@@ -175,6 +175,15 @@ def page_findings() -> list[str]:
             if cell == ("no" if works("library" if door == "C, C++" else door, option) else "yes")]
 
 
+def checks_need_a_gpu(gsort: str) -> list[str]:
+    """The finding that a check uses a GPU, which the same table denies."""
+    with tempfile.TemporaryDirectory(prefix="gsort-doors-") as name:
+        prepare(Path(name))
+        done = subprocess.run([gsort, "-c", "--engine=cuda", "a.u64"], cwd=name, capture_output=True, text=True, check=False,
+                              env={"PATH": os.environ["PATH"], "CUDA_VISIBLE_DEVICES": ""})
+    return [f"-c --engine=cuda without a GPU: {done.stderr}"] * (done.returncode != 0)
+
+
 def main() -> int:
     parser = argparse.ArgumentParser(description=__doc__, formatter_class=argparse.RawDescriptionHelpFormatter)
     parser.add_argument("--bin", type=lambda text: Path(text).resolve(), required=True, help="the folder of the programs")
@@ -188,7 +197,7 @@ def main() -> int:
         table = subprocess.run([program, "--generate=fish"], capture_output=True, text=True, check=True).stdout
         options |= {f"--{option.name}" if option.name else f"-{option.letter}"
                     for option in parse_table(table.replace("gsort-mpi", "gsort"))}
-    failures = page_findings() + [f"{option} has no sample" for option in sorted(options - set(SAMPLES) - NOT_SAMPLED)]
+    failures = page_findings() + checks_need_a_gpu(str(arguments.bin / "gsort")) + [f"{option} has no sample" for option in sorted(options - set(SAMPLES) - NOT_SAMPLED)]
     doors = {name: Door(name, arguments) for name in REFUSED if name != "gsort-mpi" or len(programs) > 1}
     known = sorted(options & set(SAMPLES))
     print("seed", arguments.seed)
