@@ -53,6 +53,19 @@ is given once.
 Long options are not abbreviated.
 )";
 
+constexpr Example kMoreExamples[] = {
+    {"gsort --argsort a.f32 -o order.u32", "positions, as numpy.argsort gives them"},
+    {"gsort --float-order=total a.f32 -o b.f32", "-NaN first, -0 before +0"},
+    {"gsort --key=2r,0 a.npy -o b.npy",
+     "rows of a table, by column 2 in descending order, then by column 0"},
+    {"gsort -t u64 --skip=8 --skip-end=4 ids -o sorted",
+     "keys between 8 bytes and 4 bytes, which are copied"},
+    {"gsort -t bytes32 -u --count hashes -o counted", "SHA-256 sums, each with its count"},
+    {"gsort -t u64 -m --count --format=bin day1 day2 -o both",
+     "adds up what -u --count counted in two files"},
+    {"gsort --record=16 --key=0:u64 --top=10 in -o ten", "the 10 records with the least keys"},
+};
+
 constexpr std::string_view kFingerprintExample =
     R"(.PP
 Fingerprints show whether another program has lost, doubled or changed an
@@ -164,8 +177,7 @@ If
 .B \-S
 is too small, the error gives the least size that works.
 .PP
-Compared with numpy.sort, NaNs with their sign bit set come first, and \-0 comes
-before +0.
+Keys are in the order of numpy.sort; equal floats are ordered by their bits.
 Structured arrays are sorted by all fields unless
 .B \-\-key
 names some.
@@ -286,8 +298,8 @@ std::string options_of_the_environment() {
 }
 
 template <std::size_t kCount>
-std::string examples_section(const Example (&rows)[kCount]) {
-  std::string text = section("EXAMPLES");
+std::string examples(const Example (&rows)[kCount]) {
+  std::string text;
   for (const Example& example : rows) {
     text +=
         fmt::format(".TP\n\\fB{}\\fR\n{}\n", literal(example.command), literal(example.meaning));
@@ -308,7 +320,8 @@ std::string manual_page() {
   text += described_section("ENVIRONMENT", kVariables) + options_of_the_environment();
   text += section("FILES") + std::string(kFiles);
   text += described_section("EXIT STATUS", kExitStatuses);
-  text += examples_section(kExamples) + std::string(kFingerprintExample);
+  text += section("EXAMPLES") + examples(kExamples) + examples(kMoreExamples);
+  text += std::string(kFingerprintExample);
   text += section("NOTES") + std::string(kNotes);
   text += section("SEE ALSO") + std::string(kSeeAlso);
   return text + section("BUGS") + std::string(kBugs);
@@ -326,7 +339,7 @@ std::string cluster_manual_page() {
   text += options_section(Program::kCluster);
   text += described_section("ENVIRONMENT", kClusterVariables);
   text += described_section("EXIT STATUS", kClusterExitStatuses);
-  text += examples_section(kClusterExamples);
+  text += section("EXAMPLES") + examples(kClusterExamples);
   return text + section("SEE ALSO") + ".BR gsort (1),\n.BR mpirun (1),\n.BR srun (1).\n";
 }
 
