@@ -102,7 +102,7 @@ Error without_order(const std::string& path, std::string_view word) {
       path, fmt::format("its dtype is '{}'", word.substr(0, 16)),
       kind_is("c")
           ? "array.view([('real', 'f4'), ('imag', 'f4')]), or f8 for c16, is sorted as "
-            "numpy.sort does"
+            "numpy.sort does, except if only the imaginary part is NaN"
           : "integers of 8 to 64 bits, float16, float32, float64, booleans, times and texts are "
             "sorted; convert it with array.astype() or array.view()");
 }
