@@ -74,6 +74,21 @@ def sorted_records(name: str, size: int) -> Callable[[Path], bytes]:
     return wanted
 
 
+def place_of_float(bits: int) -> tuple[int, int]:
+    """Numeric order; equal floats by their bits, NaN without a sign first."""
+    if bits & 0x7FFFFFFF > 0x7F800000:
+        return (2, -bits) if bits >> 31 else (1, bits)
+    return 0, -bits if bits >> 31 else bits + 1
+
+
+def counted_texts(name: str, size: int) -> Callable[[Path], bytes]:
+    def wanted(folder: Path) -> bytes:
+        raw = (folder / name).read_bytes()
+        counts = Counter(raw[at:at + size] for at in range(0, len(raw), size))
+        return b"".join(text + struct.pack("<Q", count) for text, count in sorted(counts.items()))
+    return wanted
+
+
 def positions_of(name: str) -> Callable[[Path], bytes]:
     def wanted(folder: Path) -> bytes:
         keys = keys_of(folder, name)
@@ -156,6 +171,10 @@ def cpu_sorts() -> dict[str, Sort]:
         "counts": small("u32", "-u", "--count", wanted=counted_keys("in.u32")),
         "positions": Sort("gsort-gen -t u64 -d zipf --size 2M -o in.u64", ["-S", "3M", "--argsort", "in.u64"],
                           positions_of("in.u64")),
+        "floats": Sort("gsort-gen -t u32 --size 2M -o in.u32; cp in.u32 in", ["-S", "2M", "-t", "f32", "in"],
+                       sorted_keys("in.u32", change=lambda keys: sorted(keys, key=place_of_float))),
+        "counts_of_bytes": Sort("gsort-gen -t u64 -d zipf --size 3M -o in.u64",
+                                ["-S", "3M", "-t", "bytes24", "-u", "--count", "in.u64"], counted_texts("in.u64", 24)),
         "shuffle": Sort("gsort-gen -t u64 --size 2M -o in.u64", ["-S", "3M", "--shuffle=5", "in.u64"],
                         shuffled("in.u64", 5)),
         "top": small("u32", "--top=1000", wanted=sorted_keys("in.u32", change=lambda keys: keys[:1000])),

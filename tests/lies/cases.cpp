@@ -92,6 +92,7 @@ SortRequest request_of(const KeyFormat& format, Distribution distribution,
 
 constexpr KeyFormat kU32{KeyType::kU32, false, false};
 constexpr KeyFormat kF64{KeyType::kF64, true, true};
+const RecordFormat kText{12, {{0, 12, {}, false, false}}};
 const RecordFormat kRecord{12, {{4, 4, KeyType::kI32, false, false}}};
 
 // Records that differ in their keys alone: no proof tells which of two with one key comes first.
@@ -170,11 +171,6 @@ SortRequest as(SortRequest request, std::optional<FileFormat> format, std::optio
   request.output_format = format;
   request.compress = codec;
   request.verify_encoding = true;
-  return request;
-}
-
-SortRequest in_parts(SortRequest request, unsigned parts) {
-  request.parts = parts;
   return request;
 }
 
@@ -324,6 +320,8 @@ std::vector<LieCase> make_cases() {
   add("frequent", with_counts(keys(use_runs), 3), spilled | counts);
   add("counts_to_pipe", through_pipes(with_counts(keys(use_one_chunk), 2), false, true),
       kOfChunks | counts);
+  add("counts_of_bytes", with_counts(request_of_records(use_runs), 1), spilled | counts)
+      .request.records = kText;
   add("text_of_counts", as(with_counts(keys(use_one_chunk), 1), FileFormat::kText, {}),
       kOfChunks | lines);
   const std::set<Seam> indexes = {Seam::kIndexes, Seam::kOutput};
@@ -387,9 +385,10 @@ std::vector<LieCase> make_cases() {
   add("zstd", as(keys(use_runs), {}, Codec::kZstd), spilled | members);
   add("gzip_of_text", as(keys(use_one_chunk), FileFormat::kText, Codec::kGzip),
       kOfChunks | lines | members);
-  add("parts", in_parts(keys(use_one_chunk), 3), kOfChunks | placed);
-  add("spilled_parts", in_parts(keys(use_runs), 7), spilled | placed);
-  add("parts_of_text", in_parts(as(keys(use_runs), FileFormat::kText, {}), 3), spilled | lines);
+  add("parts", keys(use_one_chunk), kOfChunks | placed).request.parts = 3;
+  add("spilled_parts", keys(use_runs), spilled | placed).request.parts = 7;
+  add("parts_of_text", as(keys(use_runs), FileFormat::kText, {}), spilled | lines).request.parts =
+      3;
   add("from_pipe", through_pipes(keys(use_one_chunk), true, false), kOfChunks).may_repeat_blocks =
       true;
   add("to_pipe", through_pipes(keys(use_one_chunk), false, true), kOfChunks);
