@@ -46,6 +46,7 @@ SOURCES = {
     "array.array": (array.array("i", KEYS.tolist()), KEYS), "memoryview": (memoryview(KEYS), KEYS),
     "strided memoryview": (memoryview(KEYS)[::-3], KEYS[::-3]), "bytearray": (bytearray(b"cab"), numpy.array([*b"cab"], "u1")),
     "ctypes": ((ctypes.c_int32 * 3)(3, 1, 2), numpy.array([3, 1, 2], "i4")),
+    "__array_interface__": (type("Holder", (), {"__array_interface__": KEYS.__array_interface__})(), KEYS),
     "__array__": (holder("__array__"), KEYS), "__dlpack__": (holder("__dlpack__"), KEYS)}
 
 

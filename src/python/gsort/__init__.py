@@ -103,8 +103,8 @@ def sort(source: Any, output: Output = None, *, axis: Optional[int] = -1, kind: 
     Args:
         source: a path, an array, or a list or iterator of them, which is read as one sequence. A list without paths and
             arrays is an array of its numbers. Other objects are read by the buffer protocol, __array__,
-            __arrow_c_array__, __arrow_c_stream__, or __dlpack__ on the CPU; gsort copies them only if it must, and
-            without a change of a value. The rows of a two-dimensional .npy file are sorted each by itself. An array
+            __array_interface__, __arrow_c_array__, __arrow_c_stream__, or __dlpack__ on the CPU; gsort copies them only
+            if it must, and without a change of a value. The rows of a two-dimensional .npy file are sorted each by itself. An array
             that is written to a .npy file becomes rows: (2, 3, 4) becomes (6, 4). An array in device memory (CuPy,
             PyTorch, JAX: __cuda_array_interface__ or __dlpack__) of keys of 8 to 64 bits is sorted there, into output or a new
             array of that library; of the other arguments, only descending, float_order and stream are used.

@@ -24,6 +24,10 @@ _Order = Union[str, int, Sequence[Union[str, int]], None]
 class HoldsArray(Protocol):
     def __array__(self, *arguments: Any, **named: Any) -> Any: ...
 
+class DescribesArray(Protocol):
+    @property
+    def __array_interface__(self) -> Any: ...
+
 class HoldsArrow(Protocol):
     def __arrow_c_array__(self, *arguments: Any, **named: Any) -> Any: ...
 
@@ -31,7 +35,7 @@ class StreamsArrow(Protocol):
     def __arrow_c_stream__(self, *arguments: Any, **named: Any) -> Any: ...
 
 Buffer = Union["array[Any]", memoryview, bytearray, mmap]
-Source = Union[Path, Array, Buffer, HoldsArray, HoldsArrow, StreamsArrow]
+Source = Union[Path, Array, Buffer, HoldsArray, DescribesArray, HoldsArrow, StreamsArrow]
 Sources = Union[Source, Sequence[Any], Iterator[Any]]
 Folders = Union[Path, Sequence[Path], None]
 

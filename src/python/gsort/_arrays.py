@@ -18,7 +18,7 @@ from ._outputs import reserving
 Path = Union[str, bytes, "os.PathLike[str]", "os.PathLike[bytes]"]
 _SOURCES = "give a path, an array, or a list of paths and arrays"
 _ON_THE_CPU = "give it as a NumPy array"
-_PROTOCOLS = ("__array__", "__arrow_c_array__", "__arrow_c_stream__", "__dlpack__")
+_PROTOCOLS = ("__array__", "__array_interface__", "__arrow_c_array__", "__arrow_c_stream__", "__dlpack__")
 _BUFFERS = (buffers.array, memoryview, bytearray, mmap.mmap, ctypes.Array)
 
 
@@ -133,7 +133,7 @@ def _by_protocol(source: Any) -> numpy.ndarray:
             return numpy.from_dlpack(source)
         if hasattr(source, "isna") and not isinstance(getattr(source.dtype, "na_value", None), float):  # pandas: not NaN
             _require_no_nulls(int(numpy.count_nonzero(source.isna())), type(source).__name__)
-    if not hasattr(source, "__array__") or isinstance(source, type):
+    if isinstance(source, type) or not any(hasattr(source, name) for name in _PROTOCOLS[:2]):
         raise _no_source(source)
     array = numpy.asarray(source)
     wanted = getattr(source, "dtype", array.dtype)
