@@ -23,11 +23,12 @@ TYPED_TEST(SortKeys, EqualsStdSort) {
     const KeyFormat format = library::format_of<TypeParam>(order);
     for (const Distribution shape : {Distribution::kUniform, Distribution::kZipf}) {
       for (const std::size_t count : test::kCounts) {
+        const Bytes raw = test::generated(format, shape, count);
+        const Bytes wanted = test::sorted_copy(raw, format);
         for (const unsigned threads : {0U, 1U, 3U}) {
-          const Bytes raw = test::generated(format, shape, count);
           std::vector<TypeParam> keys = test::keys_of<TypeParam>(raw);
           sort_keys<TypeParam>(keys, order, threads);
-          EXPECT_EQ(test::bytes_of_keys<TypeParam>(keys), test::sorted_copy(raw, format))
+          EXPECT_EQ(test::bytes_of_keys<TypeParam>(keys), wanted)
               << count << " keys, " << threads << " threads";
         }
       }

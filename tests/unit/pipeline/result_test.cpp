@@ -158,7 +158,7 @@ class ResultOnEngine : public testing::TestWithParam<const char*> {
 
 TEST_P(ResultOnEngine, OfUniqueKeysIsRightForEveryTypeWayInAndWayOut) {
   std::size_t turn = 0;
-  test::SomeOf long_ones(3);
+  test::SomeOf long_ones(5);
   for (const KeyType type : kAllKeyTypes) {
     for (const std::uint64_t elements : {0U, 1U, 2U, 65'537U, 2'000'003U}) {
       const KeyFormat format = test::formats_of(type)[turn % 4];
@@ -179,7 +179,7 @@ TEST_P(ResultOnEngine, OfUniqueKeysIsRightForEveryTypeWayInAndWayOut) {
 
 TEST_P(ResultOnEngine, OfCountedKeysIsRightForEveryTypeWayInAndWayOut) {
   std::size_t turn = 0;
-  test::SomeOf long_ones(3);
+  test::SomeOf long_ones(5);
   for (const KeyType type : kAllKeyTypes) {
     for (const std::uint64_t elements : {0U, 1U, 65'537U, 1'000'003U}) {
       const KeyFormat format = test::formats_of(type)[turn % 4];
@@ -205,7 +205,7 @@ class PositionsOnEngine : public ResultOnEngine {};
 
 TEST_P(PositionsOnEngine, AreRightForEveryTypeWayInAndWayOut) {
   std::size_t turn = 0;
-  test::SomeOf long_ones(3);
+  test::SomeOf long_ones(5);
   for (const KeyType type : kAllKeyTypes) {
     for (const std::uint64_t elements : {0U, 1U, 30'011U, 400'003U}) {
       const KeyFormat format = test::formats_of(type)[turn % 4];
@@ -230,7 +230,7 @@ TEST_P(PositionsOnEngine, AreRightForEveryTypeWayInAndWayOut) {
 
 TEST_P(ResultOnEngine, InPartsIsRightForEveryTypeAndWayIn) {
   std::size_t turn = 0;
-  test::SomeOf long_ones(3);
+  test::SomeOf long_ones(5);
   for (const KeyType type : kAllKeyTypes) {
     for (const std::uint64_t elements : {0U, 1U, 65'537U, 1'500'003U}) {
       const KeyFormat format = test::formats_of(type)[turn % 4];
@@ -263,7 +263,7 @@ TEST_P(ResultOnEngine, OfUniqueKeysIsRightAfterSeveralRounds) {
 
 TEST_P(ResultOnEngine, OfTheFirstElementsIsRightForEveryTypeWayInAndWayOut) {
   std::size_t turn = 0;
-  test::SomeOf long_ones(3);
+  test::SomeOf long_ones(5);
   for (const KeyType type : kAllKeyTypes) {
     for (const std::uint64_t top : {0U, 1U, 4'096U, 65'537U, 700'000U}) {
       const KeyFormat format = test::formats_of(type)[turn % 4];
@@ -298,7 +298,7 @@ TEST_P(ResultOnEngine, OfTheFirstElementsIsRightAroundTheNumberOfElements) {
 
 TEST_P(ResultOnEngine, OfArraysIsRightForEveryTypeWayInAndWayOut) {
   std::size_t turn = 0;
-  test::SomeOf long_ones(3);
+  test::SomeOf long_ones(5);
   for (const KeyType type : kAllKeyTypes) {
     for (const std::uint64_t elements : {1U, 7U, 999U, 70'000U, 1'400'000U, 3'000'000U}) {
       // Arrays of such keys are sorted on the CPU.
