@@ -4,7 +4,10 @@ read."""
 from __future__ import annotations
 
 import datetime
-from typing import Any
+import decimal
+import math
+import numbers
+from typing import Any, Optional, Tuple
 
 import numpy
 
@@ -12,6 +15,8 @@ from ._arrays import as_array, holds_elements, is_path, sole
 from ._errors import naming, usage
 from ._sources import (Inputs, as_bool, dtype_of, is_raw, is_text, mapped_npy, mapped_raw, path_name, refuse_compressed,
                        require_dtype, require_regular, require_sortable, wanted_dtype)
+
+_Keys = Tuple[numpy.ndarray, Any, Any]
 
 
 def _in_file(path: Any, dtype: Any) -> numpy.ndarray:
@@ -48,21 +53,55 @@ def _cast(array: numpy.ndarray, dtype: numpy.dtype) -> Any:
     return array.astype(dtype), inside
 
 
-def _converted(given: numpy.ndarray, dtype: numpy.dtype) -> Any:
-    """The elements of an array in the type of the keys; None if one changes."""
-    kinds = given.dtype.kind + dtype.kind
-    if not all(kind in "biuf" for kind in kinds):
-        is_one_kind = kinds in ("SS", "UU", "SU", "MM", "mm") and numpy.can_cast(given.dtype, dtype, "same_kind")
-        if not is_one_kind and not (kinds in ("im", "um") and numpy.can_cast(given.dtype, dtype)):
-            return None
+def _nearest(number: Any, dtype: numpy.dtype) -> Tuple[Any, bool, bool]:
+    """The key that equals a number, or else the greatest one below it: the key, whether it is equal, and False if all keys are
+    greater. Python compares numbers exactly."""
+    if dtype.kind == "f":
+        if number != number:
+            return dtype.type("nan"), True, True
+        try:
+            key = dtype.type(number)
+        except OverflowError:
+            key = dtype.type("inf" if number > 0 else "-inf")
+        if key.item() > number:
+            key = numpy.nextafter(key, dtype.type("-inf"))
+        return key, key.item() == number, True
+    low, high = _range_of(dtype)
+    if number != number or number > high:
+        return high, False, True
+    if number < low:
+        return low, False, False
+    return math.floor(number), math.floor(number) == number, True
+
+
+def _of_numbers(given: numpy.ndarray, dtype: numpy.dtype) -> _Keys:
     keys, fits = _cast(given, dtype)
     again, fits_again = _cast(keys, given.dtype)
-    are_same = fits & fits_again & (again == given) & (keys == keys) | (given != given) & (keys != keys)
-    return keys if bool(numpy.all(are_same)) else None
+    equal = numpy.array(fits & fits_again & (again == given) & (keys == keys) | (given != given) & (keys != keys))
+    below = numpy.ones(given.shape, bool)
+    if given.dtype.kind == dtype.kind == "f":
+        is_above = keys.astype(numpy.result_type(given, dtype)) > given
+        return numpy.where(is_above, numpy.nextafter(keys, dtype.type("-inf")), keys), equal, below
+    for at in numpy.flatnonzero(~equal):
+        keys.flat[at], equal.flat[at], below.flat[at] = _nearest(given.flat[at].item(), dtype)
+    return keys, equal, below
 
 
-def _of_objects(items: numpy.ndarray, dtype: numpy.dtype) -> Any:
-    """Python's objects in the type of the keys; None if one changes. Python compares numbers exactly."""
+def _converted(given: numpy.ndarray, dtype: numpy.dtype) -> Optional[_Keys]:
+    """The elements of an array as keys; None if one that is no number changes."""
+    kinds = given.dtype.kind + dtype.kind
+    if all(kind in "biuf" for kind in kinds):
+        return _of_numbers(given, dtype)
+    is_one_kind = kinds in ("SS", "UU", "SU", "MM", "mm") and numpy.can_cast(given.dtype, dtype, "same_kind")
+    if not is_one_kind and not (kinds in ("im", "um") and numpy.can_cast(given.dtype, dtype)):
+        return None
+    keys = given.astype(dtype)
+    are_same = (keys.astype(given.dtype) == given) & (keys == keys) | (given != given) & (keys != keys)
+    return (keys, True, True) if bool(numpy.all(are_same)) else None
+
+
+def _of_objects(items: numpy.ndarray, dtype: numpy.dtype) -> Optional[_Keys]:
+    """The same of Python's objects."""
     if is_text(dtype):
         # NumPy drops NUL at the end of a text.
         are_texts = all(isinstance(item, (str, bytes)) and item[-1:] not in ("\0", b"\0") for item in items.flat)
@@ -72,16 +111,17 @@ def _of_objects(items: numpy.ndarray, dtype: numpy.dtype) -> Any:
         if all(isinstance(item, (datetime.date, datetime.timedelta)) for item in items.flat):
             return _converted(numpy.array(values, f"{dtype.kind}8"), dtype)
         return _converted(as_array(values) if isinstance(values, list) else numpy.asarray(values), dtype)
-    keys = items.astype(dtype)
-    for item, key in zip(items.flat, keys.ravel().tolist()):
-        given = item.item() if isinstance(item, numpy.generic) else item
-        if not (given == key or (given != given and key != key)):
-            return None
-    return keys
+    given = [item.item() if isinstance(item, numpy.generic) else item for item in items.flat]
+    if not all(isinstance(item, (numbers.Real, decimal.Decimal)) for item in given):
+        return None
+    keys, equal, below = (numpy.empty(items.shape, kind) for kind in (dtype, bool, bool))
+    for at, number in enumerate(given):
+        keys.flat[at], equal.flat[at], below.flat[at] = _nearest(number, dtype)
+    return keys, equal, below
 
 
-def _as_keys(values: Any, dtype: numpy.dtype) -> numpy.ndarray:
-    """The values in the type of the keys, unless one changes."""
+def _as_keys(values: Any, dtype: numpy.dtype) -> _Keys:
+    """The values in the type of the keys: the keys, whether they equal the values, and else whether they are below them."""
     if isinstance(values, numpy.generic):
         values = numpy.asarray(values)
     with naming("values"):
@@ -92,11 +132,11 @@ def _as_keys(values: Any, dtype: numpy.dtype) -> numpy.ndarray:
         with numpy.errstate(all="ignore"):
             given = numpy.array(values, object) if given is None else given
             convert = _of_objects if given.dtype.kind == "O" else _converted
-            keys = convert(given, dtype) if given.size else numpy.empty(given.shape, dtype)
+            keys = convert(given, dtype) if given.size else (numpy.empty(given.shape, dtype), True, True)
     except (TypeError, ValueError, OverflowError):
         keys = None
     if keys is None:
-        raise usage("values", f"one changes if they become {dtype}, as the keys are", f"give values that {dtype} has")
+        raise usage("values", f"one has no place among {dtype}, as the keys are", "give values of this kind")
     return keys
 
 
@@ -109,14 +149,14 @@ def found(source: Any, values: Any, side: str, dtype: Any, descending: bool) -> 
         raise usage("source", "is not one file or array of keys in one dimension", "give one, which gsort.sort made")
     require_dtype(array, wanted_dtype(dtype))
     require_sortable(array)
-    keys, descending = _as_keys(values, array.dtype), as_bool("descending", descending)
-    takes_equal = (side == "right") != descending
+    (keys, equal, below), descending = _as_keys(values, array.dtype), as_bool("descending", descending)
+    takes_equal = numpy.where(equal, (side == "right") != descending, below)
     low = numpy.zeros(keys.shape, numpy.int64)
     high = numpy.full(keys.shape, array.size, numpy.int64)
     while bool(numpy.any(low < high)):
         middle = (low + high) // 2
         here = array[numpy.minimum(middle, array.size - 1)]
-        is_before = here <= keys if takes_equal else here < keys  # NaN, and NaT, are the greatest
+        is_before = (here < keys) | takes_equal & (here == keys)  # NaN, and NaT, are the greatest
         if array.dtype.kind in "fmM":
             is_before |= (keys != keys) & (takes_equal | (here == here))
         low, high = (numpy.where((low < high) & (is_before != descending), middle + 1, low),
