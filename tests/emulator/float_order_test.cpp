@@ -24,7 +24,7 @@ using test::SortRequest;
 
 constexpr KeyType kFloats[] = {KeyType::kF16, KeyType::kBF16, KeyType::kF32, KeyType::kF64};
 
-std::uint64_t bits_at(const Bytes& raw, std::size_t at, KeyType type) {
+std::uint64_t raw_bits(const Bytes& raw, std::size_t at, KeyType type) {
   std::uint64_t bits = 0;  // of a little-endian machine
   std::memcpy(&bits, &raw[at], bytes_of(type));
   return bits;
@@ -40,7 +40,7 @@ double value_of_half(std::uint64_t bits) {
 }
 
 double value_at(const Bytes& raw, std::size_t at, KeyType type) {
-  const std::uint64_t bits = bits_at(raw, at, type);
+  const std::uint64_t bits = raw_bits(raw, at, type);
   if (type == KeyType::kF16) return value_of_half(bits);
   if (type == KeyType::kF64) return std::bit_cast<double>(bits);
   const auto word = static_cast<std::uint32_t>(type == KeyType::kBF16 ? bits << 16 : bits);
@@ -66,7 +66,7 @@ std::vector<std::uint32_t> stable_order(const Bytes& raw, std::size_t step, KeyT
 
 // A place among keys that are equal: -0 before 0; NaN without a sign by their bits, then those with
 // one, the greatest bits first.
-std::uint64_t place_of(std::uint64_t bits, KeyType type, bool is_nan) {
+std::uint64_t place_among_equal(std::uint64_t bits, KeyType type, bool is_nan) {
   const std::uint64_t sign = std::uint64_t{1} << (8 * bytes_of(type) - 1);
   if (!is_nan) return (bits & sign) == 0 ? 1 : 0;
   return (bits & sign) == 0 ? bits : (~bits & (sign - 1)) | sign;
@@ -79,8 +79,8 @@ Bytes sorted_alone(const Bytes& raw, KeyType type, bool descending) {
     const double one = value_at(raw, left * step, type);
     const double other = value_at(raw, right * step, type);
     if (is_before(one, other) || is_before(other, one)) return is_before(one, other);
-    return place_of(bits_at(raw, left * step, type), type, std::isnan(one)) <
-           place_of(bits_at(raw, right * step, type), type, std::isnan(other));
+    return place_among_equal(raw_bits(raw, left * step, type), type, std::isnan(one)) <
+           place_among_equal(raw_bits(raw, right * step, type), type, std::isnan(other));
   });
   if (descending) std::ranges::reverse(order);
   Bytes sorted;
@@ -111,7 +111,7 @@ Bytes floats_of(KeyType type, std::size_t count) {
   return raw;
 }
 
-SortRequest request_of(KeyType type, bool descending, std::size_t count, unsigned devices = 2) {
+SortRequest float_request(KeyType type, bool descending, std::size_t count, unsigned devices = 2) {
   SortRequest request = test::request_on(devices, {type, false, descending}, count);
   request.input = floats_of(type, count);
   return request;
@@ -132,7 +132,7 @@ void expect_output(SortRequest request, const Bytes& wanted) {
 TEST(FloatOrderOnDevices, OfKeysAloneIsNumericThenByBits) {
   for (const KeyType type : {KeyType::kF32, KeyType::kF64}) {
     for (const bool descending : {false, true}) {
-      const SortRequest request = request_of(type, descending, 20'000);
+      const SortRequest request = float_request(type, descending, 20'000);
       expect_output(request, sorted_alone(request.input, type, descending));
     }
   }
@@ -141,7 +141,7 @@ TEST(FloatOrderOnDevices, OfKeysAloneIsNumericThenByBits) {
 TEST(FloatOrderOnDevices, OfPositionsIsStable) {
   for (const KeyType type : kFloats) {
     for (const bool descending : {false, true}) {
-      SortRequest request = request_of(type, descending, 20'000);
+      SortRequest request = float_request(type, descending, 20'000);
       request.argsort = true;
       const auto order = stable_order(request.input, bytes_of(type), type, descending);
       const auto raw = std::as_bytes(std::span(order));
@@ -153,7 +153,7 @@ TEST(FloatOrderOnDevices, OfPositionsIsStable) {
 TEST(FloatOrderOnDevices, OfRecordsIsStable) {
   constexpr std::size_t kBytes = 20;
   for (const KeyType type : kFloats) {
-    SortRequest request = request_of(type, type == KeyType::kBF16, 10'000);
+    SortRequest request = float_request(type, type == KeyType::kBF16, 10'000);
     Bytes records;
     const std::size_t bytes = bytes_of(type);
     for (std::uint32_t number = 0; number < 10'000; ++number) {
@@ -185,7 +185,7 @@ TEST(FloatOrderOnDevices, OfRecordsIsStable) {
 TEST(FloatOrderOnDevices, OfMergedInputsIsNumeric) {
   for (const KeyType type : {KeyType::kF32, KeyType::kF64}) {
     const std::size_t bytes = bytes_of(type);
-    SortRequest request = request_of(type, false, 20'000, 1);
+    SortRequest request = float_request(type, false, 20'000, 1);
     const Bytes all = request.input;
     for (std::size_t at = 0; at < all.size(); at += all.size() / 4) {
       const auto begin = all.begin() + static_cast<std::ptrdiff_t>(at);
