@@ -29,10 +29,15 @@ Keys random_keys(std::size_t count, std::uint64_t seed) {
   return keys;
 }
 
+// Most shapes begin with such keys, so they are sorted once.
 Keys ascending(std::size_t count = kCount) {
-  Keys keys = random_keys(count, 5);
-  std::ranges::sort(keys);
-  return keys;
+  static std::map<std::size_t, Keys> sorted;
+  const auto [place, is_new] = sorted.try_emplace(count);
+  if (is_new) {
+    place->second = random_keys(count, 5);
+    std::ranges::sort(place->second);
+  }
+  return place->second;
 }
 
 Keys descending(std::size_t count = kCount) {
