@@ -32,6 +32,11 @@ struct CpuChunkFootprint {
   static constexpr std::uint64_t kBucketTarget = std::uint64_t{1} << 15;
   // Less for small chunks: the buffers of all workers should be small compared with the keys.
   static constexpr std::uint64_t kLeastBucketTarget = std::uint64_t{1} << 12;
+  // A large chunk has fewer, larger buckets. Measured on 2 cores (Zen 5), and on 16 (Intel, with
+  // AVX-512): 1 GiB with 1,024 buckets, not 4,096.
+  static constexpr std::uint64_t kFewBuckets = 1024;
+  static constexpr std::uint64_t kFewBucketsPerWorker = 32;  // each worker has room for one
+  static constexpr std::uint64_t kLargeBucketBytes = kMiB;
   static constexpr std::uint64_t kMostBuckets = 4096;
   static constexpr std::uint64_t kMostPageBytes = 16 * kKiB;
 
@@ -45,7 +50,10 @@ struct CpuChunkFootprint {
     const std::uint64_t target =
         std::clamp<std::uint64_t>(std::bit_floor(chunk_elements / (std::uint64_t{16} * workers)),
                                   kLeastBucketTarget, kBucketTarget);
-    f.buckets = std::clamp<std::uint64_t>(div_up(chunk_elements, target), 1, kMostBuckets);
+    const std::uint64_t few = std::max(
+        {kFewBuckets, kFewBucketsPerWorker * workers, div_up(chunk_bytes, kLargeBucketBytes)});
+    f.buckets =
+        std::clamp<std::uint64_t>(div_up(chunk_elements, target), 1, std::min(few, kMostBuckets));
     f.bucket_elements = std::min(std::max<std::uint64_t>(chunk_elements, 1),
                                  3 * std::max(target, div_up(chunk_elements, f.buckets)));
     // Pages so small that the slack below takes about an eighth of the chunk.
@@ -54,6 +62,12 @@ struct CpuChunkFootprint {
         std::clamp<std::uint64_t>(std::bit_floor(chunk_bytes / (8 * slack)), 512, kMostPageBytes);
     f.pages = div_up(chunk_bytes, f.page_bytes) + slack;
     return f;
+  }
+
+  // The line of keys that a worker collects for each of so many buckets: one to four cache lines,
+  // and all lines in a quarter of a MiB.
+  static constexpr std::uint64_t line_bytes(std::uint64_t buckets) {
+    return std::clamp<std::uint64_t>(std::bit_floor(256 * kKiB / buckets), 64, 256);
   }
 
   // The number of buckets to which a bucket that is too large is dealt out.
@@ -85,11 +99,12 @@ struct CpuChunkFootprint {
   [[nodiscard]] constexpr std::uint64_t piece_bytes() const {
     return round_up(bucket_elements * key_bytes, kMemoryPageBytes);
   }
-  // Lines, cursors and chains live on the heap: 128 bytes a bucket and worker, 8 bytes a page; and
-  // groups of buckets, with the intervals and groups of kept blocks.
+  // Lines, cursors and chains live on the heap, 8 bytes a page; and groups of buckets, with the
+  // intervals and groups of kept blocks.
   [[nodiscard]] constexpr std::uint64_t heap_bytes() const {
     const std::uint64_t blocks = can_keep_blocks() ? div_up(pages, block_pages()) : 0;
-    return buckets * workers * 160 + pool_bytes() / page_bytes * 8 + buckets * 192 + blocks * 192;
+    return buckets * workers * (line_bytes(buckets) + 96) + pool_bytes() / page_bytes * 8 +
+           buckets * 192 + blocks * 192;
   }
   // A multiple of the largest page: lanes lie back to back, and pages must be aligned.
   [[nodiscard]] constexpr std::uint64_t arena_bytes() const {

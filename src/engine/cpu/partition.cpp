@@ -12,7 +12,8 @@ template <class Key>
 Partitioner<Key>::Partitioner(const BucketMap<Key>& map, PagePool& pool)
     : map_(map),
       pool_(pool),
-      lines_(map.buckets()),
+      line_keys_(CpuChunkFootprint::line_bytes(map.buckets()) / sizeof(Key)),
+      lines_(map.buckets() * line_keys_ / kCacheLineKeys),
       filled_(map.buckets()),
       ends_(map.buckets()),
       chains_(map.buckets()) {}
@@ -36,15 +37,17 @@ void Partitioner<Key>::add(std::span<const Key> keys) {
 template <class Key>
 void Partitioner<Key>::deal_out(std::span<const Key> keys, const std::uint16_t* cells) {
   // Keeps these in registers: for the compiler, a store to a byte may change any member.
-  Line* const lines = lines_.data();
+  Key* const lines = line_of(0);
+  const std::size_t line_keys = line_keys_;
   std::uint8_t* const filled = filled_.data();
   const std::uint16_t* const bucket_of = map_.bucket_of_cells();
   for (std::size_t i = 0; i < keys.size(); ++i) {
     const std::size_t bucket = bucket_of[cells[i]];
     const std::size_t at = filled[bucket];
-    lines[bucket].keys[at] = keys[i];
+    Key* const line = lines + bucket * line_keys;
+    line[at] = keys[i];
     filled[bucket] = static_cast<std::uint8_t>(at + 1);
-    if (at + 1 == kLineKeys) write_line(bucket, lines[bucket].keys);
+    if (at + 1 == line_keys) write_line(bucket, line);
   }
 }
 
@@ -67,25 +70,25 @@ template <class Key>
 void Partitioner<Key>::append(std::size_t bucket, std::span<const Key> keys) {
   while (!keys.empty()) {
     const std::size_t filled = filled_[bucket];
-    const std::size_t count = std::min(keys.size(), kLineKeys - filled);
-    if (count == kLineKeys) {
+    const std::size_t count = std::min(keys.size(), line_keys_ - filled);
+    if (count == line_keys_) {
       write_line(bucket, keys.data());
     } else {
-      std::copy_n(keys.begin(), count, lines_[bucket].keys + filled);
+      std::copy_n(keys.begin(), count, line_of(bucket) + filled);
       filled_[bucket] = static_cast<std::uint8_t>(filled + count);
-      if (filled + count == kLineKeys) write_line(bucket, lines_[bucket].keys);
+      if (filled + count == line_keys_) write_line(bucket, line_of(bucket));
     }
     keys = keys.subspan(count);
   }
 }
 
-// Requires: `keys` has kLineKeys keys: the bucket's line, or keys that would fill it.
+// Requires: `keys` has line_keys_ keys: the bucket's line, or keys that would fill it.
 template <class Key>
 void Partitioner<Key>::write_line(std::size_t bucket, const Key* keys) {
   const auto end = reinterpret_cast<std::uintptr_t>(ends_[bucket]);
   if ((end & (pool_.page_bytes() - 1)) == 0) add_page(bucket);
-  store_line_past_cache(keys, ends_[bucket]);
-  ends_[bucket] += kLineKeys;
+  store_past_cache(keys, ends_[bucket], line_keys_ * sizeof(Key));
+  ends_[bucket] += line_keys_;
   filled_[bucket] = 0;
 }
 
@@ -123,7 +126,7 @@ void Partitioner<Key>::end_chain(std::size_t bucket) {
   if (const std::size_t left = filled_[bucket]; left > 0) {
     const auto end = reinterpret_cast<std::uintptr_t>(ends_[bucket]);
     if ((end & (pool_.page_bytes() - 1)) == 0) add_page(bucket);
-    std::memcpy(ends_[bucket], lines_[bucket].keys, left * sizeof(Key));
+    std::memcpy(ends_[bucket], line_of(bucket), left * sizeof(Key));
     ends_[bucket] += left;
   }
   if (chain.first == PagePool::kNone) return;

@@ -1,10 +1,11 @@
 // Partitioning: keys are dealt out to buckets by value while they are being read, so that each
 // bucket can be sorted in the cache and the chunk can be written bucket by bucket.
 //
-// Each worker keeps one cache line of keys for every bucket and writes a line to memory when it is
-// full, past the cache (the keys are not needed before the chunk is complete). The memory of a
-// bucket is a chain of small pages for each worker, because the final size of a bucket is not known
-// in advance.
+// Each worker keeps a line of keys for every bucket and writes a line to memory when it is full,
+// past the cache (the keys are not needed before the chunk is complete). A line is one to four
+// cache lines: long lines are full less often, which no processor foresees, but all of them should
+// fit the core's own cache. The memory of a bucket is a chain of small pages for each worker,
+// because the final size of a bucket is not known in advance.
 //
 // If neighbours mostly go to the same bucket, as in sorted or equal keys, they are moved together.
 //
@@ -54,11 +55,14 @@ class Partitioner {
   void finish(std::span<Bucket> buckets);
 
  private:
-  static constexpr std::size_t kLineKeys = 64 / sizeof(Key);
-  struct alignas(64) Line {
-    Key keys[kLineKeys];
+  static constexpr std::size_t kCacheLineKeys = 64 / sizeof(Key);
+  struct alignas(64) CacheLine {
+    Key keys[kCacheLineKeys];
   };
 
+  [[nodiscard]] Key* line_of(std::size_t bucket) {
+    return reinterpret_cast<Key*>(lines_.data()) + bucket * line_keys_;
+  }
   void deal_out(std::span<const Key> keys, const std::uint16_t* cells);
   void deal_out_repeats(std::span<const Key> keys, std::span<const std::uint16_t> cells);
   void append(std::size_t bucket, std::span<const Key> keys);
@@ -69,7 +73,8 @@ class Partitioner {
 
   const BucketMap<Key>& map_;
   PagePool& pool_;
-  std::vector<Line> lines_;
+  std::size_t line_keys_;
+  std::vector<CacheLine> lines_;
   std::vector<std::uint8_t> filled_;  // keys in each line
   std::vector<Key*> ends_;  // where the bucket's next line goes; at a page's border: needs a page
   std::vector<PageChain> chains_;          // those of the last page are counted at the end

@@ -57,7 +57,7 @@ TEST(CpuChunkFootprint, KeepsBlocksOnlyWhereTheyFillWholePages) {
 TEST(CpuChunkFootprint, HasPagesThatAreAPowerOfTwoAndHoldWholeLines) {
   for_all_chunks([](const CpuChunkFootprint& f, std::uint64_t) {
     EXPECT_TRUE(std::has_single_bit(f.page_bytes));
-    EXPECT_EQ(f.page_bytes % 64, 0U);
+    EXPECT_EQ(f.page_bytes % CpuChunkFootprint::line_bytes(f.buckets), 0U);
   });
 }
 

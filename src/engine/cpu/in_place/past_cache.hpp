@@ -24,6 +24,14 @@ inline void store_line_past_cache(const void* from, void* to) {
 #endif
 }
 
+// The same for several cache lines.
+inline void store_past_cache(const void* from, void* to, std::size_t bytes) {
+  for (std::size_t at = 0; at < bytes; at += kCacheLineBytes) {
+    store_line_past_cache(static_cast<const std::byte*>(from) + at,
+                          static_cast<std::byte*>(to) + at);
+  }
+}
+
 // Makes the stores visible to other threads: call it before they read the data.
 inline void finish_stores_past_cache() {
 #if defined(__SSE2__)
