@@ -69,7 +69,7 @@ class RegularOutput : public Output::Impl {
   LinkableFile new_file_;
   const std::string hidden_name_;  // that it had at first
   bool is_memory_ = false;         // the file system keeps files in memory
-  std::atomic<std::uint64_t> unlooked_bytes_{0};
+  MemoryWatch memory_watch_;
   bool direct_refused_ = false;   // at open, or when it had finished
   bool was_direct_ = false;       // when it had finished
   std::uint64_t size_bytes_ = 0;  // when finished
@@ -132,10 +132,10 @@ void RegularOutput::write_at(std::uint64_t offset, ConstByteSpan bytes) {
 
 void RegularOutput::write_cached(std::uint64_t offset, ConstByteSpan bytes) {
   if (bytes.empty()) return;
-  if (is_memory_) require_memory_for(new_file_.file(), unlooked_bytes_, bytes.size());
+  if (is_memory_) memory_watch_.require_room_for(new_file_.file(), bytes.size());
   cached_writes_.write(offset, bytes);
   // Starts the writing now, so that commit() finds little left to wait for (measured: tried.md).
-  if (bytes.size() >= kLeastSyncedBytes) {
+  if (!is_memory_ && bytes.size() >= kLeastSyncedBytes) {
     sys::sync_file_range(new_file_.file().fd(), static_cast<off_t>(offset),
                          static_cast<off_t>(bytes.size()), SYNC_FILE_RANGE_WRITE);
   }

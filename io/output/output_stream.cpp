@@ -1,6 +1,5 @@
 // A pipe, FIFO, device, or standard output of any kind: bytes are written in order and cannot be
 // undone.
-#include <atomic>
 #include <cerrno>
 #include <exception>
 #include <map>
@@ -81,7 +80,7 @@ class StreamOutput : public Output::Impl {
   File file_;
   const bool keeps_bytes_ = is_file_or_disk(file_);
   const bool is_memory_ = is_in_memory(file_);  // a file in a tmpfs
-  mutable std::atomic<std::uint64_t> unlooked_bytes_{0};
+  mutable MemoryWatch memory_watch_;
   const std::exception_ptr cancelled_;  // made in advance, because a lack of memory may be the
                                         // reason for cancel()
   const std::string no_folder_;
@@ -153,7 +152,7 @@ bool StreamOutput::has_written(ConstByteSpan bytes, Lock& lock) {
 
 void StreamOutput::write_next(ConstByteSpan bytes) const {
   try {
-    if (is_memory_) require_memory_for(file_, unlooked_bytes_, bytes.size());
+    if (is_memory_) memory_watch_.require_room_for(file_, bytes.size());
     file_.write_full(bytes);
   } catch (const Error& error) {
     throw Error(error).at(written_);

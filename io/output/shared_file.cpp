@@ -13,7 +13,6 @@
 #include "io/output/output_rights.hpp"
 #include "io/output/renamable.hpp"
 #include "io/system/linkable_file.hpp"
-#include "io/system/space.hpp"
 #include "io/system/sys.hpp"
 
 namespace gsort::io {
@@ -240,7 +239,7 @@ void SharedFile::grow_to(std::uint64_t bytes) const {
 }
 
 void SharedFile::write_at(std::uint64_t offset, ConstByteSpan bytes) const {
-  if (is_memory_) require_memory_for(file_, unlooked_bytes_, bytes.size());
+  if (is_memory_) memory_watch_.require_room_for(file_, bytes.size());
   file_.write_full_at(bytes, offset);
 }
 

@@ -12,7 +12,6 @@
 // made the file tells its Output what they wrote (Output::note_written), and commits it.
 #pragma once
 
-#include <atomic>
 #include <cstdint>
 #include <functional>
 #include <optional>
@@ -22,6 +21,7 @@
 #include "io/output/content_sum.hpp"
 #include "io/system/bytes.hpp"
 #include "io/system/host_facts.hpp"
+#include "io/system/space.hpp"
 #include "io/system/temporary_file.hpp"
 #include "io/system/written_places.hpp"
 
@@ -129,7 +129,7 @@ class SharedFile {
   Folder folder_;
   const char* remains_;     // for misplaced()
   bool is_memory_ = false;  // the file system keeps files in memory
-  mutable std::atomic<std::uint64_t> unlooked_bytes_{0};
+  mutable MemoryWatch memory_watch_;
   WrittenPlaces places_;
   File file_;  // after the member in which it notes its places
 };

@@ -11,7 +11,6 @@
 #include "base/error.hpp"
 #include "base/units.hpp"
 #include "io/system/host_facts.hpp"
-#include "io/system/space.hpp"
 #include "io/system/sys.hpp"
 #include "io/system/temporary_file.hpp"
 
@@ -137,7 +136,7 @@ FilePlace RunFiles::append(ConstByteSpan bytes, std::uint64_t run) {
 }
 
 void RunFiles::write(Stripe& stripe, ConstByteSpan bytes, std::uint64_t offset) {
-  if (stripe.is_memory && !memory_has_room(unlooked_bytes_, bytes.size())) {
+  if (stripe.is_memory && !memory_watch_.has_room_for(bytes.size())) {
     throw stripe.file.error("writing", ENOMEM);
   }
   std::size_t moved = 0;

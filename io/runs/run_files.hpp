@@ -24,6 +24,7 @@
 #include "io/runs/run_store.hpp"
 #include "io/system/bytes.hpp"
 #include "io/system/file.hpp"
+#include "io/system/space.hpp"
 
 namespace gsort::io {
 
@@ -95,7 +96,7 @@ class RunFiles {
 
   const bool is_persistent_;
   const bool syncs_;
-  std::atomic<std::uint64_t> unlooked_bytes_{0};  // written to memory since the last check for room
+  MemoryWatch memory_watch_;  // if a folder is in memory
   std::vector<std::unique_ptr<Stripe>> stripes_;
   std::atomic<std::uint32_t> next_folder_{0};
   mutable std::mutex notes_mutex_;

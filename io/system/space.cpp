@@ -86,18 +86,21 @@ void require_space(std::span<const SpaceNeed> needs) {
   }
 }
 
-bool memory_has_room(std::atomic<std::uint64_t>& unlooked_bytes, std::uint64_t bytes) {
-  constexpr std::uint64_t kStep = 4 * kMiB;
-  constexpr std::uint64_t kLeft = 24 * kMiB;  // several threads may check late
-  if (unlooked_bytes.fetch_add(bytes) + bytes < kStep) return true;
-  if (host_facts().available_bytes < kLeft + bytes) return false;
-  unlooked_bytes = 0;
+bool MemoryWatch::has_room_for(std::uint64_t bytes) {
+  constexpr std::int64_t kMostUnlooked = std::int64_t{64} << 20;
+  constexpr std::uint64_t kLooks = 256;       // while the room fills: others take of it, too
+  constexpr std::uint64_t kLeft = 24 * kMiB;  // several threads may look late
+  const auto taken = static_cast<std::int64_t>(bytes);
+  if (unlooked_bytes_.fetch_sub(taken) > taken) return true;
+  const std::uint64_t room = host_facts().available_bytes;
+  if (room < kLeft + bytes) return false;
+  unlooked_bytes_ =
+      std::clamp(static_cast<std::int64_t>(room / kLooks), kLeastUnlooked, kMostUnlooked);
   return true;
 }
 
-void require_memory_for(const File& output, std::atomic<std::uint64_t>& unlooked_bytes,
-                        std::uint64_t bytes) {
-  if (memory_has_room(unlooked_bytes, bytes)) return;
+void MemoryWatch::require_room_for(const File& output, std::uint64_t bytes) {
+  if (has_room_for(bytes)) return;
   throw output.error("writing", ENOMEM)
       .hint("the output is in memory (tmpfs), which is full; write it to a disk");
 }

@@ -26,13 +26,19 @@ void require_writable(std::span<const std::string> folders, const std::string& p
 // Error(kResource) with the folder, the needed and the free space, and a hint.
 void require_space(std::span<const SpaceNeed> needs);
 
-// Whether the host's memory has room for `bytes` more of a file in memory: the kernel kills a
-// process that takes the last of it. Checks only once in a number of bytes, counted in
-// `unlooked_bytes`.
-[[nodiscard]] bool memory_has_room(std::atomic<std::uint64_t>& unlooked_bytes, std::uint64_t bytes);
+// Watches the host's memory while files in memory are written: the kernel kills a process that
+// takes the last of it. Looks at it only once in a number of bytes. Thread-safe.
+class MemoryWatch {
+ public:
+  // Whether the memory has room for `bytes` more of a file.
+  [[nodiscard]] bool has_room_for(std::uint64_t bytes);
 
-// The same for an output in memory. Throws: Error if it has no room.
-void require_memory_for(const File& output, std::atomic<std::uint64_t>& unlooked_bytes,
-                        std::uint64_t bytes);
+  // The same for an output in memory. Throws: Error if it has no room.
+  void require_room_for(const File& output, std::uint64_t bytes);
+
+ private:
+  static constexpr std::int64_t kLeastUnlooked = std::int64_t{4} << 20;
+  std::atomic<std::int64_t> unlooked_bytes_{kLeastUnlooked};  // until the next look
+};
 
 }  // namespace gsort::io

@@ -68,5 +68,11 @@ TEST_F(Space, IsNotJudgedWhereItCannotBeAsked) {
   EXPECT_NO_THROW(require_space(needs));
 }
 
+TEST(MemoryWatch, FindsNoRoomForAllOfTheMemoryOfTheHost) {
+  MemoryWatch watch;
+  EXPECT_TRUE(watch.has_room_for(1));
+  EXPECT_FALSE(watch.has_room_for(host_facts().memory_bytes));
+}
+
 }  // namespace
 }  // namespace gsort::io
