@@ -8,6 +8,7 @@ import subprocess
 import sys
 import tempfile
 import time
+from collections import Counter
 from pathlib import Path
 
 sys.path[:0] = [str(Path(__file__).resolve().parents[1] / name) for name in ("cli", "support")]
@@ -148,8 +149,16 @@ class Bench:
     def run(self, variables: dict | None = None) -> tuple[int, str, bytes]:
         return self.finish(self.start(variables))
 
-    def run_with(self, fault: str) -> tuple[int, str, bytes]:
-        result = self.run({"LD_PRELOAD": str(self.shim), "GSORT_FAULT": fault, "GSORT_FAULT_HIT": str(self.hit)})
+    def calls(self) -> Counter:
+        """The number of calls by kind and place in the code, in a run without a fault."""
+        noted = self.root / "places"
+        self.run({"LD_PRELOAD": str(self.shim), "GSORT_FAULT_PLACES": str(noted)})
+        return Counter(tuple(line.split()) for line in noted.read_text().splitlines())
+
+    def run_with(self, fault: str, of_place: str = "") -> tuple[int, str, bytes]:
+        """With a fault at the Nth call, or at the Nth one from a place in the code."""
+        only = {"GSORT_FAULT_PLACE": of_place} if of_place else {}
+        result = self.run({"LD_PRELOAD": str(self.shim), "GSORT_FAULT": fault, "GSORT_FAULT_HIT": str(self.hit)} | only)
         self.was_hit = self.hit.exists()  # the next run begins without
         return result
 

@@ -2,7 +2,8 @@
 """Makes calls of the real program fail, one after the other, and looks at what is left.
 
 The library that shim.cpp makes lets the Nth call of a kind go wrong. For every sort of sorts.py, every kind of call and
-every error that makes sense for it, N = 1, 2, ... until a run comes through without meeting the fault. A run passes if
+every error that makes sense for it, N = 1, 2, ... until a run comes through without meeting the fault; or, with --every, the
+first call and one at random from each place in the code, as a first run without a fault has noted them. A run passes if
   - it exits with 0, and the output is right to the last byte, and no failure to sync was passed over; or
   - it exits with 2, with one message of the form `gsort: WHAT WHERE: WHY` that tells of that call (verdicts.py), and the
     old output is as it was;
@@ -16,9 +17,12 @@ Usage: faults.py --bin DIR --shim FILE [--every] [--jobs N] [--share N] [--seed 
 import argparse
 import errno
 import itertools
+import os
+import random
 import re
 import sys
 import time
+from collections import Counter
 from concurrent.futures import ThreadPoolExecutor
 from dataclasses import dataclass
 from typing import Iterable
@@ -82,12 +86,12 @@ def all_faults() -> list[Fault]:
     return faults
 
 
-def steps(every: bool):
-    """1, 2, 3, ...; or only the first ones all, and then with growing strides."""
+def steps():
+    """1, 2, 3, ..., and then with growing strides."""
     nth, stride = 1.0, 1.0
     while True:
         yield int(nth)
-        if not every and nth >= 8:
+        if nth >= 8:
             stride *= 1.5
         nth += stride
 
@@ -102,8 +106,8 @@ def could_do_without(sort: sorts.Sort, message: str) -> bool:
     return not sort.needs_threads
 
 
-def problems_of(place: bench.Bench, fault: Fault, nth: int) -> list[str]:
-    status, message, output = place.run_with(fault.text(nth))
+def problems_of(place: bench.Bench, fault: Fault, nth: int, of_place: str = "") -> list[str]:
+    status, message, output = place.run_with(fault.text(nth), of_place)
     problems = place.changes()
     if status == 0:
         problems += ["it exits with 0, but the output is wrong"] * (output != place.wanted)
@@ -131,39 +135,77 @@ class Count:
     hits: int = 0
     failed: int = 0
 
+    def look(self, place: bench.Bench, fault: Fault, nth: int, of_place: str = ""):
+        problems = problems_of(place, fault, nth, of_place)
+        self.hits += place.was_hit
+        if problems:
+            self.failed += 1
+            where = f" at place {of_place}" if of_place else ""
+            print(f"  FAILED {fault.text(nth)} ({fault.action}){where}: " + "; ".join(problems), flush=True)
+
     def sweep(self, place: bench.Bench, fault: Fault, numbers: Iterable[int]):
         for nth in numbers:
-            problems = problems_of(place, fault, nth)
-            if problems:
-                self.failed += 1
-                print(f"  FAILED {fault.text(nth)} ({fault.action}): " + "; ".join(problems), flush=True)
+            self.look(place, fault, nth)
             if not place.was_hit:
                 return
-            self.hits += 1
 
 
-def meet_all(options, name: str, turn: int, job: int) -> Count:
+def chosen_faults(options, sort: sorts.Sort, turn: int) -> list[Fault]:
+    return [fault for number, fault in enumerate(all_faults(), turn)
+            if number % options.share == 0 and fault.call not in sort.without
+            and (not options.calls or fault.call in options.calls.split(","))]
+
+
+def meet_some(options, name: str, turn: int, job: int) -> Count:
     """One job's part of the faults of one sort, in folders of its own."""
     count = Count()
     with bench.Bench(options, name) as place:
-        for number, fault in enumerate(all_faults(), turn):
-            wanted = not options.calls or fault.call in options.calls.split(",")
-            if number % options.share == 0 and wanted and fault.call not in place.sort.without:
-                count.sweep(place, fault, itertools.islice(steps(options.every), job, None, options.jobs))
+        for fault in chosen_faults(options, place.sort, turn):
+            count.sweep(place, fault, itertools.islice(steps(), job, None, options.jobs))
     return count
+
+
+def meet_all(options, name: str, calls: Counter, job: int) -> Count:
+    """One job's part of the faults of each place of one sort."""
+    count, pick, told = Count(), random.Random(f"{options.seed}/{name}"), time.monotonic()
+    cases = [(fault, nth, of_place) for fault in chosen_faults(options, sorts.all_sorts()[name], 0)
+             for (call, of_place), most in sorted(calls.items()) if call == fault.call
+             for nth in sorted({1, pick.randint(1, most)})]
+    pick.shuffle(cases)
+    own = cases[job::options.jobs]
+    with bench.Bench(options, name) as place:
+        for number, (fault, nth, of_place) in enumerate(own):
+            count.look(place, fault, nth, of_place)
+            if job == 0 and time.monotonic() > told + 10:
+                told = time.monotonic()
+                print(f"  {name}: {100 * number // len(own)} % of {len(cases)} cases", flush=True)
+    return count
+
+
+def meet(options, name: str, turn: int) -> Count:
+    total, work = Count(), lambda job: meet_some(options, name, turn, job)
+    if options.every:
+        with bench.Bench(options, name) as place:
+            calls = place.calls()
+        work = lambda job: meet_all(options, name, calls, job)
+    with ThreadPoolExecutor(options.jobs) as pool:
+        for part in pool.map(work, range(options.jobs)):
+            total.hits += part.hits
+            total.failed += part.failed
+    return total
 
 
 def main() -> int:
     parser = argparse.ArgumentParser()
     bench.add_arguments(parser)
-    parser.add_argument("--every", action="store_true", help="every N; else with growing strides")
-    parser.add_argument("--jobs", type=int, default=1, help="so many sorts at the same time")
+    parser.add_argument("--every", action="store_true", help="each place in the code; else each N, with growing strides")
+    parser.add_argument("--jobs", type=int, help="sorts at the same time; one, or with --every one a core")
     parser.add_argument("--share", type=int, default=1, help="one fault of so many, another for every sort")
-    parser.add_argument("--seed", type=int, default=int(time.time()), help="which one of so many")
+    parser.add_argument("--seed", type=int, default=int(time.time()), help="chooses faults, and calls of a place")
     parser.add_argument("--calls", help="only these, with commas between them")
     options = parser.parse_args()
-    if options.share > 1:
-        print(f"--seed {options.seed}")
+    options.jobs = options.jobs or (len(os.sched_getaffinity(0)) if options.every else 1)
+    print(f"--seed {options.seed}", flush=True)
     total = Count()
     known = sorts.all_sorts()
     if unknown := set(options.sorts) - known.keys():
@@ -185,15 +227,12 @@ def main() -> int:
             print(problem)
             return bench.run.SKIPPED
     for name, turn in wanted.items():
-        count = Count()
+        begin = time.monotonic()
         for share in range(options.share):  # if a sort meets none of these faults, tries the next share
-            with ThreadPoolExecutor(options.jobs) as pool:
-                for part in pool.map(lambda job: meet_all(options, name, turn + share + options.seed, job), range(options.jobs)):
-                    count.hits += part.hits
-                    count.failed += part.failed
+            count = meet(options, name, turn + share + options.seed)
             if count.hits:
                 break
-        print(f"{name}: met {count.hits} faults, {count.failed} times wrong", flush=True)
+        print(f"{name}: met {count.hits} faults, {count.failed} times wrong, {time.monotonic() - begin:.0f} s", flush=True)
         total.hits += count.hits
         total.failed += count.failed
     print(f"{total.hits} faults, {total.failed} failed")

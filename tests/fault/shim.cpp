@@ -4,6 +4,8 @@
 //
 //   GSORT_FAULT=CALL:NTH:ACTION[:on]   "pwrite:12:5", "malloc:3:12:on", "rename:1:kill-after"
 //   GSORT_FAULT_HIT=FILE               is created when the call has come; without it there was none
+//   GSORT_FAULT_PLACE=PLACE            only calls from this place in the code count
+//   GSORT_FAULT_PLACES=FILE            gets a line "CALL PLACE" for each call; none fails
 //   GSORT_LIKE_NFS=1                   files without names are refused, removing takes a while, and
 //                                      an open file then keeps a name, .nfs and its inode
 //   GSORT_OLD_STATES=FILE              a look at a file shows its first state, which FILE keeps for
@@ -14,7 +16,7 @@
 // CALL is a name of kNames. ACTION is an errno in digits; "short": half of what was asked is moved;
 // "kill-before", "kill-after", "term-before", "term-after": SIGKILL or SIGTERM around the call, and
 // so "int-" and "hup-"; "run": the shell command GSORT_FAULT_RUN before it.
-// "on": later calls fail, too.
+// "on": later calls of that kind fail, too, wherever they are made.
 //
 // Only a program named gsort meets it, none that calls gsort. Calls count from the start of main:
 // earlier calls of libraries do not count, nor do reads and writes of the CUDA driver, which waits
@@ -38,6 +40,7 @@
 #include <sys/syscall.h>
 #include <sys/xattr.h>
 #include <unistd.h>
+#include <unwind.h>
 
 // The allocator under the names that stay when ours are in front.
 extern "C" void* __libc_malloc(std::size_t bytes);
@@ -56,6 +59,7 @@ struct Fault {
   int error_number = 0;
   int signal = SIGKILL;
   bool persistent = false;
+  std::uint64_t place = 0;  // any, if it is 0
 };
 
 using Main = int (*)(int, char**, char**);
@@ -69,6 +73,8 @@ std::atomic<bool> armed{false};
 std::atomic<bool> like_nfs{false};
 std::atomic<bool> server_is_dead{false};
 std::atomic<std::uint64_t> counted{0};
+std::atomic<bool> has_come{false};
+int places_fd = -1;
 
 // "a:b:c" cut at the colons, in place.
 char* next_part(char*& rest) {
@@ -80,8 +86,17 @@ char* next_part(char*& rest) {
 }
 
 void arm() {
+  if (const char* const path = std::getenv("GSORT_FAULT_PLACES")) {
+    constexpr int kFlags = O_CREAT | O_WRONLY | O_APPEND | O_CLOEXEC;
+    places_fd = static_cast<int>(::syscall(SYS_openat, AT_FDCWD, path, kFlags, 0600));
+    armed = places_fd >= 0;
+    return;
+  }
   const char* const asked = std::getenv("GSORT_FAULT");
   if (asked == nullptr) return;
+  if (const char* const place = std::getenv("GSORT_FAULT_PLACE")) {
+    the_fault.place = std::strtoull(place, nullptr, 16);
+  }
   static char text[256];
   std::strncpy(text, asked, sizeof(text) - 1);
   char* rest = text;
@@ -131,13 +146,69 @@ void send_signal() {
   ::kill(::getpid(), the_fault.signal);
 }
 
+// The innermost callers in the program itself, or in libraries where none is in the program.
+struct Callers {
+  static constexpr int kMost = 6;
+  const void* program = nullptr;
+  int found = 0;
+  std::uint64_t in_program = 0;
+  std::uint64_t in_libraries = 0;
+};
+
+_Unwind_Reason_Code note_caller(_Unwind_Context* context, void* to) {
+  auto& callers = *static_cast<Callers*>(to);
+  const auto address = static_cast<std::uintptr_t>(_Unwind_GetIP(context));
+  Dl_info library;
+  // NOLINTNEXTLINE(performance-no-int-to-ptr): the unwinder's answer is a number
+  if (::dladdr(reinterpret_cast<const void*>(address), &library) == 0) return _URC_NO_REASON;
+  constexpr std::uint64_t kMix = 0x9e3779b97f4a7c15;
+  const std::uint64_t offset = address - reinterpret_cast<std::uintptr_t>(library.dli_fbase);
+  const bool is_program = library.dli_fbase == callers.program;
+  std::uint64_t& sum = is_program ? callers.in_program : callers.in_libraries;
+  sum = (sum ^ offset) * kMix;
+  sum ^= sum >> 32;
+  callers.found += is_program ? 1 : 0;
+  return callers.found == Callers::kMost ? _URC_END_OF_STACK : _URC_NO_REASON;
+}
+
+// The same in each process for a call that the same functions make; never 0.
+std::uint64_t place_of_call() {
+  Dl_info program;
+  Callers callers;
+  if (::dladdr(reinterpret_cast<const void*>(the_main), &program) != 0) {
+    callers.program = program.dli_fbase;
+  }
+  _Unwind_Backtrace(&note_caller, &callers);
+  return (callers.found > 0 ? callers.in_program : callers.in_libraries) | 1U;
+}
+
+void note_place(const char* call) {
+  char line[64];
+  const int bytes = std::snprintf(line, sizeof line, "%s %llx\n", call,
+                                  static_cast<unsigned long long>(place_of_call()));
+  ::syscall(SYS_write, places_fd, line, bytes);
+}
+
 // The action for this call.
 Action action_for(const char* call) {
-  if (!armed || std::strcmp(the_fault.call, call) != 0) return Action::kNone;
+  if (!armed) return Action::kNone;
+  thread_local bool is_asking = false;  // by a call that the unwinder makes
+  if (is_asking) return Action::kNone;
+  if (places_fd >= 0 || (the_fault.place != 0 && std::strcmp(the_fault.call, call) == 0)) {
+    is_asking = true;
+    const int error_number = errno;
+    if (places_fd >= 0) note_place(call);
+    const bool is_there = places_fd < 0 && place_of_call() == the_fault.place;
+    errno = error_number;
+    is_asking = false;
+    if (!is_there && !(has_come && the_fault.persistent)) return Action::kNone;
+  }
+  if (std::strcmp(the_fault.call, call) != 0) return Action::kNone;
   const std::uint64_t number = ++counted;
   if (number < the_fault.nth || (number > the_fault.nth && !the_fault.persistent)) {
     return Action::kNone;
   }
+  has_come = true;
   if (number == the_fault.nth) report_hit();
   if (the_fault.action == Action::kSignalBefore) send_signal();
   if (the_fault.action == Action::kRun) (void)!std::system(std::getenv("GSORT_FAULT_RUN"));
