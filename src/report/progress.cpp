@@ -1,5 +1,6 @@
 #include "report/progress.hpp"
 
+#include <new>
 #include <system_error>
 #include <utility>
 
@@ -48,24 +49,29 @@ void Progress::end() {
 }
 
 void Progress::run(const std::stop_token& stop) {
-  using Clock = std::chrono::steady_clock;
-  const bool is_line_each_look = request_.form == Form::kRewritten;
-  Clock::time_point next = Clock::now() + kQuiet;
+  next_ = Clock::now() + kQuiet;
   for (;;) {
     {
       std::unique_lock lock(mutex_);
       if (woken_.wait_for(lock, stop, kBetweenLooks, [&] { return stop.stop_requested(); })) return;
     }
-    Status status = tracker_.look(source_.phase(), source_.seconds());
-    status.slowest = source_.slowest();
-    if (request_.take_request()) {
-      request_.write((line_is_shown_ ? kWipe : "") + ("gsort: " + status_line(status)) + '\n');
-      line_is_shown_ = false;
+    try {
+      look();
+    } catch (const std::bad_alloc&) {  // a sort without progress is better than none
     }
-    if (request_.form == Form::kSilent || Clock::now() < next) continue;
-    say(status);
-    next = Clock::now() + (is_line_each_look ? kBetweenLooks : kBetweenLines);
   }
+}
+
+void Progress::look() {
+  Status status = tracker_.look(source_.phase(), source_.seconds());
+  status.slowest = source_.slowest();
+  if (request_.take_request()) {
+    request_.write((line_is_shown_ ? kWipe : "") + ("gsort: " + status_line(status)) + '\n');
+    line_is_shown_ = false;
+  }
+  if (request_.form == Form::kSilent || Clock::now() < next_) return;
+  say(status);
+  next_ = Clock::now() + (request_.form == Form::kRewritten ? kBetweenLooks : kBetweenLines);
 }
 
 void Progress::say(const Status& status) {

@@ -40,7 +40,7 @@ class Progress {
   static constexpr std::chrono::milliseconds kBetweenLines{1000};
 
   // The meter outlives it. The thread calls the functions of the request. If the system allows no
-  // thread, nothing is printed.
+  // thread, nothing is printed; nor while memory has run out.
   Progress(const Meter& meter, Request request);
   Progress(Source source, Request request);
 
@@ -54,13 +54,17 @@ class Progress {
   Progress& operator=(const Progress&) = delete;
 
  private:
+  using Clock = std::chrono::steady_clock;
+
   void end();
   void run(const std::stop_token& stop);
+  void look();
   void say(const Status& status);
 
   Source source_;
   Request request_;
   StatusTracker tracker_;
+  Clock::time_point next_;  // the earliest time of the next line
   bool line_is_shown_ = false;
   bool has_said_ = false;  // anything that was not requested
   std::mutex mutex_;

@@ -3,8 +3,11 @@
 #include <atomic>
 #include <chrono>
 #include <mutex>
+#include <new>
+#include <optional>
 #include <string>
 #include <thread>
+#include <utility>
 
 #include <gtest/gtest.h>
 
@@ -71,6 +74,21 @@ TEST(Progress, AnswersWhenAskedEvenIfSilent) {
   const Progress progress(meter, listener.request(Progress::Form::kSilent));
   listener.ask();
   EXPECT_TRUE(listener.hears("gsort: merging: 0 B of 0.98 KiB (0%)\n"));
+}
+
+TEST(Progress, GoesOnWhenMemoryHasRunOutForAWhile) {
+  const Meter meter;
+  Listener listener;
+  std::atomic<int> lacks{0};
+  Progress::Source source{[&] {
+                            if (++lacks <= 2) throw std::bad_alloc();
+                            return meter.current_phase();
+                          },
+                          [] { return 0.0; }, [] { return std::nullopt; }};
+  const Progress progress(std::move(source), listener.request(Progress::Form::kSilent));
+  listener.ask();
+  EXPECT_TRUE(listener.hears("gsort: "));
+  EXPECT_GT(lacks, 2);
 }
 
 TEST(Progress, RewritesALineThatFitsTheTerminalAndWipesIt) {
