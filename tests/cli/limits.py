@@ -361,14 +361,20 @@ def on_small_disk(place, size_mib: int, script: str) -> subprocess.CompletedProc
     return place.bash(shlex.join([*enter, "bash", "-c", f"{mount} && {script}"]))
 
 
-@scenario
-def a_disk_too_small_for_the_output_is_refused_at_once(place):
-    place.bash("gsort-gen -t u32 --size 64M -o in.u32")
-    done = on_small_disk(place, 16, "gsort in.u32 -o small/out; echo $? $(ls -A small)")
+def is_refused_on_small_disk(place, prepare: str, size_mib: int, command: str, says: str = "") -> int:
+    place.bash(prepare)
+    before = set(os.listdir(place.work)) | {"small"}
+    done = on_small_disk(place, size_mib, f"{command}; echo $? $(ls -A small)")
     print(done.stderr, end="")
     return report(status_is_2_and_the_folder_empty=done.stdout == "2\n",
+                  nothing_has_appeared=not set(os.listdir(place.work)) - before,
                   message_is_well_formed=run.message_problem(done.stderr) is None,
-                  message_says_how_much_is_needed="64 MiB" in done.stderr)
+                  message_says_how_much_is_needed=says in done.stderr)
+
+
+@scenario
+def a_disk_too_small_for_the_output_is_refused_at_once(place):
+    return is_refused_on_small_disk(place, "gsort-gen -t u32 --size 64M -o in.u32", 16, "gsort in.u32 -o small/out", "64 MiB")
 
 
 @scenario
@@ -394,12 +400,7 @@ def a_tmpfs_without_a_limit_has_the_room_of_the_memory(place):
 
 @scenario
 def a_disk_too_small_for_the_runs_is_refused_at_once(place):
-    place.bash("gsort-gen -t u64 --size 128M -o in.u64")
-    done = on_small_disk(place, 8, "gsort -S 32M -T small in.u64 -o out; echo $? $(ls -A small)")
-    print(done.stderr, end="")
-    return report(status_is_2_and_the_folder_empty=done.stdout == "2\n",
-                  message_is_well_formed=run.message_problem(done.stderr) is None,
-                  no_output_has_appeared=not (place.work / "out").exists())
+    return is_refused_on_small_disk(place, "gsort-gen -t u64 --size 128M -o in.u64", 8, "gsort -S 32M -T small in.u64 -o out")
 
 
 @scenario
@@ -415,23 +416,15 @@ def a_folder_for_runs_that_is_read_only_is_refused_at_once(place):
 
 @scenario
 def a_disk_too_small_for_all_parts_is_refused_by_the_first(place):
-    place.bash("gsort-gen -t u32 --size 24M -o in.u32; gsort --form=runs --share=0/1 in.u32")
-    done = on_small_disk(place, 16, "gsort --take=0/4 --from=runs -o small/out; echo $? $(ls -A small)")
-    print(done.stderr, end="")
-    return report(status_is_2_and_the_folder_empty=done.stdout == "2\n",
-                  message_is_well_formed=run.message_problem(done.stderr) is None,
-                  message_says_how_much_is_needed="24 MiB" in done.stderr)
+    return is_refused_on_small_disk(place, "gsort-gen -t u32 --size 24M -o in.u32; gsort --form=runs --share=0/1 in.u32", 16,
+                                    "gsort --take=0/4 --from=runs -o small/out", "24 MiB")
 
 
 @scenario
 def a_disk_too_small_for_temporary_runs_of_a_part_is_refused(place):
-    place.bash("gsort-gen -t u32 --size 24M -o in.u32; for i in 0 1 2 3 4 5; do gsort --form=r$i --share=$i/6 in.u32; done")
-    take = "gsort --batch-size=2 -T small --take=0/1 --from=r0,r1,r2,r3,r4,r5 -o out"
-    done = on_small_disk(place, 8, f"{take}; echo $? $(ls -A small)")
-    print(done.stderr, end="")
-    left = sorted(path.name for path in place.work.iterdir() if "out" in path.name)
-    return report(status_is_2_and_the_folder_empty=done.stdout == "2\n", nothing_is_left=not left,
-                  message_is_well_formed=run.message_problem(done.stderr) is None)
+    return is_refused_on_small_disk(
+        place, "gsort-gen -t u32 --size 24M -o in.u32; for i in 0 1 2 3 4 5; do gsort --form=r$i --share=$i/6 in.u32; done", 8,
+        "gsort --batch-size=2 -T small --take=0/1 --from=r0,r1,r2,r3,r4,r5 -o out")
 
 
 @scenario

@@ -154,99 +154,72 @@ class ResultOnEngine : public testing::TestWithParam<const char*> {
     test::use_engine(request, GetParam());
     return request;
   }
+
+  // For every type and each of `sizes`, turn by turn with another order, distribution, way in and
+  // way out; of long inputs, only some. change(request, turn, size) says what is wanted.
+  template <class Change>
+  void expect_right_for_every_type(std::initializer_list<std::uint64_t> sizes,
+                                   std::optional<std::uint64_t> always,
+                                   const Change& change) const {
+    constexpr std::uint64_t kLong = 100'000;
+    std::size_t turn = 0;
+    test::SomeOf long_ones(5);
+    for (const KeyType type : kAllKeyTypes) {
+      for (const std::uint64_t size : sizes) {
+        const KeyFormat format = test::formats_of(type)[turn % 4];
+        const Distribution distribution = kAllDistributions[turn++ % std::size(kAllDistributions)];
+        const std::uint64_t elements = always.value_or(size);
+        if (elements > kLong && !long_ones.takes()) continue;
+        SCOPED_TRACE(testing::Message()
+                     << size << ' ' << test::words_of(format) << ' ' << name_of(distribution));
+        SortRequest request = request_for(format, distribution, elements);
+        request.from_pipe = turn % 3 == 0;
+        request.to_pipe = turn % 2 == 0;
+        request.budget = bytes_of(type) > 8 ? "20M" : "14M";
+        request.threads = request.from_pipe ? 1 : 2;
+        change(request, turn, size);
+        expect_right(request);
+      }
+    }
+  }
 };
 
 TEST_P(ResultOnEngine, OfUniqueKeysIsRightForEveryTypeWayInAndWayOut) {
-  std::size_t turn = 0;
-  test::SomeOf long_ones(5);
-  for (const KeyType type : kAllKeyTypes) {
-    for (const std::uint64_t elements : {0U, 1U, 2U, 65'537U, 2'000'003U}) {
-      const KeyFormat format = test::formats_of(type)[turn % 4];
-      const Distribution distribution = kAllDistributions[turn++ % std::size(kAllDistributions)];
-      if (elements > 100'000 && !long_ones.takes()) continue;
-      SCOPED_TRACE(testing::Message()
-                   << elements << ' ' << test::words_of(format) << ' ' << name_of(distribution));
-      SortRequest request = request_for(format, distribution, elements);
-      request.unique = true;
-      request.from_pipe = turn % 3 == 0;
-      request.to_pipe = turn % 2 == 0;
-      request.budget = bytes_of(type) > 8 ? "20M" : "14M";
-      request.threads = request.from_pipe ? 1 : 2;
-      expect_right(request);
-    }
-  }
+  expect_right_for_every_type({0, 1, 2, 65'537, 2'000'003}, {},
+                              [](auto& request, auto, auto) { request.unique = true; });
 }
 
 TEST_P(ResultOnEngine, OfCountedKeysIsRightForEveryTypeWayInAndWayOut) {
-  std::size_t turn = 0;
-  test::SomeOf long_ones(5);
-  for (const KeyType type : kAllKeyTypes) {
-    for (const std::uint64_t elements : {0U, 1U, 65'537U, 1'000'003U}) {
-      const KeyFormat format = test::formats_of(type)[turn % 4];
-      const Distribution distribution = kAllDistributions[turn++ % std::size(kAllDistributions)];
-      if (elements > 100'000 && !long_ones.takes()) continue;
-      SCOPED_TRACE(testing::Message()
-                   << elements << ' ' << test::words_of(format) << ' ' << name_of(distribution));
-      SortRequest request = request_for(format, distribution, elements);
-      request.unique = true;
-      request.min_count = std::array{1, 2, 1, 5}[turn % 4];
-      request.from_pipe = turn % 3 == 0;
-      request.to_pipe = turn % 2 == 0;
-      request.budget = bytes_of(type) > 8 ? "20M" : "14M";
-      request.threads = request.from_pipe ? 1 : 2;
-      request.verify = turn % 5 != 0;
-      expect_right(request);
-    }
-  }
+  const auto change = [](SortRequest& request, std::size_t turn, std::uint64_t /*size*/) {
+    request.unique = true;
+    request.min_count = std::array{1, 2, 1, 5}[turn % 4];
+    request.verify = turn % 5 != 0;
+  };
+  expect_right_for_every_type({0, 1, 65'537, 1'000'003}, {}, change);
 }
 
 // Positions are of records, which the engine "std" does not sort.
 class PositionsOnEngine : public ResultOnEngine {};
 
 TEST_P(PositionsOnEngine, AreRightForEveryTypeWayInAndWayOut) {
-  std::size_t turn = 0;
-  test::SomeOf long_ones(5);
-  for (const KeyType type : kAllKeyTypes) {
-    for (const std::uint64_t elements : {0U, 1U, 30'011U, 400'003U}) {
-      const KeyFormat format = test::formats_of(type)[turn % 4];
-      const Distribution distribution = kAllDistributions[turn++ % std::size(kAllDistributions)];
-      if (elements > 100'000 && !long_ones.takes()) continue;
-      SCOPED_TRACE(testing::Message()
-                   << elements << ' ' << test::words_of(format) << ' ' << name_of(distribution));
-      SortRequest request = request_for(format, distribution, elements);
-      request.argsort = true;
-      request.unique = turn % 5 == 0;
-      if (turn % 4 == 0) request.top = 20'000;
-      request.from_pipe = turn % 3 == 0;
-      request.to_pipe = turn % 2 == 0;
-      if (!request.unique && !request.to_pipe) request.parts = 3;
-      request.budget = request.from_pipe ? "24M" : "12M";
-      request.threads = request.from_pipe ? 1 : 2;
-      request.verify = turn % 7 != 0;
-      expect_right(request);
-    }
-  }
+  const auto change = [](SortRequest& request, std::size_t turn, std::uint64_t /*size*/) {
+    request.argsort = true;
+    request.unique = turn % 5 == 0;
+    if (turn % 4 == 0) request.top = 20'000;
+    if (!request.unique && !request.to_pipe) request.parts = 3;
+    request.budget = request.from_pipe ? "24M" : "12M";
+    request.verify = turn % 7 != 0;
+  };
+  expect_right_for_every_type({0, 1, 30'011, 400'003}, {}, change);
 }
 
 TEST_P(ResultOnEngine, InPartsIsRightForEveryTypeAndWayIn) {
-  std::size_t turn = 0;
-  test::SomeOf long_ones(5);
-  for (const KeyType type : kAllKeyTypes) {
-    for (const std::uint64_t elements : {0U, 1U, 65'537U, 1'500'003U}) {
-      const KeyFormat format = test::formats_of(type)[turn % 4];
-      const Distribution distribution = kAllDistributions[turn++ % std::size(kAllDistributions)];
-      if (elements > 100'000 && !long_ones.takes()) continue;
-      SCOPED_TRACE(testing::Message()
-                   << elements << ' ' << test::words_of(format) << ' ' << name_of(distribution));
-      SortRequest request = request_for(format, distribution, elements);
-      request.parts = std::array{2U, 3U, 64U}[turn % 3];
-      request.from_pipe = turn % 3 == 0;
-      request.budget = bytes_of(type) > 8 ? "20M" : "14M";
-      request.threads = request.from_pipe ? 1 : 2;
-      if (turn % 4 == 0) request.top = 50'000;
-      expect_right(request);
-    }
-  }
+  const auto change = [](SortRequest& request, std::size_t turn, std::uint64_t /*size*/) {
+    request.parts = std::array{2U, 3U, 64U}[turn % 3];
+    request.to_pipe = false;
+    if (turn % 4 == 0) request.top = 50'000;
+  };
+  expect_right_for_every_type({0, 1, 65'537, 1'500'003}, {}, change);
 }
 
 TEST_P(ResultOnEngine, OfUniqueKeysIsRightAfterSeveralRounds) {
@@ -262,25 +235,11 @@ TEST_P(ResultOnEngine, OfUniqueKeysIsRightAfterSeveralRounds) {
 }
 
 TEST_P(ResultOnEngine, OfTheFirstElementsIsRightForEveryTypeWayInAndWayOut) {
-  std::size_t turn = 0;
-  test::SomeOf long_ones(5);
-  for (const KeyType type : kAllKeyTypes) {
-    for (const std::uint64_t top : {0U, 1U, 4'096U, 65'537U, 700'000U}) {
-      const KeyFormat format = test::formats_of(type)[turn % 4];
-      const Distribution distribution = kAllDistributions[turn++ % std::size(kAllDistributions)];
-      if (!long_ones.takes()) continue;
-      SCOPED_TRACE(testing::Message()
-                   << top << " of " << test::words_of(format) << ' ' << name_of(distribution));
-      SortRequest request = request_for(format, distribution, 1'500'003);
-      request.top = top;
-      request.unique = turn % 4 == 0;
-      request.from_pipe = turn % 3 == 0;
-      request.to_pipe = turn % 2 == 0;
-      request.budget = bytes_of(type) > 8 ? "20M" : "14M";
-      request.threads = request.from_pipe ? 1 : 2;
-      expect_right(request);
-    }
-  }
+  const auto change = [](SortRequest& request, std::size_t turn, std::uint64_t top) {
+    request.top = top;
+    request.unique = turn % 4 == 0;
+  };
+  expect_right_for_every_type({0, 1, 4'096, 65'537, 700'000}, 1'500'003, change);
 }
 
 TEST_P(ResultOnEngine, OfTheFirstElementsIsRightAroundTheNumberOfElements) {
