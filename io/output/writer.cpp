@@ -108,7 +108,7 @@ void Writer::begin(std::optional<std::uint64_t> elements, ConstByteSpan header) 
   const bool has_count = has_header(options_.form.format);
   counts_elements_ = !elements;
   const std::uint64_t least_elements = elements.value_or(1);
-  std::vector<std::byte> bytes = has_count ? counting_header(least_elements)
+  std::vector<std::byte> bytes = has_count ? header_of(options_, least_elements)
                                            : std::vector<std::byte>(header.begin(), header.end());
   // An empty output is still a member of its codec.
   if (options_.form.codec != Codec::kNone && (!bytes.empty() || least_elements == 0)) {
@@ -242,20 +242,19 @@ void Writer::cancel() noexcept {
   stop(cancelled_);
 }
 
-// All headers of one dtype have the same size.
-std::vector<std::byte> Writer::counting_header(std::uint64_t elements) const {
-  if (options_.form.format == FileFormat::kSosd) return make_sosd_header(elements);
-  const StoredDtype dtype = options_.dtype.value_or(npy_dtype_of(options_.key));
-  if (options_.columns > 0) {
-    return make_npy_header(dtype, elements * options_.columns, options_.columns);
+std::vector<std::byte> header_of(const WriterOptions& options, std::uint64_t elements) {
+  if (options.form.format == FileFormat::kSosd) return make_sosd_header(elements);
+  const StoredDtype dtype = options.dtype.value_or(npy_dtype_of(options.key));
+  if (options.columns > 0) {
+    return make_npy_header(dtype, elements * options.columns, options.columns);
   }
-  return make_npy_header(dtype, elements, options_.row_elements, options_.empty_rows);
+  return make_npy_header(dtype, elements, options.row_elements, options.empty_rows);
 }
 
 void Writer::finish_plain() {
   next_offset_ = header_bytes_ + elements_put_ * element_bytes_;
   if (!has_header(options_.form.format)) return;
-  output_.write_at(0, counting_header(elements_put_));
+  output_.write_at(0, header_of(options_, elements_put_));
 }
 
 // Only now is it known that the output is empty.

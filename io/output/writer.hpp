@@ -72,6 +72,11 @@ struct WriterOptions {
   Compressor compressor = compress;
 };
 
+// The header of an array of this many elements. Requires: has_header(options.form.format). All
+// headers of one dtype have the same size.
+[[nodiscard]] std::vector<std::byte> header_of(const WriterOptions& options,
+                                               std::uint64_t elements);
+
 // Thread-safe, except begin() and commit(). `output` outlives the writer.
 class Writer {
  public:
@@ -108,7 +113,6 @@ class Writer {
  private:
   using Scratch = EncodingMemory::Scratch;
 
-  [[nodiscard]] std::vector<std::byte> counting_header(std::uint64_t elements) const;
   std::uint64_t write_last(std::uint64_t elements);
   void write_trailer();
   void finish_plain();

@@ -163,24 +163,27 @@ bool wants_report(const Options& options) {
   return options.stats || options.trace;
 }
 
-// For reports of work that an earlier process has done.
-Outcome outcome_of_before(std::uint64_t elements, const Plan& plan) {
+// For reports of work that an earlier process has done: with the elements that came out, and those
+// that were dropped.
+Outcome outcome_of_before(const Job& job, std::uint64_t elements, Fingerprint output,
+                          const Fingerprint& dropped) {
   Outcome outcome;
   outcome.elements = elements;
-  outcome.bytes = elements * plan.job.input_bytes();
+  outcome.bytes = elements * job.input_bytes();
+  outcome.output_elements = output.count;
+  outcome.fingerprint = output += dropped;
+  outcome.verified = job.handling.verify && outcome.fingerprint.count == elements;
   outcome.notes.emplace_back("complete already");
   return outcome;
 }
 
 // Leaves checking the free space to take_part(), which knows how much of the shared file is left to
 // write and how much its rounds need. A file in a tmpfs leaves less memory for the sort.
-Machine with_room(Machine machine, std::uint64_t to_write) {
+Machine machine_beside(std::uint64_t to_write, Machine machine) {
   if (machine.output->is_memory) {
     machine.available_bytes -= std::min(machine.available_bytes, to_write);
   }
-  machine.output->free_bytes = UINT64_MAX;
-  for (Folder& folder : machine.temporary) folder.free_bytes = UINT64_MAX;
-  return machine;
+  return with_room(std::move(machine));
 }
 
 ShareDone take_into(const std::string& output, const Options& options, Meter& meter,
@@ -216,16 +219,12 @@ ShareDone take_into(const std::string& output, const Options& options, Meter& me
   };
   const auto plan = [&] {
     done.plan =
-        make_plan(job, part.has_own_file ? done.machine : with_room(done.machine, to_write()));
+        make_plan(job, part.has_own_file ? done.machine : machine_beside(to_write(), done.machine));
   };
   plan();
   require_temporary_folders(options, done.machine, done.plan);
   if (taken) {
-    done.outcome = outcome_of_before(taken->end - taken->begin, done.plan);
-    done.outcome.output_elements = taken->output.count;
-    done.outcome.verified = taken->verified && taken->output.count + taken->repeats.count > 0;
-    done.outcome.fingerprint = taken->output;
-    done.outcome.fingerprint += taken->repeats;
+    done.outcome = outcome_of_before(job, taken->end - taken->begin, taken->output, taken->repeats);
   } else if (!explains) {
     SortContext context{.plan = done.plan,
                         .temporary_folders = temporary,
@@ -282,10 +281,7 @@ ShareDone form(const Options& options, Job job, io::Reader& reader, Meter& meter
   if (done.was_there) {
     const io::ResumeFolder formed(*options.form, io::ResumeAccess::kRead, most_bytes);
     const Fingerprint elements = fingerprint_of(formed.found()->runs);
-    done.outcome = outcome_of_before(elements.count, done.plan);
-    done.outcome.output_elements = elements.count;
-    done.outcome.verified = job.handling.verify;
-    done.outcome.fingerprint = elements;
+    done.outcome = outcome_of_before(job, elements.count, elements, {});
   } else if (!explains) {
     SortContext context{
         .plan = done.plan, .reader = &reader, .make_engine = make_engine, .meter = &meter};

@@ -35,8 +35,8 @@
 #include "io/system/memory.hpp"
 #include "io/system/space.hpp"
 #include "pipeline/count_keys.hpp"
+#include "pipeline/output/output_chain.hpp"
 #include "pipeline/output/result.hpp"
-#include "pipeline/share/take_part.hpp"
 #include "pipeline/survey.hpp"
 #include "plan/budget.hpp"
 #include "plan/engine_choice.hpp"
@@ -114,9 +114,8 @@ class ClusterSort {
     sorted_bytes_ = checked_product(outcome_.elements, job_.element.bytes());
     outcome_.bytes = outcome_.elements * job_.input_bytes();
     result_ = std::min(outcome_.elements, job_.top.value_or(outcome_.elements));
-    if (job_.unique) order_kind_ = OrderKind::kStrict;
-    // Each process keeps all of its share: the first ones may be there.
-    top_ = std::exchange(job_.top, std::nullopt);
+    asked_ = job_;
+    job_.top = std::nullopt;  // each process keeps all of its share: the first ones may be there
     on_this_host([this] { refuse_losing_inputs(request_, job_, *reader_); });
     own_.share_out(job_, outcome_.elements, *reader_);
   }
@@ -149,8 +148,7 @@ class ClusterSort {
   // With -u, all but files of which each has what its process keeps: how many elements come out,
   // and where each is, is known when all processes have merged.
   [[nodiscard]] bool counts_distinct() const {
-    return order_kind_ == OrderKind::kStrict && (!request_.parts || top_) &&
-           !sorts_alone(team_, request_);
+    return asked_.unique && (!request_.parts || asked_.top) && !sorts_alone(team_, request_);
   }
   [[nodiscard]] std::uint64_t most_distinct() const {
     return counts_distinct() ? outcome_.elements / team_.count() + 1 : 0;
@@ -217,13 +215,14 @@ class ClusterSort {
 
   // From here on it is a sort of distinct elements.
   void put_distinct_out(std::uint64_t distinct) {
-    result_ = std::min(distinct, top_.value_or(distinct));
+    result_ = std::min(distinct, asked_.top.value_or(distinct));
     job_.unique = false;
     begin_output();
   }
 
   void begin_proof() {
-    proof_.emplace(job_.proven_element(), job_.handling.verify, nullptr, order_kind_);
+    proof_.emplace(job_.proven_element(), job_.handling.verify, nullptr,
+                   job_.unique ? OrderKind::kStrict : OrderKind::kAscending);
   }
   void begin_phase(Phase phase, std::uint64_t elements) {
     meter_.begin_phase(phase, elements * job_.element.bytes());
@@ -332,10 +331,7 @@ class ClusterSort {
   void cut() {
     const auto begin = now();
     parts_.emplace(part_sizes());
-    RunBlocks blocks(
-        own_.views(),
-        {plan_.element_bytes, plan_.run.block_elements * plan_.element_bytes, own_.scratch_bytes()},
-        job_.element.cut_by_prefix(), sizes_.slots);
+    RunBlocks blocks(runs_to_cut(plan_, own_.views(), own_.scratch_bytes()), sizes_.slots);
     cuts_ = find_cuts(team_, blocks, outcome_.elements, parts_->borders(),
                       cut_threads(plan_.threads), &outcome_.cuts, order_);
     outcome_.cut_seconds = now() - begin;
@@ -409,7 +405,7 @@ class ClusterSort {
       own_.expect_commit();
     });
     outcome_.own.sync_seconds = now() - begin;
-    Proof whole(job_.proven_element(), job_.handling.verify, nullptr, order_kind_, top_);
+    Proof whole = proof_of(asked_, nullptr);
     for (const Message& share : team_.gather(to_message(own_summary()))) {
       whole.add_share(to_summary(share));
     }
@@ -451,12 +447,11 @@ class ClusterSort {
   ClusterOutcome outcome_{request_.trace.has_value()};
   Meter& meter_ = *outcome_.meter;
   std::optional<io::Reader> reader_;
-  Job job_;
-  OrderKind order_kind_ = OrderKind::kAscending;  // as asked; the job changes
-  std::optional<std::uint64_t> top_;              // the same
-  std::uint64_t sorted_bytes_ = 0;                // of the input, with numbers of its elements
-  std::uint64_t result_ = 0;                      // elements of the output
-  std::uint64_t runs_ = 0;                        // of all processes
+  Job asked_;
+  Job job_;                         // of this process; when keys are distinct, it is not -u
+  std::uint64_t sorted_bytes_ = 0;  // of the input, with numbers of its elements
+  std::uint64_t result_ = 0;        // elements of the output
+  std::uint64_t runs_ = 0;          // of all processes
   std::vector<std::byte> header_;
   Machine machine_;
   Plan plan_;

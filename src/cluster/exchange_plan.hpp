@@ -5,19 +5,13 @@
 #include <cstdint>
 #include <optional>
 
-#include "engine/engine_sizes.hpp"
+#include "plan/sizes.hpp"
 
 namespace gsort::cluster {
 
-struct ExchangeQuestion {
-  const EngineSizes* engine = &cpu_sizes();
-  ElementSize element;
-  std::uint64_t host_bytes = 0;    // for all that follows
-  unsigned devices = 1;            // that lanes are spread over
-  std::uint64_t device_bytes = 0;  // of each, for lanes
-  unsigned threads = 1;
+// `elements` are those of the whole output.
+struct ExchangeQuestion : SizeQuestion {
   unsigned ranks = 1;
-  std::uint64_t elements = 0;  // of the whole output
   std::uint64_t runs_here = 0;
   std::uint64_t runs = 0;  // of all processes
   std::uint64_t block_bytes = 0;

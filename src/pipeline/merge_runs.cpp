@@ -91,8 +91,7 @@ void merge_range(const SortContext& context, const MergedRange& merged, PieceSin
   const PartMerge merge{merged.runs, plan.element_bytes, merged.form, context.meter};
   const bool staged = is_staged(plan, merged.form);
   const unsigned stagers = staging_threads(plan, sizes.lanes);
-  PartQueue parts({merged.runs, plan.element_bytes, plan.run.block_elements * plan.element_bytes,
-                   context.store().scratch_bytes(), plan.job.element.cut_by_prefix()},
+  PartQueue parts(PartSplitter(runs_to_cut(plan, merged.runs, context.store().scratch_bytes())),
                   merged.range, {sizes.part_elements, sizes.least_part_elements, sizes.lanes});
   if (merged.space != nullptr) merged.space->begin_range();
   Failure failure;

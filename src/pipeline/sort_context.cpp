@@ -9,9 +9,9 @@
 
 namespace gsort {
 
-Proof proof_of(const Plan& plan, Meter* meter) {
-  return Proof(plan.job.proven_element(), plan.job.handling.verify, meter,
-               plan.job.unique ? OrderKind::kStrict : OrderKind::kAscending, plan.job.top);
+Proof proof_of(const Job& job, Meter* meter) {
+  return Proof(job.proven_element(), job.handling.verify, meter,
+               job.unique ? OrderKind::kStrict : OrderKind::kAscending, job.top);
 }
 
 EngineShape engine_shape_of(const Plan& plan, Meter* meter) {
@@ -82,6 +82,11 @@ io::RunStore& make_run_store(const SortContext& context, std::optional<io::TierG
     folders = {context.run_folder->path()};
   }
   return store.emplace(folders, plan.element_bytes, options);
+}
+
+RunsToCut runs_to_cut(const Plan& plan, RunViewSpan runs, std::uint64_t scratch_bytes) {
+  return {runs, plan.element_bytes, plan.run.block_elements * plan.element_bytes, scratch_bytes,
+          plan.job.element.cut_by_prefix()};
 }
 
 void take_run_totals(const io::RunStore& store, Statistics& statistics) {

@@ -1,6 +1,6 @@
 // SortContext: the objects that the stages of a sort use. All sorts use it: those of gsort,
 // gsort-mpi, the library and Python. Its plan has all sizes and switches. The functions below make
-// from a plan the objects that every sort needs: proof, engine, store of runs.
+// from a plan the objects that every sort needs: proof, engine, store of runs, cuts.
 #pragma once
 
 #include <cstdint>
@@ -20,6 +20,7 @@
 #include "io/runs/tier_group.hpp"
 #include "pipeline/proof/proof.hpp"
 #include "pipeline/run_folder.hpp"
+#include "pipeline/split/run_counter.hpp"
 #include "plan/outcome.hpp"
 #include "plan/plan.hpp"
 
@@ -69,8 +70,8 @@ struct SortContext {
   DeviceLosses* losses = nullptr;  // null: nothing else redoes the work of a failed device
 };
 
-// The proof of a sort by the plan. `meter` may be null. Requires: it outlives the proof.
-[[nodiscard]] Proof proof_of(const Plan& plan, Meter* meter);
+// The proof of a sort. `meter` may be null. Requires: it outlives the proof.
+[[nodiscard]] Proof proof_of(const Job& job, Meter* meter);
 
 // The shape of the plan's engine.
 [[nodiscard]] EngineShape engine_shape_of(const Plan& plan, Meter* meter);
@@ -85,6 +86,11 @@ struct SortContext {
 // says so. Requires: the tier outlives the store. Throws: Error.
 io::RunStore& make_run_store(const SortContext& context, std::optional<io::TierGroup>& tier,
                              std::optional<io::RunStore>& store, std::vector<std::string>& notes);
+
+// The runs of a merge by the plan, as they are cut. `scratch_bytes` is the least scratch for
+// reading any of them, which outlive the result.
+[[nodiscard]] RunsToCut runs_to_cut(const Plan& plan, RunViewSpan runs,
+                                    std::uint64_t scratch_bytes);
 
 // Copies the totals that a run store has measured into `statistics`.
 void take_run_totals(const io::RunStore& store, Statistics& statistics);

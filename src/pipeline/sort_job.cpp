@@ -42,7 +42,7 @@ class Sort {
         outputs_(outputs),
         before_name_(before_name),
         meter_(*context_.meter),
-        proof_(proof_of(plan_, &meter_)),
+        proof_(proof_of(plan_.job, &meter_)),
         output_(plan_, outputs, proof_, &meter_, [this] { return reader_.trailer(); }) {
     context_.store = [this]() -> io::RunStore& { return run_store(); };
   }
@@ -66,7 +66,7 @@ class Sort {
     take_totals();
     try {
       if (context_.run_folder != nullptr) finish_run_folder();
-      take_all_notes();
+      take_notes();
     } catch (const std::bad_alloc&) {  // a sort does not fail when its output is in place
       outcome_.is_whole = false;
     }
@@ -258,20 +258,16 @@ class Sort {
   // The files of the runs are closed before they are removed: NFS and FUSE rename an open file
   // to a hidden name, and so keep the folder.
   void finish_run_folder() {
-    if (run_store_) take_notes(run_store_->notes());
+    if (run_store_) outcome_.add_notes(run_store_->notes());
     run_store_.reset();
     context_.run_folder->finish();
   }
 
-  void take_notes(const std::vector<std::string>& notes) {
-    outcome_.notes.insert(outcome_.notes.end(), notes.begin(), notes.end());
-  }
-
-  void take_all_notes() {
-    take_notes(reader_.notes());
-    if (run_store_) take_notes(run_store_->notes());
-    for (const io::Output& output : outputs_) take_notes(output.notes());
-    if (context_.run_folder != nullptr) take_notes(context_.run_folder->notes());
+  void take_notes() {
+    outcome_.add_notes(reader_.notes());
+    if (run_store_) outcome_.add_notes(run_store_->notes());
+    for (const io::Output& output : outputs_) outcome_.add_notes(output.notes());
+    if (context_.run_folder != nullptr) outcome_.add_notes(context_.run_folder->notes());
   }
 
   SortContext context_;

@@ -74,4 +74,11 @@ struct Machine {
   return machine;
 }
 
+// The same machine with unlimited room for files.
+[[nodiscard]] inline Machine with_room(Machine machine) {
+  if (machine.output) machine.output->free_bytes = UINT64_MAX;
+  for (Folder& folder : machine.temporary) folder.free_bytes = UINT64_MAX;
+  return machine;
+}
+
 }  // namespace gsort

@@ -110,6 +110,10 @@ struct Outcome : Statistics {
   std::vector<PhaseRecord> phases;
   std::vector<LostDevice> lost_devices;
   std::vector<std::string> notes;  // choices and fallbacks of the stages, for -v
+
+  void add_notes(const std::vector<std::string>& more) {
+    notes.insert(notes.end(), more.begin(), more.end());
+  }
 };
 
 // The result of gsort -c.

@@ -2,14 +2,6 @@
 
 namespace gsort::cluster {
 
-RunBlocks::RunBlocks(RunViewSpan runs, const BlockSizes& sizes,
-                     const std::optional<RecordFormat>& records, unsigned slots) {
-  for (unsigned slot = 0; slot < slots; ++slot) {
-    counters_.emplace_back(runs, sizes.element_bytes, sizes.block_bytes, sizes.scratch_bytes,
-                           records);
-  }
-}
-
 std::size_t RunBlocks::words() const {
   const auto& records = counters_.front().records();
   return records ? records->words().size() : 1;

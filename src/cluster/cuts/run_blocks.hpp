@@ -3,27 +3,19 @@
 // the cut.
 #pragma once
 
-#include <optional>
 #include <vector>
 
 #include "cluster/cuts/cuts.hpp"
-#include "element/record_format.hpp"
 #include "pipeline/split/run_counter.hpp"
 
 namespace gsort::cluster {
 
-// Sizes of elements and blocks, as of RunCounter.
-struct BlockSizes {
-  std::uint64_t element_bytes = 0;
-  std::uint64_t block_bytes = 0;    // of the keys of a block, at most
-  std::uint64_t scratch_bytes = 0;  // the least scratch for reading a block
-};
-
 class RunBlocks final : public RunCounts {
  public:
-  // The runs outlive it. Requires: slots >= 1.
-  RunBlocks(RunViewSpan runs, const BlockSizes& sizes, const std::optional<RecordFormat>& records,
-            unsigned slots);
+  // Requires: slots >= 1.
+  RunBlocks(const RunsToCut& runs, unsigned slots) {
+    while (counters_.size() < slots) counters_.emplace_back(runs);
+  }
 
   [[nodiscard]] std::size_t runs() const override { return counters_.front().runs(); }
   [[nodiscard]] std::uint64_t elements(std::size_t run) const override {

@@ -43,13 +43,6 @@ std::uint64_t least_output_of(const Request& request, const Job& job, std::uint6
   return least_output_bytes(job.output_form, job.header_bytes, job.result_bytes(), own);
 }
 
-Machine with_room(const Machine& machine) {
-  Machine roomy = machine;
-  if (roomy.output) roomy.output->free_bytes = UINT64_MAX;
-  for (Folder& folder : roomy.temporary) folder.free_bytes = UINT64_MAX;
-  return roomy;
-}
-
 Plan plan_with_output(const Job& job, const Machine& machine, std::uint64_t output_bytes,
                       const SuitsPlan& suits) {
   Plan plan = make_plan(job, with_room(machine), suits);  // how much the output takes comes now

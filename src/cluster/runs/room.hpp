@@ -26,9 +26,6 @@ namespace gsort::cluster {
 [[nodiscard]] Plan plan_with_output(const Job& job, const Machine& machine,
                                     std::uint64_t output_bytes, const SuitsPlan& suits = {});
 
-// The same machine with unlimited room for files.
-[[nodiscard]] Machine with_room(const Machine& machine);
-
 // As plan_with_output() or, without `output_bytes`, as make_plan(). Throws: as on_this_host().
 [[nodiscard]] Plan plan_of_host(const Job& job, const Machine& machine,
                                 std::optional<std::uint64_t> output_bytes,

@@ -16,25 +16,17 @@
 #include "io/runs/run_format.hpp"
 #include "plan/make_plan.hpp"
 #include "plan/merge_plan.hpp"
-#include "plan/sizes.hpp"
 #include "plan/too_small.hpp"
 
 namespace gsort::cluster {
 
 ExchangeQuestion exchange_question(const Plan& plan, std::uint64_t elements, unsigned ranks) {
-  ExchangeQuestion q;
-  const SizeQuestion of_plan = question_of(plan);  // runs on the devices are taken off
-  q.engine = of_plan.engine;
-  q.element = of_plan.element;
-  q.devices = of_plan.devices;
-  q.device_bytes = of_plan.device_bytes;
-  q.threads = plan.threads;
+  ExchangeQuestion q{question_of(plan)};  // runs on the devices are taken off
   q.ranks = ranks;
   q.block_bytes = plan.run.block_elements * plan.element_bytes;
-  const std::uint64_t budget = sorting_budget(plan, plan.host_budget_bytes);
-  const std::uint64_t taken = plan.run.tier_bytes + plan.run.write_buffers_bytes() +
-                              fence_bytes(plan.run, elements, plan.host_budget_bytes);
-  q.host_bytes = budget - std::min(budget, taken);
+  const std::uint64_t taken =
+      plan.run.write_buffers_bytes() + fence_bytes(plan.run, elements, plan.host_budget_bytes);
+  q.host_bytes -= std::min(q.host_bytes, taken);
   return q;
 }
 

@@ -3,19 +3,31 @@
 #include <algorithm>
 
 namespace gsort {
+namespace {
+
+io::WriterOptions element_options(const Job& job, std::size_t result_bytes) {
+  io::WriterOptions options;
+  options.form = job.output_form;
+  options.key = job.result_key();
+  if (job.writes_positions()) options.key.type = result_bytes == 4 ? KeyType::kU32 : KeyType::kU64;
+  options.element_bytes = result_bytes;
+  options.counts = job.counts;
+  options.dtype = job.dtype;
+  options.row_elements = job.row_elements;
+  if (!job.writes_positions()) options.columns = job.columns;
+  options.empty_rows = job.empty_rows;
+  return options;
+}
+
+}  // namespace
+
+std::vector<std::byte> header_of_output(const Job& job, std::uint64_t elements) {
+  if (!has_header(job.output_form.format)) return {};
+  return io::header_of(element_options(job, job.result_bytes()), elements);
+}
 
 io::WriterOptions writer_options(const Plan& plan, std::size_t result_bytes) {
-  io::WriterOptions options;
-  options.form = plan.job.output_form;
-  options.key = plan.job.result_key();
-  if (plan.job.writes_positions())
-    options.key.type = result_bytes == 4 ? KeyType::kU32 : KeyType::kU64;
-  options.element_bytes = result_bytes;
-  options.counts = plan.job.counts;
-  options.dtype = plan.job.dtype;
-  options.row_elements = plan.job.row_elements;
-  if (!plan.job.writes_positions()) options.columns = plan.job.columns;
-  options.empty_rows = plan.job.empty_rows;
+  io::WriterOptions options = element_options(plan.job, result_bytes);
   options.windows = plan.output.windows;
   options.frame_elements = plan.output.encode.frame_elements;
   options.threads = plan.threads;

@@ -16,6 +16,9 @@
 
 namespace gsort {
 
+// The header of the output: of the array that it is, or nothing.
+[[nodiscard]] std::vector<std::byte> header_of_output(const Job& job, std::uint64_t elements);
+
 // The writer's options for elements of this many bytes.
 [[nodiscard]] io::WriterOptions writer_options(const Plan& plan, std::size_t result_bytes);
 

@@ -138,8 +138,7 @@ class OwnPart final : public PartOutput {
     record.content = content_.sum();
     record.file_bytes = look_at_file(place_, record);
     outcome.lost_nan_payloads = chain_->lost_nan_payloads();
-    const std::vector<std::string> notes = output_.notes();
-    outcome.notes.insert(outcome.notes.end(), notes.begin(), notes.end());
+    outcome.add_notes(output_.notes());
   }
 
  private:

@@ -13,8 +13,7 @@ PartRuns::PartRuns(const Plan& plan, RunViews runs, std::uint64_t scratch_bytes,
     : plan_(plan), runs_(std::move(runs)), scratch_bytes_(scratch_bytes), part_(part) {}
 
 void PartRuns::cut(Borders borders) {
-  PartSplitter splitter(runs_, plan_.element_bytes, plan_.run.block_elements * plan_.element_bytes,
-                        scratch_bytes_, plan_.job.element.cut_by_prefix(), plan_.run.fan_in);
+  PartSplitter splitter(runs_to_cut(plan_, runs_, scratch_bytes_), plan_.run.fan_in);
   const auto last_equal = [order = ElementOrder(plan_.job.element)](std::uint64_t value) {
     return order.last_equal(value);
   };

@@ -12,13 +12,13 @@
 #include "base/error.hpp"
 #include "base/units.hpp"
 #include "form/counted_file.hpp"
-#include "form/npy.hpp"
 #include "io/output/shared_file.hpp"
 #include "io/runs/run_store.hpp"
 #include "io/system/host_facts.hpp"
 #include "io/system/memory.hpp"
 #include "io/system/space.hpp"
 #include "pipeline/merge_runs.hpp"
+#include "pipeline/output/output_chain.hpp"
 #include "pipeline/proof/proof.hpp"
 #include "pipeline/share/join_parts.hpp"
 #include "pipeline/share/part_file.hpp"
@@ -225,8 +225,7 @@ class PartMerging {
     part_.merge(context_, sink);
     if (merged) {
       take_run_totals(*merged, outcome);
-      const std::vector<std::string> notes = merged->notes();
-      outcome.notes.insert(outcome.notes.end(), notes.begin(), notes.end());
+      outcome.add_notes(merged->notes());
     }
     outcome.loaded_bytes += stores_.bytes_read();
   }
@@ -264,7 +263,7 @@ Outcome attempt_part(const SortContext& context, const io::OutputPlace& place, P
   const std::vector<std::byte> header = header_of_part(record, plan.job, shares);
   const auto part = make_part_output(place, record, plan, header, meter);
   Outcome outcome;
-  Proof proof = proof_of(plan, &meter);
+  Proof proof = proof_of(plan.job, &meter);
   PieceSink& sink = part->begin(record, proof);
   if (merging) merging->merge(sink, outcome);
   part->end();
@@ -285,13 +284,6 @@ Outcome attempt_part(const SortContext& context, const io::OutputPlace& place, P
 }
 
 }  // namespace
-
-std::vector<std::byte> header_of_output(const Job& job, std::uint64_t elements) {
-  if (job.output_form.format == FileFormat::kSosd) return io::make_sosd_header(elements);
-  if (job.output_form.format != FileFormat::kNpy) return {};
-  return io::make_npy_header(job.dtype.value_or(io::npy_dtype_of(job.element.key)),
-                             elements * std::max<std::uint64_t>(job.columns, 1), job.columns);
-}
 
 PartRecord planned_part(PartRecord part, const std::string& output, const FormedShares& shares,
                         const Job& job) {

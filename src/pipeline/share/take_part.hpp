@@ -35,9 +35,6 @@ namespace gsort {
 [[nodiscard]] std::optional<PartRecord> find_taken(const std::string& output,
                                                    const PartRecord& planned);
 
-// The header of the output: of the array that it is, or nothing.
-[[nodiscard]] std::vector<std::byte> header_of_output(const Job& job, std::uint64_t elements);
-
 // The bytes that this process and others still have to write to a file that all parts share; 0 if
 // the part has its own file. Throws: Error(kOutput).
 [[nodiscard]] std::uint64_t bytes_to_write(const io::OutputPlace& place, const PartRecord& record);

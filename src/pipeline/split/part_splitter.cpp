@@ -29,13 +29,11 @@ void require_reached(std::uint64_t position, std::uint64_t least, std::uint64_t 
 
 }  // namespace
 
-PartSplitter::PartSplitter(RunViewSpan runs, std::uint64_t element_bytes, std::uint64_t block_bytes,
-                           std::uint64_t scratch_bytes, const std::optional<RecordFormat>& records,
-                           std::size_t most_blocks)
-    : runs_(runs, element_bytes, block_bytes, scratch_bytes, records, most_blocks),
-      low_(runs.size(), 0),
-      high_(runs.size(), 0),
-      probe_(runs.size(), 0) {}
+PartSplitter::PartSplitter(const RunsToCut& runs, std::size_t most_blocks)
+    : runs_(runs, most_blocks),
+      low_(runs.runs.size(), 0),
+      high_(runs.runs.size(), 0),
+      probe_(runs.runs.size(), 0) {}
 
 std::vector<std::uint64_t> PartSplitter::cuts_at(std::uint64_t position) {
   if (position == 0) return low_;

@@ -22,16 +22,11 @@
 
 namespace gsort {
 
-// Not thread-safe. Movable. The runs outlive it.
+// Not thread-safe. Movable.
 class PartSplitter {
  public:
-  // `element_bytes` is the size of an element: of a key, or of a record of `records`. `block_bytes`
-  // is the largest size of the keys of a block, `scratch_bytes` the smallest scratch for reading
-  // any run. Takes memory for one block of each run, but at most `most_blocks` blocks, and for the
-  // scratch. Requires: most_blocks > 0.
-  PartSplitter(RunViewSpan runs, std::uint64_t element_bytes, std::uint64_t block_bytes,
-               std::uint64_t scratch_bytes, const std::optional<RecordFormat>& records = {},
-               std::size_t most_blocks = kABlockOfEach);
+  // As RunCounter's.
+  explicit PartSplitter(const RunsToCut& runs, std::size_t most_blocks = kABlockOfEach);
 
   // The cuts for output position `position`, one for each run. Requires: the position is not below
   // that of the previous call, and at most the sum of all elements. Ensures: the cuts lie in their

@@ -21,20 +21,18 @@ struct PrefixesOf {
 
 }  // namespace
 
-RunCounter::RunCounter(RunViewSpan runs, std::uint64_t element_bytes, std::uint64_t block_bytes,
-                       std::uint64_t scratch_bytes, const std::optional<RecordFormat>& records,
-                       std::size_t most_blocks)
-    : runs_(runs),
-      records_(records),
-      element_bytes_(element_bytes),
-      block_bytes_(round_up(block_bytes, sizeof(UInt128))),
-      memory_(std::min(runs.size(), most_blocks) * block_bytes_ +
-              round_up(scratch_bytes, sizeof(UInt128)) + kBufferAlignment),
-      cache_(std::min(runs.size(), most_blocks)) {
-  for (const auto& run : runs) fences_.push_back(run->fences());
+RunCounter::RunCounter(const RunsToCut& runs, std::size_t most_blocks)
+    : runs_(runs.runs),
+      records_(runs.records),
+      element_bytes_(runs.element_bytes),
+      block_bytes_(round_up(runs.block_bytes, sizeof(UInt128))),
+      memory_(std::min(runs_.size(), most_blocks) * block_bytes_ +
+              round_up(runs.scratch_bytes, sizeof(UInt128)) + kBufferAlignment),
+      cache_(std::min(runs_.size(), most_blocks)) {
+  for (const auto& run : runs_) fences_.push_back(run->fences());
   const auto base = reinterpret_cast<std::uintptr_t>(memory_.data());
   scratch_ = ByteSpan(memory_).subspan(round_up(base, kBufferAlignment) - base,
-                                       round_up(scratch_bytes, sizeof(UInt128)));
+                                       round_up(runs.scratch_bytes, sizeof(UInt128)));
 }
 
 std::uint64_t RunCounter::greatest_value() const {

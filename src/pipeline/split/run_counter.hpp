@@ -20,6 +20,15 @@
 
 namespace gsort {
 
+// The runs of a merge, and how they are stored. They outlive it.
+struct RunsToCut {
+  RunViewSpan runs;
+  std::uint64_t element_bytes = 0;
+  std::uint64_t block_bytes = 0;             // of the elements of a block, at most
+  std::uint64_t scratch_bytes = 0;           // the least scratch for reading any run
+  std::optional<RecordFormat> records = {};  // if these are cut by their prefixes
+};
+
 inline constexpr std::size_t kABlockOfEach = std::numeric_limits<std::size_t>::max();
 
 // Not thread-safe. Movable. The runs outlive it.
@@ -31,10 +40,9 @@ class RunCounter {
     std::uint64_t most = 0;
   };
 
-  // As PartSplitter's.
-  RunCounter(RunViewSpan runs, std::uint64_t element_bytes, std::uint64_t block_bytes,
-             std::uint64_t scratch_bytes, const std::optional<RecordFormat>& records = {},
-             std::size_t most_blocks = kABlockOfEach);
+  // Takes memory for one block of each run, but at most `most_blocks` blocks, and for the scratch.
+  // Requires: most_blocks > 0.
+  explicit RunCounter(const RunsToCut& runs, std::size_t most_blocks = kABlockOfEach);
 
   [[nodiscard]] std::size_t runs() const { return runs_.size(); }
   [[nodiscard]] std::uint64_t elements(std::size_t run) const { return fences_[run].elements(); }

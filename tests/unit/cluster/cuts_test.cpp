@@ -309,7 +309,7 @@ Measured measured(std::uint64_t borders, std::size_t block, std::uint64_t seed) 
         own_runs.push_back(view.get());
         views.push_back(std::move(view));
       }
-      RunBlocks counts(views, {sizeof(Key), block * sizeof(Key), 0}, {},
+      RunBlocks counts({views, sizeof(Key), block * sizeof(Key), 0},
                        static_cast<unsigned>(borders));
       CutCost own;
       const std::vector<Cuts> cuts = find_cuts(team, counts, all.size(), positions, 1, &own);

@@ -124,9 +124,10 @@ struct Exchanged {
 void exchange_one(Team& team, const Elements& elements, std::uint64_t part_elements,
                   unsigned lane_count, Exchanged& exchanged) {
   const RunsOnDisk runs(elements, team.rank());
-  const BlockSizes sizes{elements.bytes(), kBlockElements * elements.bytes(), runs.scratch_bytes()};
   const PartTable parts({elements.count(), team.count(), part_elements, 1, 0});
-  RunBlocks counts(runs.views(), sizes, elements.records, 3);
+  RunBlocks counts({runs.views(), elements.bytes(), kBlockElements * elements.bytes(),
+                    runs.scratch_bytes(), elements.records},
+                   3);
   const std::vector<Cuts> cuts = find_cuts(team, counts, elements.count(), parts.borders(), 2);
   const std::uint64_t lane_bytes =
       elements.records ? CpuRecordMergeFootprint::of(part_elements, elements.bytes()).arena_bytes()

@@ -65,7 +65,7 @@ class PartsOfRunsElsewhere : public testing::TestWithParam<const char*> {
   }
 
   PartQueue queue(OutputRange range, PartElements elements = {kPart, kPart, 1}) {
-    return {{views_, 4, kBlockElements * 4, 0}, range, elements};
+    return {PartSplitter({views_, 4, kBlockElements * 4, 0}), range, elements};
   }
 
   // As one of several machines does.

@@ -36,7 +36,7 @@ class RunCounterTest : public testing::Test {
   }
 
   [[nodiscard]] RunCounter counter() const {
-    return {views_, sizeof(std::uint32_t), kBlockElements * sizeof(std::uint32_t), 0};
+    return RunCounter({views_, sizeof(std::uint32_t), kBlockElements * sizeof(std::uint32_t), 0});
   }
 
   std::vector<std::vector<std::uint32_t>> keys_;
