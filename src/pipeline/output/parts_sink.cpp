@@ -77,9 +77,11 @@ void PartsSink::put_in(Part& part, std::uint64_t position, ConstByteSpan element
 void PartsSink::begin_part(Part& part) {
   if (!is_split()) return;
   const bool is_first = &part == &parts_.front();
-  std::call_once(part.begun, [&] {
-    part.writer.begin(part.end - part.begin, is_first ? ConstByteSpan(header_) : ConstByteSpan());
-  });
+  // Not std::call_once: glibc ends the process if an exception leaves it while memory has run out.
+  const std::scoped_lock lock(part.beginning);
+  if (part.has_begun) return;
+  part.writer.begin(part.end - part.begin, is_first ? ConstByteSpan(header_) : ConstByteSpan());
+  part.has_begun = true;
 }
 
 void PartsSink::finish(Part& part) {

@@ -49,7 +49,8 @@ class PartsSink final : public PieceSink {
     io::Writer writer;
     std::uint64_t begin = 0;
     std::uint64_t end = 0;  // UINT64_MAX: not known
-    std::once_flag begun;
+    std::mutex beginning;
+    bool has_begun = false;
     std::atomic<std::uint64_t> put{0};
     bool is_finished = false;
   };
