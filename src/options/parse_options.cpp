@@ -54,7 +54,9 @@ void describe_to_boost(const OptionSpec& spec, const std::string& names,
   if (spec.value_kind == ValueKind::kOptional) {
     value->implicit_value(std::string(spec.implicit_value));
   }
-  description.add_options()(names.c_str(), value.release());  // Boost takes ownership
+  // Not add_options(), which loses the value if memory runs out.
+  description.add(boost::shared_ptr<po::option_description>(
+      new po::option_description(names.c_str(), value.release())));
 }
 
 po::options_description describe_to_boost(Program program) {
