@@ -197,7 +197,8 @@ def main() -> int:
         table = subprocess.run([program, "--generate=fish"], capture_output=True, text=True, check=True).stdout
         options |= {f"--{option.name}" if option.name else f"-{option.letter}"
                     for option in parse_table(table.replace("gsort-mpi", "gsort"))}
-    failures = page_findings() + checks_need_a_gpu(str(arguments.bin / "gsort")) + [f"{option} has no sample" for option in sorted(options - set(SAMPLES) - NOT_SAMPLED)]
+    failures = page_findings() + checks_need_a_gpu(str(arguments.bin / "gsort"))
+    failures += [f"{option} has no sample" for option in sorted(options - set(SAMPLES) - NOT_SAMPLED)]
     doors = {name: Door(name, arguments) for name in REFUSED if name != "gsort-mpi" or len(programs) > 1}
     known = sorted(options & set(SAMPLES))
     print("seed", arguments.seed)
