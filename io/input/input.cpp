@@ -131,6 +131,14 @@ void Input::check_unchanged() const {
   is_parked_ ? static_cast<void>(opened_again()) : require_unchanged(file_.facts());
 }
 
+void Input::check_replaceable(const std::string& output) const {
+  check_unchanged();
+  struct stat now = {};
+  if (sys::stat_at(AT_FDCWD, output.c_str(), &now, 0) != 0) return;  // nothing can be lost
+  if (now.st_dev == facts_.st_dev && now.st_ino == facts_.st_ino) return;
+  throw changed("the file was replaced while it was read");
+}
+
 void Input::require_unchanged(const struct stat& now) const {
   const bool same = now.st_size == facts_.st_size && now.st_mtim.tv_sec == facts_.st_mtim.tv_sec &&
                     now.st_mtim.tv_nsec == facts_.st_mtim.tv_nsec;

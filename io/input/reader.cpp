@@ -64,17 +64,9 @@ class Reader::Impl {
   [[nodiscard]] bool rewind();
   [[nodiscard]] std::size_t next_of(std::size_t input, ByteSpan buffer);
   [[nodiscard]] std::size_t inputs() const { return sources_.size(); }
-  [[nodiscard]] const std::string& path_of(std::size_t input) const {
-    return sources_[input]->path();
-  }
-  [[nodiscard]] std::optional<FileState> state_of(std::size_t input) const {
-    return sources_[input]->state();
-  }
+  [[nodiscard]] Source& source(std::size_t input) const { return *sources_[input]; }
   [[nodiscard]] bool is_cached() const {
     return std::ranges::all_of(sources_, [](const auto& source) { return source->is_cached(); });
-  }
-  [[nodiscard]] std::optional<DecoderNeed> decoder_need_of(std::size_t input) {
-    return sources_[input]->decoder_need();
   }
   void limit_decoders(const DecoderLimit& limit) {
     for (const auto& source : sources_) source->limit_decoder(limit);
@@ -449,16 +441,16 @@ std::size_t Reader::inputs() const {
   return impl_->inputs();
 }
 const std::string& Reader::path_of(std::size_t input) const {
-  return impl_->path_of(input);
+  return impl_->source(input).path();
 }
 std::optional<FileState> Reader::state_of(std::size_t input) const {
-  return impl_->state_of(input);
+  return impl_->source(input).state();
 }
 bool Reader::is_cached() const {
   return impl_->is_cached();
 }
 std::optional<DecoderNeed> Reader::decoder_need_of(std::size_t input) {
-  return impl_->decoder_need_of(input);
+  return impl_->source(input).decoder_need();
 }
 void Reader::limit_decoders(const DecoderLimit& limit) {
   impl_->limit_decoders(limit);
@@ -487,6 +479,9 @@ std::size_t Reader::read_again(ByteSpan buffer, std::uint64_t position_bytes,
   gsort::number_elements(buffer, *numbering_, position_bytes / numbering_->record_bytes(),
                          read / numbering_->element_bytes);
   return in_records(read);
+}
+void Reader::set_replaced_by(std::size_t input, const std::string& output) {
+  impl_->source(input).set_replaced_by(output);
 }
 void Reader::check_unchanged() const {
   impl_->check_unchanged();

@@ -177,8 +177,12 @@ class Reader {
   [[nodiscard]] std::size_t read_again(ByteSpan buffer, std::uint64_t position_bytes,
                                        std::uint64_t bytes) const;
 
+  // The output of this name will replace the input.
+  void set_replaced_by(std::size_t input, const std::string& output);
+
   // Call it after the last block and before the output is committed: if the size or modification
-  // time of a regular file has changed since the start, the file was written to.
+  // time of a regular file has changed since the start, the file was written to; and if the output
+  // replaces it, another program may have renamed another file to its name, which would be lost.
   // Throws: Error(kInput) naming the file.
   void check_unchanged() const;
 

@@ -120,8 +120,14 @@ class Source {
   // Closes its descriptor, if it does not need one between reads.
   virtual void park() {}
 
-  // Throws: Error(kInput) if the file has changed since it was opened.
-  void check_unchanged() const { input_->check_unchanged(); }
+  // The output of this name replaces the file.
+  void set_replaced_by(std::string output) { replaced_by_ = std::move(output); }
+
+  // Throws: Error(kInput) if the file has changed since it was opened; or if another file has its
+  // name, and the output replaces it.
+  void check_unchanged() const {
+    replaced_by_.empty() ? input_->check_unchanged() : input_->check_replaceable(replaced_by_);
+  }
 
   // The state by which a later process recognises the input; none if it cannot be read again.
   [[nodiscard]] std::optional<FileState> state() const { return input_->state(); }
@@ -138,6 +144,7 @@ class Source {
 
  private:
   std::unique_ptr<Input> input_;
+  std::string replaced_by_;
   std::optional<StoredArray> stored_;
 };
 

@@ -61,6 +61,7 @@ class RegularOutput : public Output::Impl {
 
  private:
   void write_cached(std::uint64_t offset, ConstByteSpan bytes);
+  void look_at_target();
 
   OutputTarget target_;
   const OutputOptions options_;
@@ -145,12 +146,30 @@ void RegularOutput::finish(std::uint64_t size_bytes) {
   const File& file = new_file_.file();
   if (direct_) direct_->finish();
   file.truncate(size_bytes);
-  if (!options_.is_private) rights_.give_to(file);
+  if (!options_.is_private) {
+    look_at_target();
+    rights_.give_to(file);
+  }
   file.sync();
   was_direct_ = direct_.has_value();
   direct_refused_ = direct_refused_ || (direct_ && direct_->refused());
   direct_.reset();  // with its buffers
   size_bytes_ = size_bytes;
+}
+
+// The rights of the file that is replaced may have changed since the output was opened, or another
+// program may have made one.
+void RegularOutput::look_at_target() {
+  struct stat now = {};
+  const int flags = AT_SYMLINK_NOFOLLOW;
+  if (sys::stat_at(folder_.file.fd(), target_.name.c_str(), &now, flags) != 0) return;
+  const auto& before = target_.replaced;
+  const bool is_same = before && now.st_ino == before->st_ino &&
+                       now.st_ctim.tv_sec == before->st_ctim.tv_sec &&
+                       now.st_ctim.tv_nsec == before->st_ctim.tv_nsec;
+  if (is_same || !S_ISREG(now.st_mode)) return;
+  target_.replaced = now;
+  rights_ = OutputRights(target_.folder, target_.name, now);
 }
 
 void RegularOutput::put_in_place() {

@@ -69,6 +69,7 @@ class WrittenOutput final : public Output::Impl {
   [[nodiscard]] std::uint64_t replaced_bytes() const {
     return static_cast<std::uint64_t>(target_.replaced->st_size);
   }
+  void require_name() const;
   void require_size(std::uint64_t bytes) const;
   void write_through(ByteSpan step) const;
 
@@ -101,6 +102,7 @@ void WrittenOutput::put_in_place() {
   try {
     copy_->sync_name();
     file_.allocate(size_bytes_, FALLOC_FL_KEEP_SIZE, "making room in");
+    require_name();
     require_size(replaced_bytes());
   } catch (...) {
     copy_->take_back();  // the file is still the old one
@@ -131,6 +133,20 @@ void WrittenOutput::write_through(ByteSpan step) const {
   require_size(std::max(replaced_bytes(), size_bytes_));
   if (size_bytes_ < replaced_bytes()) file_.truncate(size_bytes_);
   file_.sync();
+  require_name();
+}
+
+// Throws if the name does not exist, or is that of another file: what is written would be lost.
+void WrittenOutput::require_name() const {
+  struct stat now = {};
+  const bool is_there = sys::stat_at(AT_FDCWD, resolved_.c_str(), &now, AT_SYMLINK_NOFOLLOW) == 0;
+  const struct stat& before = *target_.replaced;
+  if (is_there && now.st_dev == before.st_dev && now.st_ino == before.st_ino) return;
+  throw Error(ErrorKind::kOutput, "writing",
+              is_there ? "the file was replaced during the sort"
+                       : "the file was removed or renamed during the sort")
+      .path(target_.path)
+      .hint("try again when no program writes to it");
 }
 
 // Throws if the size differs: bytes that another program has appended would be lost.

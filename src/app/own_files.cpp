@@ -213,9 +213,9 @@ void refuse_losing_inputs(const Request& request, const Job& job, io::Reader& re
   for (std::size_t input = 0; input < request.inputs.size(); ++input) {
     const std::string& path = request.inputs[input];
     const auto state = reader.state_of(input);
-    if (!state || state->bytes == 0 || !io::same_file(*request.output, name_of_input(path))) {
-      continue;
-    }
+    if (!state || !io::same_file(*request.output, name_of_input(path))) continue;
+    reader.set_replaced_by(input, *request.output);
+    if (state->bytes == 0) continue;
     const auto need = reader.decoder_need_of(input);
     refuse_replacing_by_other_elements(
         {reader.path_of(input), format_of_input(request.input_form, path),

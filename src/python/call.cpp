@@ -137,11 +137,19 @@ Report Call::sort(std::optional<io::MemoryResult> memory, Meter& meter,
     job_.output_form = {};
     return run(io::Output(std::move(*memory)), meter);
   }
+  for (const auto& file : mapped_) {
+    if (!io::same_file(*options_.output, file->path())) continue;
+    constexpr bool kFormatIsGiven = true;  // that of the mapped array does not count
+    const OutputForm& form = job_.output_form;
+    refuse_replacing_by_other_elements(
+        {file->path(), form.format, form.codec, false, kFormatIsGiven}, job_);
+  }
   return run(io::Output(options_.output.value(), output_options(options_, bytes_.value_or(0))),
              meter, [&] {
                if (before_name) before_name();
                for (const auto& file : mapped_) {
-                 if (io::same_file(*options_.output, file->path())) file->check_unchanged();
+                 if (!io::same_file(*options_.output, file->path())) continue;
+                 file->check_replaceable(*options_.output);
                }
              });
 }

@@ -158,3 +158,53 @@ def room_for_both_files_is_looked_for(place):
                   the_copy_was_elsewhere=lines[1] == "small/out: 786,432 elements, u32, sorted ascending",
                   too_little_room_is_status_2=lines[2] == "2", the_old_output_stays=lines[3] == "oldout",
                   nothing_temporary_is_left=not place.leftovers())
+
+
+MEANWHILE = r"""
+    exec 3<> more
+    gsort -t u8 $SORT < /dev/null 3>&- & sort=$!
+    until ls -l /proc/$sort/fd 2>/dev/null | grep -q $OPEN; do sleep 0.01; done
+    $CHANGE
+    printf e >&3; exec 3>&-
+    wait $sort; echo $?
+"""
+
+
+def changed_meanwhile(place, sort: str, change: str, opened: str):
+    """Runs a sort that waits for the FIFO `more`; makes the change when the file that is `opened` shows that the output is
+    open, too. Returns what it prints, then status and what `out` holds."""
+    place.bash("rm -rf out other more; mkfifo more; printf cab > out; printf new > other; chmod 644 out")
+    script = MEANWHILE.replace("$SORT", sort).replace("$CHANGE", change).replace("$OPEN", opened)
+    done = place.bash(f"{script}\ncat out; echo; ls -A; stat -c %a out")
+    print(done.stdout, done.stderr)
+    return done
+
+
+@scenario
+def a_file_that_is_renamed_to_the_name_of_an_input_is_not_replaced(place):
+    checks = {}
+    for opened, sort in (("deleted", "out more -o out"), ("/out$", "out more -o out --replace=write")):
+        done = changed_meanwhile(place, sort, "mv other out", opened)
+        checks |= {f"{sort}: status 2": done.stdout.startswith("2\nnew\n"), f"{sort}: it is named":
+                   done.stderr.startswith("gsort: reading out: the file was replaced while it was read\n")}
+    return report(**checks, nothing_is_left=not place.leftovers())
+
+
+@scenario
+def a_removed_output_that_is_written_into_is_an_error(place):
+    place.bash("printf d > in")
+    removed = changed_meanwhile(place, "in more -o out --replace=write", "rm out", "/out$")
+    replaced = changed_meanwhile(place, "in more -o out --replace=write", "mv other out", "/out$")
+    return report(removed_is_status_2=removed.stdout == "2\n\nin\nmore\nother\n",
+                  replaced_is_status_2=replaced.stdout == "2\nnew\nin\nmore\nout\n644\n",
+                  both_are_named="was removed or renamed during" in removed.stderr and "was replaced during" in replaced.stderr,
+                  nothing_is_left=not place.leftovers())
+
+
+@scenario
+def an_output_has_the_mode_that_the_old_one_has_at_the_end(place):
+    place.bash("printf d > in")
+    own = changed_meanwhile(place, "out more -o out", "chmod 600 out", "deleted")
+    other = changed_meanwhile(place, "in more -o out", "chmod 600 other; mv other out", "deleted")
+    return report(of_an_input=own.stdout == "0\nabce\nin\nmore\nother\nout\n600\n",
+                  of_another_file=other.stdout == "0\nde\nin\nmore\nout\n600\n")

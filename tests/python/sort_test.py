@@ -231,9 +231,10 @@ def test_a_file_is_never_replaced_by_other_elements(tmp_path):
     array = random_array("u4", 100)
     array.tofile(tmp_path / "keys.u32")
     file = tmp_path / "keys.u32"
-    for call in (lambda: gsort.unique(file, file, counts=True), lambda: gsort.argsort(file, file)):
-        with pytest.raises(gsort.UsageError, match="replacing .*keys.u32"):
-            call()
+    for source in file, numpy.memmap(file, "u4", "r"):
+        for call in (lambda: gsort.unique(source, file, counts=True), lambda: gsort.argsort(source, file)):
+            with pytest.raises(gsort.UsageError, match="replacing .*keys.u32"):
+                call()
     assert_same(numpy.fromfile(file, "u4"), array)
 
 
@@ -249,6 +250,21 @@ def test_bytes_that_are_appended_before_a_file_is_replaced_stay(tmp_path):
         with pytest.raises(gsort.DataError, match="keys.u32: the file grew"):
             gsort.sort(map_it(), path, progress=append)
         assert path.read_bytes().replace(b"tail", b"") == array.tobytes()
+        assert os.listdir(tmp_path) == ["keys.u32"]
+
+
+def test_a_file_that_is_renamed_to_the_name_of_the_source_stays(tmp_path):
+    path, array = tmp_path / "keys.u32", random_array("u4", 1_000)
+
+    def rename(_):
+        (tmp_path / "other").write_bytes(b"new")
+        os.rename(tmp_path / "other", path)
+
+    for map_it in (lambda: path, lambda: numpy.memmap(path, "u4", "r")):
+        array.tofile(path)
+        with pytest.raises(gsort.DataError, match="keys.u32: the file was replaced"):
+            gsort.sort(map_it(), path, progress=rename)
+        assert path.read_bytes() == b"new"
         assert os.listdir(tmp_path) == ["keys.u32"]
 
 
