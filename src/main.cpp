@@ -24,6 +24,7 @@
 #include "base/units.hpp"
 #include "element/fingerprint.hpp"
 #include "io/input/name_list.hpp"
+#include "io/runs/resume_folder.hpp"
 #include "io/system/process.hpp"
 #include "io/system/sys.hpp"
 #include "io/system/temporary_file.hpp"
@@ -98,11 +99,16 @@ int report_share(Observer& observer, const Options& options, const ShareDone& do
   return observer.sort_is_done({options, done.outcome, done.plan, done.machine}) ? kDone : kTrouble;
 }
 
-// The names of the files that are read and written; --take has no inputs.
+// The names of the files that are read and written; --take has no inputs but the runs.
 FileNames names_of_share(const Options& options) {
   FileNames names = options;
   if (options.form) names.output = options.form;
   if (options.take) names.inputs.clear();
+  const auto add_files_of = [&](const std::string& folder) {
+    for (const std::string& file : io::ResumeFolder::files_of(folder)) names.inputs.push_back(file);
+  };
+  std::ranges::for_each(options.from, add_files_of);
+  if (options.form) add_files_of(*options.form);
   return names;
 }
 
@@ -165,7 +171,10 @@ void require_folder(const std::string& output) {
 // Sorts each file separately. Returns the worst status.
 int run_each(Options options) {
   const bool replaces = !options.output && options.check == CheckMode::kNone;
-  if (options.output) require_folder(*options.output);
+  if (options.output) {
+    require_folder(*options.output);
+    refuse_results_over_others(options);
+  }
   if (replaces) refuse_files_given_twice(options);
   int worst = kDone;
   const std::vector<std::string> inputs = std::exchange(options.inputs, {});

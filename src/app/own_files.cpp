@@ -2,6 +2,7 @@
 
 #include <algorithm>
 #include <filesystem>
+#include <map>
 #include <optional>
 #include <set>
 #include <string>
@@ -15,6 +16,7 @@
 #include "io/runs/resume_folder.hpp"
 #include "io/system/same_file.hpp"
 #include "options/assumed_type.hpp"
+#include "options/result_options.hpp"
 
 namespace gsort {
 namespace {
@@ -27,6 +29,22 @@ std::string name_of_output(const std::string& path) {
 
 std::string name_of_input(const std::string& path) {
   return path == "-" ? io::kStandardInput : path;
+}
+
+// Also if the name is in use by a FIFO or a block device, or by standard output.
+bool is_one_file(const std::string& a, const std::string& b) {
+  return a == b || io::same_file(a, b) || io::same_stream(a, b);
+}
+
+// The path of the file that has this name, or would get it.
+std::filesystem::path end_of_links(const std::string& name) {
+  constexpr int kMostLinks = 40;  // as many as the kernel follows
+  std::error_code error;
+  std::filesystem::path path = std::filesystem::absolute(name, error);
+  for (int links = 0; links < kMostLinks && std::filesystem::is_symlink(path, error); ++links) {
+    path = path.parent_path() / std::filesystem::read_symlink(path, error);
+  }
+  return std::filesystem::weakly_canonical(path, error);
 }
 
 bool is_of_resume(const FileNames& names, const std::string& name) {
@@ -79,12 +97,10 @@ void refuse_shared_report(const FileNames& names, std::string_view option,
   const std::string name = name_of_output(*path);
   for (const std::string& written : names.outputs()) {
     const std::string output = name_of_output(written);
-    if (name == output || io::same_file(name, output)) {
-      throw shared(what, "the output", kHintForReports);
-    }
+    if (is_one_file(name, output)) throw shared(what, "the output", kHintForReports);
   }
   for (const std::string& input : names.inputs) {
-    if (io::same_file(name, name_of_input(input))) throw shared(what, "an input", kHintForReports);
+    if (is_one_file(name, name_of_input(input))) throw shared(what, "an input", kHintForReports);
   }
   if (is_made_by_resume(names, name)) {
     throw shared(what, "a file of --resume", kHintForReports);
@@ -126,11 +142,11 @@ void refuse_replacing_by_assumption(const FileNames& names, const ElementFormat&
   }
 }
 
-void refuse_resuming_into_inputs(const Request& request, const io::Output& output) {
-  if (!request.resume || output.is_stream()) return;
+void refuse_resuming_into_inputs(const Request& request) {
+  if (!request.resume) return;
   if (request.inputs.size() == 1 && !request.inputs_here && !request.parts) return;
   for (const std::string& input : request.inputs) {
-    if (!io::same_file(output.path(), name_of_input(input))) continue;
+    if (!io::same_file(*request.output, name_of_input(input))) continue;
     throw Error(ErrorKind::kUsage, fmt::format("replacing {}", input),
                 "--resume cannot replace one of several inputs: if gsort is killed at the end, the "
                 "same command would sort the result again, with the other inputs")
@@ -163,6 +179,20 @@ void refuse_files_given_twice(const FileNames& names) {
     if (error || files.insert(file).second) continue;
     throw Error(ErrorKind::kUsage, fmt::format("operand '{}'", input), "is given twice")
         .hint("name each file once: it is replaced, and its result would be sorted again");
+  }
+}
+
+void refuse_results_over_others(const FileNames& names) {
+  std::map<std::filesystem::path, const std::string*> owners;
+  for (const std::string& input : names.inputs) owners.emplace(end_of_links(input), &input);
+  for (const std::string& input : names.inputs) {
+    const std::string result = fmt::format("{}/{}", *names.output, name_in_folder(input));
+    const auto [place, is_free] = owners.emplace(end_of_links(result), &input);
+    if (is_free || place->second == &input) continue;
+    throw Error(ErrorKind::kUsage, fmt::format("operand '{}'", input),
+                fmt::format("its result {} would replace that of another FILE, or this: {}", result,
+                            *place->second))
+        .hint("sort them in separate runs, each with its own folder");
   }
 }
 
@@ -210,6 +240,7 @@ void refuse_replacing_by_other_elements(const InputToReplace& input, const Job& 
 void refuse_losing_inputs(const Request& request, const Job& job, io::Reader& reader) {
   refuse_files_of_resume(request);
   if (!request.output) return;
+  refuse_resuming_into_inputs(request);
   for (std::size_t input = 0; input < request.inputs.size(); ++input) {
     const std::string& path = request.inputs[input];
     const auto state = reader.state_of(input);
@@ -230,7 +261,6 @@ void refuse_losing_inputs(const Request& request, const Job& job, const io::Outp
   if (type_is_assumed(request, job)) {
     refuse_replacing_by_assumption(request, job.input_element(), output, reader);
   }
-  refuse_resuming_into_inputs(request, output);
 }
 
 void refuse_shared_reports(const FileNames& names, const Reporting& reports) {
@@ -239,7 +269,7 @@ void refuse_shared_reports(const FileNames& names, const Reporting& reports) {
   if (!reports.stats || !reports.trace) return;
   const std::string stats = name_of_output(*reports.stats);
   const std::string trace = name_of_output(*reports.trace);
-  if (stats == trace || io::same_file(stats, trace)) {
+  if (is_one_file(stats, trace)) {
     throw shared(fmt::format("--trace '{}'", *reports.trace), "the file of --stats",
                  kHintForReports);
   }

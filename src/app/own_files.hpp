@@ -23,15 +23,18 @@ void require_replaceable(const std::string& input);
 // once one of them is replaced.
 void refuse_files_given_twice(const FileNames& names);
 
+// For a sort of each file into the folder of the output. Throws: Error(kUsage) when links in it
+// lead the result of an input to another input, which may have to be read later, or to its result.
+void refuse_results_over_others(const FileNames& names);
+
 // Throws: Error(kUsage) when the output or an input is a file of the folder of --resume, which is
-// removed in the end, or the output would replace an input by other elements (below). Call this
-// before the reader has read anything.
+// removed in the end; if the output would replace an input by other elements (below); or, with
+// --resume, if it would replace one of several inputs: then a repeated command could not see that
+// its result is complete, and would sort it again. Call this before the reader has read anything.
 void refuse_losing_inputs(const Request& request, const Job& job, io::Reader& reader);
 
 // The same when the output is known. Throws: Error(kUsage) if it would be written into an input,
-// as in `gsort FILE >> FILE`; if it would replace an input that is sorted by an assumed type; or,
-// with --resume, if it would replace one of several inputs, or an input by a part of its elements.
-// Then a repeated command could not see that its result is complete, and would sort it again.
+// as in `gsort FILE >> FILE`; or if it would replace an input that is sorted by an assumed type.
 // Inputs without elements cannot be lost.
 void refuse_losing_inputs(const Request& request, const Job& job, const io::Output& output,
                           const io::Reader& reader);

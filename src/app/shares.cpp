@@ -116,6 +116,11 @@ void refuse_output_form(const Options& options, const Job& job) {
 
 void refuse_replacing_inputs(const std::string& output, FormedShares& shares, const Job& job) {
   for (const io::ResumeFolder& folder : shares.folders()) {
+    for (const std::string& file : io::ResumeFolder::files_of(folder.path())) {
+      if (!io::same_file(output, file)) continue;
+      throw Error(ErrorKind::kUsage, fmt::format("--output '{}'", output), "is a file of --from")
+          .hint("name another output, outside the folders of the shares");
+    }
     for (const io::ManifestInput& input : folder.found()->inputs) {
       if (!io::same_file(output, input.path)) continue;
       const InputForm form = form_of_job(shares.description());
@@ -151,9 +156,12 @@ io::Manifest manifest_of_share(const Options& options, const Job& job, const io:
   io::Manifest manifest =
       manifest_of(resumable_job(job, options.input_form), job.element.bytes(), reader);
   for (std::size_t i = 0; i < manifest.inputs.size(); ++i) {
-    if (options.inputs.at(i) == "-") continue;  // has no path
-    std::error_code error;                      // the working folder may be gone
-    const std::string path = std::filesystem::absolute(manifest.inputs[i].path, error);
+    std::error_code error;  // the working folder may be gone
+    std::string path = std::filesystem::absolute(manifest.inputs[i].path, error);
+    if (options.inputs.at(i) == "-") {
+      path = std::filesystem::read_symlink("/proc/self/fd/0", error);
+      if (error || !io::same_file(path, io::kStandardInput)) continue;  // it has no name
+    }
     if (!error && path.size() < PATH_MAX) manifest.inputs[i].path = path;
   }
   return manifest;

@@ -10,6 +10,7 @@
 #include "options/assumed_type.hpp"
 #include "options/caller_options.hpp"
 #include "options/form_options.hpp"
+#include "options/option_rules.hpp"
 
 namespace gsort {
 namespace {
@@ -33,6 +34,7 @@ void require_a_sort(const Options& options) {
            "leave out form, share, inputs_here, take, from, join, parts");
   }
   require_bounded(options, "sort_file");
+  require_rules(RuleSet::kOutput, options);
 }
 
 }  // namespace

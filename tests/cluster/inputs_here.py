@@ -67,6 +67,9 @@ def read_inputs_here(bed: Bed) -> None:
     done = bed.run(command(bed, 2, "-t", "u64", f"--stats={of_other}", "-o", str(bed.folder / "out")))
     if done.returncode == 0 or "(rank 1): --stats " not in done.stderr or Path(of_other).read_bytes() != bytes(160):
         bed.fail("--stats over an input of another process", done)
+    done = bed.run(command(bed, 2, "-t", "u64", f"--resume={bed.folder / 'runs'}", "-o", of_other))
+    if done.returncode == 0 or "--resume cannot replace one of several" not in done.stderr or Path(of_other).read_bytes() != bytes(160):
+        bed.fail("--resume over an input of another process", done)
 
 
 def check_inputs_here(bed: Bed) -> None:

@@ -147,6 +147,11 @@ TEST(SortFile, NamesMembersInErrors) {
          o.resume = "folder";
          o.merge = true;
        }},
+      {"writes_into_file",
+       [](Options& o) {
+         o.resume = "folder";
+         o.writes_into_file = true;
+       }},
       {"batch_elements",
        [](Options& o) {
          o.batch_elements = 2;
