@@ -69,7 +69,6 @@ class RegularOutput : public Output::Impl {
   Folder folder_;
   LinkableFile new_file_;
   const std::string hidden_name_;  // that it had at first
-  bool is_memory_ = false;         // the file system keeps files in memory
   MemoryWatch memory_watch_;
   bool direct_refused_ = false;   // at open, or when it had finished
   bool was_direct_ = false;       // when it had finished
@@ -96,7 +95,7 @@ void RegularOutput::make_room_early(std::uint64_t bytes) {
   if (options_.is_shared || options_.direct_io == DirectIo::kOn || bytes > most_file_bytes())
     return;
   const auto facts = folder_facts(target_.folder);
-  if (facts && facts->is_memory) early_room_.emplace(new_file_.file(), bytes);
+  if (facts && facts->is_memory()) early_room_.emplace(new_file_.file(), bytes);
 }
 
 void RegularOutput::prepare(std::uint64_t bytes, const WriteWindows& windows) {
@@ -113,9 +112,9 @@ void RegularOutput::prepare(std::uint64_t bytes, const WriteWindows& windows) {
                        "the output"};
   require_space(std::span(&need, 1));
   const auto facts = folder_facts(target_.folder);
-  is_memory_ = facts && facts->is_memory;
+  if (facts) memory_watch_.set_kind(facts->memory_kind);
   const DirectIo policy = options_.is_shared ? DirectIo::kOff : options_.direct_io;
-  if (!wants_direct_output(policy, bytes, is_memory_)) return;
+  if (!wants_direct_output(policy, bytes, memory_watch_.is_memory())) return;
   File direct = new_file_.file().reopened(O_WRONLY | O_DIRECT);
   direct_refused_ = !direct.is_open();
   if (direct_refused_) return;
@@ -133,10 +132,10 @@ void RegularOutput::write_at(std::uint64_t offset, ConstByteSpan bytes) {
 
 void RegularOutput::write_cached(std::uint64_t offset, ConstByteSpan bytes) {
   if (bytes.empty()) return;
-  if (is_memory_) memory_watch_.require_room_for(new_file_.file(), bytes.size());
+  memory_watch_.require_room_for(new_file_.file(), bytes.size());
   cached_writes_.write(offset, bytes);
   // Starts the writing now, so that commit() finds little left to wait for (measured: tried.md).
-  if (!is_memory_ && bytes.size() >= kLeastSyncedBytes) {
+  if (!memory_watch_.is_memory() && bytes.size() >= kLeastSyncedBytes) {
     sys::sync_file_range(new_file_.file().fd(), static_cast<off_t>(offset),
                          static_cast<off_t>(bytes.size()), SYNC_FILE_RANGE_WRITE);
   }
@@ -198,7 +197,10 @@ void RegularOutput::sync_name() const {
 
 std::vector<std::string> RegularOutput::notes() const {
   std::vector<std::string> notes;
-  if (is_memory_) notes.push_back(path() + ": in memory (tmpfs); the output takes memory");
+  if (memory_watch_.is_memory()) {
+    notes.push_back(
+        fmt::format("{}: in memory ({}); the output takes memory", path(), memory_watch_.kind()));
+  }
   const bool refused = direct_refused_ || (direct_ && direct_->refused());
   if ((direct_ || was_direct_) && !refused)
     notes.push_back(path() + ": written around the page cache (O_DIRECT)");

@@ -36,7 +36,7 @@ class StreamOutput : public Output::Impl {
   [[nodiscard]] const std::string& path() const override { return file_.path(); }
   [[nodiscard]] const std::string& folder() const override { return no_folder_; }
   [[nodiscard]] std::string written_into() const override {
-    return is_memory_ ? link_of(file_) : "";
+    return memory_watch_.is_memory() ? link_of(file_) : "";
   }
   void prepare(std::uint64_t, const WriteWindows&) override {}
   void write_at(std::uint64_t offset, ConstByteSpan bytes) override;
@@ -71,16 +71,15 @@ class StreamOutput : public Output::Impl {
     const mode_t mode = file.facts().st_mode;
     return S_ISREG(mode) || S_ISBLK(mode);
   }
-  static bool is_in_memory(const File& file) {
-    if (!S_ISREG(file.facts().st_mode)) return false;
+  static std::string_view memory_kind_of(const File& file) {
+    if (!S_ISREG(file.facts().st_mode)) return "";
     const auto facts = file_facts(link_of(file));
-    return facts && facts->is_memory;
+    return facts ? facts->memory_kind : "";
   }
 
   File file_;
   const bool keeps_bytes_ = is_file_or_disk(file_);
-  const bool is_memory_ = is_in_memory(file_);  // a file in a tmpfs
-  mutable MemoryWatch memory_watch_;
+  mutable MemoryWatch memory_watch_{memory_kind_of(file_)};
   const std::exception_ptr cancelled_;  // made in advance, because a lack of memory may be the
                                         // reason for cancel()
   const std::string no_folder_;
@@ -152,7 +151,7 @@ bool StreamOutput::has_written(ConstByteSpan bytes, Lock& lock) {
 
 void StreamOutput::write_next(ConstByteSpan bytes) const {
   try {
-    if (is_memory_) memory_watch_.require_room_for(file_, bytes.size());
+    memory_watch_.require_room_for(file_, bytes.size());
     file_.write_full(bytes);
   } catch (const Error& error) {
     throw Error(error).at(written_);

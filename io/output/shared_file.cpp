@@ -217,7 +217,7 @@ SharedFile::SharedFile(const std::string& hidden_path, const std::string& path, 
 
 void SharedFile::note_writes(const std::optional<FolderFacts>& facts) {
   file_.note_places_in(places_);
-  is_memory_ = facts && facts->is_memory;
+  if (facts) memory_watch_.set_kind(facts->memory_kind);
 }
 
 std::uint64_t SharedFile::bytes() const {
@@ -239,7 +239,7 @@ void SharedFile::grow_to(std::uint64_t bytes) const {
 }
 
 void SharedFile::write_at(std::uint64_t offset, ConstByteSpan bytes) const {
-  if (is_memory_) memory_watch_.require_room_for(file_, bytes.size());
+  memory_watch_.require_room_for(file_, bytes.size());
   file_.write_full_at(bytes, offset);
 }
 

@@ -127,8 +127,7 @@ class SharedFile {
   OutputPlace place_;
   std::string name_;
   Folder folder_;
-  const char* remains_;     // for misplaced()
-  bool is_memory_ = false;  // the file system keeps files in memory
+  const char* remains_;  // for misplaced()
   mutable MemoryWatch memory_watch_;
   WrittenPlaces places_;
   File file_;  // after the member in which it notes its places

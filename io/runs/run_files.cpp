@@ -75,7 +75,7 @@ void RunFiles::open_stripe(const std::string& folder_path, DirectIo policy,
     stripe->file = create_unnamed(open_folder(folder_path, ErrorKind::kTemporary), folder_path);
   }
   const auto facts = folder_facts(folder_path);
-  const bool is_memory = facts && facts->is_memory;
+  const bool is_memory = facts && facts->is_memory();
   stripe->is_memory = is_memory;
   stripe->stays_in_memory = !syncs_ || (is_memory && policy != DirectIo::kOn);
   if (policy == DirectIo::kOn || (policy == DirectIo::kAuto && !is_memory)) {
@@ -86,7 +86,8 @@ void RunFiles::open_stripe(const std::string& folder_path, DirectIo policy,
     }
   }
   if (is_memory) {
-    add_note(folder_path + ": in memory (tmpfs); runs there take memory");
+    add_note(
+        fmt::format("{}: in memory ({}); runs there take memory", folder_path, facts->memory_kind));
   } else if (!syncs_) {
     add_note(folder_path + ": runs are left in the page cache, which has room for them");
   }

@@ -119,6 +119,12 @@ HostFacts host_facts() {
 
 namespace {
 
+std::string_view memory_kind_of(std::uint32_t type) {
+  if (type == TMPFS_MAGIC) return "tmpfs";
+  if (type == RAMFS_MAGIC) return "ramfs";
+  return type == HUGETLBFS_MAGIC ? "hugetlbfs" : "";
+}
+
 std::optional<FolderFacts> facts_of(const std::string& path, int flags) {
   const int fd = sys::open_at(AT_FDCWD, path.c_str(), O_PATH | flags, 0);
   if (fd < 0) return std::nullopt;
@@ -139,9 +145,9 @@ std::optional<FolderFacts> facts_of(const std::string& path, int flags) {
   if (::fstatfs(fd, &kind) == 0) {
     constexpr std::uint32_t kLustreMagic = 0x0BD00BD0;
     const auto type = static_cast<std::uint32_t>(kind.f_type);
-    facts.is_memory = type == TMPFS_MAGIC || type == RAMFS_MAGIC || type == HUGETLBFS_MAGIC;
+    facts.memory_kind = memory_kind_of(type);
     // Without a limit of its own, it reports no blocks.
-    if (facts.is_memory && space.f_blocks == 0) facts.free_bytes = host_facts().available_bytes;
+    if (facts.is_memory() && space.f_blocks == 0) facts.free_bytes = host_facts().available_bytes;
     facts.is_network =
         type == NFS_SUPER_MAGIC || type == CIFS_SUPER_MAGIC || type == SMB2_SUPER_MAGIC;
     facts.is_lustre = type == kLustreMagic;

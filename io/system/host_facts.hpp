@@ -45,10 +45,12 @@ struct FolderFacts {
   std::uint64_t free_files =
       kUnlimited;  // inodes; unlimited where the file system makes them as needed
   std::uint64_t block_bytes = 4096;
-  bool is_memory = false;   // tmpfs, ramfs, hugetlbfs: its space is memory
+  std::string_view memory_kind;  // "tmpfs", "ramfs", "hugetlbfs": its space is memory; else empty
   bool is_network = false;  // NFS or SMB: data may be lost if two hosts write to one page at once
   bool is_lustre = false;   // a file that is not striped lies on one target
   std::uint64_t allocated_bytes = 0;  // free for the folder or file itself
+
+  [[nodiscard]] bool is_memory() const { return !memory_kind.empty(); }
 };
 
 // The facts of the folder (or file) at `path`; none if the system does not tell.

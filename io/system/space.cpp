@@ -6,6 +6,7 @@
 #include <vector>
 
 #include <fcntl.h>
+#include <fmt/format.h>
 #include <unistd.h>
 
 #include "base/checked.hpp"
@@ -100,9 +101,9 @@ bool MemoryWatch::has_room_for(std::uint64_t bytes) {
 }
 
 void MemoryWatch::require_room_for(const File& output, std::uint64_t bytes) {
-  if (has_room_for(bytes)) return;
+  if (!is_memory() || has_room_for(bytes)) return;
   throw output.error("writing", ENOMEM)
-      .hint("the output is in memory (tmpfs), which is full; write it to a disk");
+      .hint(fmt::format("the output is in memory ({}), which is full; write it to a disk", kind_));
 }
 
 }  // namespace gsort::io

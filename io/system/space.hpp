@@ -6,6 +6,7 @@
 #include <cstdint>
 #include <span>
 #include <string>
+#include <string_view>
 
 #include "io/system/file.hpp"
 
@@ -30,13 +31,22 @@ void require_space(std::span<const SpaceNeed> needs);
 // takes the last of it. Looks at it only once in a number of bytes. Thread-safe.
 class MemoryWatch {
  public:
+  explicit MemoryWatch(std::string_view kind = {}) : kind_(kind) {}
+
   // Whether the memory has room for `bytes` more of a file.
   [[nodiscard]] bool has_room_for(std::uint64_t bytes);
 
-  // The same for an output in memory. Throws: Error if it has no room.
+  // Sets the kind of memory that holds the output, as FolderFacts does; none: a disk. Call it
+  // before other threads use this.
+  void set_kind(std::string_view kind) { kind_ = kind; }
+  [[nodiscard]] std::string_view kind() const { return kind_; }
+  [[nodiscard]] bool is_memory() const { return !kind_.empty(); }
+
+  // Throws: Error if the output is in memory, which has no room for `bytes` more.
   void require_room_for(const File& output, std::uint64_t bytes);
 
  private:
+  std::string_view kind_;
   static constexpr std::int64_t kLeastUnlooked = std::int64_t{4} << 20;
   std::atomic<std::int64_t> unlooked_bytes_{kLeastUnlooked};  // until the next look
 };

@@ -321,7 +321,7 @@ PreparedSort::PreparedSort(const Request& request, const Job& job, io::Reader& r
 // The output's file system is memory, so its bytes reduce the available memory.
 void PreparedSort::count_output_in_memory() {
   constexpr std::uint64_t kNoFileSystem = UINT64_MAX;
-  machine_.output = Folder{outputs_.front().path(), kNoFileSystem, UINT64_MAX, true};
+  machine_.output = Folder{outputs_.front().path(), kNoFileSystem, UINT64_MAX, "memory"};
   machine_.available_bytes -= std::min(machine_.available_bytes, machine_.input_bytes.value_or(0));
 }
 

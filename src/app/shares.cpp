@@ -188,7 +188,7 @@ Outcome outcome_of_before(const Job& job, std::uint64_t elements, Fingerprint ou
 // Leaves checking the free space to take_part(), which knows how much of the shared file is left to
 // write and how much its rounds need. A file in a tmpfs leaves less memory for the sort.
 Machine machine_beside(std::uint64_t to_write, Machine machine) {
-  if (machine.output->is_memory) {
+  if (machine.output->is_memory()) {
     machine.available_bytes -= std::min(machine.available_bytes, to_write);
   }
   return with_room(std::move(machine));

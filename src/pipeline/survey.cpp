@@ -14,9 +14,8 @@ namespace {
 Folder look_at_folder(const std::string& path) {
   constexpr std::uint64_t kNoFileSystem = UINT64_MAX;
   const auto facts = io::folder_facts(path);
-  if (!facts)
-    return {.path = path, .file_system = kNoFileSystem, .free_bytes = UINT64_MAX, .problem = errno};
-  return {path, facts->file_system, facts->free_bytes, facts->is_memory};
+  if (!facts) return {path, kNoFileSystem, UINT64_MAX, "", errno};
+  return {path, facts->file_system, facts->free_bytes, facts->memory_kind};
 }
 
 }  // namespace
@@ -45,7 +44,7 @@ std::vector<CompressedInput> compressed_inputs(io::Reader& reader) {
 void survey_written_file(const std::string& path, Machine& machine) {
   const auto facts = path.empty() ? std::nullopt : io::file_facts(path);
   if (!facts) return;
-  machine.written_into = Folder{path, facts->file_system, facts->free_bytes, facts->is_memory};
+  machine.written_into = Folder{path, facts->file_system, facts->free_bytes, facts->memory_kind};
   machine.written_into_bytes = facts->allocated_bytes;
 }
 

@@ -101,7 +101,7 @@ std::uint64_t needed_beside_copy(const Plan& plan, const Machine& machine) {
 namespace {
 
 bool output_is_in_memory(const Machine& machine) {
-  return machine.output && machine.output->is_memory && machine.output->free_bytes != UINT64_MAX;
+  return machine.output && machine.output->is_memory() && machine.output->free_bytes != UINT64_MAX;
 }
 
 // Runs are spread evenly over the folders.
@@ -128,9 +128,25 @@ std::uint64_t sort_in_memory(const Plan& plan) {
 std::uint64_t files_in_memory(const Plan& plan, const Machine& machine) {
   const unsigned writers = plan.job.output_parts > 1 ? 1 : machine.processes;
   const std::uint64_t output = output_is_in_memory(machine) ? plan.output.least_bytes / writers : 0;
-  const bool is_copied = machine.written_into && machine.written_into->is_memory;
+  const bool is_copied = machine.written_into && machine.written_into->is_memory();
   const std::uint64_t copy = is_copied ? needed_beside_copy(plan, machine) : 0;
   return capped_sum(capped_sum(output, copy), runs_in_memory(plan, machine));
+}
+
+FoldersInMemory folders_in_memory(const Plan& plan, const Machine& machine) {
+  FoldersInMemory all;
+  const auto add_to = [](std::string& list, std::string_view word) {
+    if (list.find(word) == std::string::npos) list.append(list.empty() ? "" : ", ").append(word);
+  };
+  const auto add = [&](const Folder& folder) {
+    if (!folder.is_memory()) return;
+    add_to(all.names, folder.path);
+    add_to(all.kinds, folder.memory_kind);
+  };
+  if (runs_in_memory(plan, machine) > 0) std::ranges::for_each(machine.temporary, add);
+  if (output_is_in_memory(machine)) add(*machine.output);
+  if (machine.written_into) add(*machine.written_into);
+  return all;
 }
 
 bool files_leave_memory(const Plan& plan, const Machine& machine) {
@@ -140,22 +156,15 @@ bool files_leave_memory(const Plan& plan, const Machine& machine) {
 
 Error no_memory_for_files(const Plan& plan, const Machine& machine, std::uint64_t smaller_mib) {
   const bool has_runs = runs_in_memory(plan, machine) > 0;
-  const bool is_copied = machine.written_into && machine.written_into->is_memory;
-  const bool has_output = output_is_in_memory(machine) || is_copied;
-  std::string names;
-  const auto add = [&](const Folder& folder) {
-    if (folder.is_memory && names.find(folder.path) == std::string::npos) {
-      names += (names.empty() ? "" : ", ") + folder.path;
-    }
-  };
-  if (has_runs) std::ranges::for_each(machine.temporary, add);
-  if (machine.output) add(*machine.output);
-  if (is_copied) add(*machine.written_into);
+  const bool has_output =
+      output_is_in_memory(machine) || (machine.written_into && machine.written_into->is_memory());
+  const FoldersInMemory folders = folders_in_memory(plan, machine);
   const char* const options = !has_runs ? "-o" : has_output ? "-T and -o" : "-T";
   std::string way_out = fmt::format("name a folder on a disk with {}", options);
   if (smaller_mib > 0) way_out = fmt::format("use -S {}M, or {}", smaller_mib, way_out);
   return Error(
-             ErrorKind::kResource, "files in memory (tmpfs) in " + names,
+             ErrorKind::kResource,
+             fmt::format("files in memory ({}) in {}", folders.kinds, folders.names),
              fmt::format("{} are needed beside {} for sorting, {} are available",
                          format_bytes(files_in_memory(plan, machine)),
                          format_bytes(sort_in_memory(plan)), format_bytes(machine.available_bytes)))
@@ -213,7 +222,7 @@ bool output_fits_memory(const Plan& plan, const Machine& machine) {
   constexpr std::uint64_t kLeastBytes = 64 * kMiB;
   constexpr std::uint64_t kShare = 8;  // of the memory is left to other programs
   const bool is_sorted = plan.devices.empty() && (plan.is<OneChunk>() || plan.is<Spill>());
-  if (!machine.output || !machine.output->is_memory || plan.output.needs_order || !is_sorted ||
+  if (!machine.output || !machine.output->is_memory() || plan.output.needs_order || !is_sorted ||
       plan.job.handling.direct_io == DirectIo::kOn || plan.job.output_parts > 1 ||
       plan.job.part_elements || plan.threads < kLeastThreads ||
       plan.output.least_bytes < kLeastBytes) {

@@ -25,6 +25,13 @@ void require_disk_space(const Plan& plan, const Machine& machine);
 // The memory that the plan's files in a tmpfs take; results in memory are not files.
 [[nodiscard]] std::uint64_t files_in_memory(const Plan& plan, const Machine& machine);
 
+// The folders that hold such files, and the kinds of their file systems, each with commas between.
+struct FoldersInMemory {
+  std::string names;
+  std::string kinds;
+};
+[[nodiscard]] FoldersInMemory folders_in_memory(const Plan& plan, const Machine& machine);
+
 // Whether the available memory has room for these files and for the sort.
 [[nodiscard]] bool files_leave_memory(const Plan& plan, const Machine& machine);
 

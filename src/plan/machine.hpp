@@ -5,6 +5,7 @@
 #include <cstdint>
 #include <optional>
 #include <string>
+#include <string_view>
 #include <vector>
 
 #include "form/decoding.hpp"
@@ -27,8 +28,10 @@ struct Folder {
   std::string path;
   std::uint64_t file_system = 0;  // folders with the same number share their space
   std::uint64_t free_bytes = 0;
-  bool is_memory = false;  // tmpfs and the like: files in it count as memory
-  int problem = 0;         // an errno: it cannot be used; this matters only if runs are spilled
+  std::string_view memory_kind;  // tmpfs or the like: files in it count as memory; else empty
+  int problem = 0;  // an errno: it cannot be used; this matters only if runs are spilled
+
+  [[nodiscard]] bool is_memory() const { return !memory_kind.empty(); }
 };
 
 // An input that is compressed, or a stream that may be.

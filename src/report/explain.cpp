@@ -104,7 +104,8 @@ std::string bus_words(const DevicePlan& device) {
 }
 
 std::string free_words(const Folder& folder) {
-  return format_bytes(folder.free_bytes) + (folder.is_memory ? " free in memory (tmpfs)" : " free");
+  const std::string words = format_bytes(folder.free_bytes) + " free";
+  return folder.is_memory() ? fmt::format("{} in memory ({})", words, folder.memory_kind) : words;
 }
 
 std::string disk_words(const Plan& plan, const Machine& machine) {

@@ -352,10 +352,10 @@ def device_memory_stays_within_what_was_given(place):
     return report(**checks)
 
 
-def on_small_disk(place, size_mib: int, script: str) -> subprocess.CompletedProcess:
+def on_small_disk(place, size_mib: int, script: str, kind="tmpfs") -> subprocess.CompletedProcess:
     """Runs a script where small/ is a file system of that size; skips where the kernel refuses one."""
     enter = ["unshare", "-m"] if os.getuid() == 0 else ["unshare", "-rm"]
-    mount = f"mkdir -p small && mount -t tmpfs -o size={size_mib}m tmpfs small"
+    mount = f"mkdir -p small && mount -t {kind} -o size={size_mib}m {kind} small"
     if place.bash(shlex.join([*enter, "bash", "-c", mount])).returncode:
         skip("no file system can be mounted here")
     return place.bash(shlex.join([*enter, "bash", "-c", f"{mount} && {script}"]))
@@ -390,12 +390,18 @@ def a_small_tmpfs_has_room_for_an_output_made_early(place):
 
 
 @scenario
-def a_tmpfs_without_a_limit_has_the_room_of_the_memory(place):
+def file_systems_in_memory_without_a_limit_have_the_room_of_the_memory(place):
     place.bash("gsort-gen -t u64 --size 48M -o in.u64; gsort in.u64 -o expected")
-    done = on_small_disk(place, 0, "gsort -v -S 32M -T small in.u64 -o small/out && cmp small/out expected && "
-                                   "gsort --form=small/runs --share=0/1 in.u64; echo $?")
-    print(done.stderr, end="")
-    return report(it_is_sorted=done.stdout == "0\n", what_is_in_memory_is_shown="MiB in memory (tmpfs)" in done.stderr)
+    checks = {}
+    for kind in ("tmpfs", "ramfs"):
+        done = on_small_disk(place, 0, "gsort -vv -S 32M -T small in.u64 -o small/out && cmp small/out expected && "
+                                       "gsort --form=small/runs --share=0/1 in.u64; echo $?; "
+                                       "gsort --explain -S 32M -T small in.u64 -o small/out >&2", kind)
+        print(done.stderr, end="")
+        checks[f"{kind} is sorted"] = done.stdout == "0\n"
+        named = re.findall(r"in memory \((\w+)\)", done.stderr)
+        checks[f"{kind} is named"] = set(named) == {kind} and len(named) >= 4  # the sum, runs, output, folders of the plan
+    return report(**checks)
 
 
 @scenario

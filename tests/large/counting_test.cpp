@@ -74,7 +74,7 @@ TEST_P(LargeCounts, AreRight) {
   const std::uint64_t bytes = GetParam();
   const io::test::TempFolder folder;
   const auto facts = io::folder_facts(folder.path());
-  if (!facts || facts->is_memory || facts->free_bytes < bytes + kGiB) {
+  if (!facts || facts->is_memory() || facts->free_bytes < bytes + kGiB) {
     GTEST_SKIP() << format_bytes(bytes) << " of output do not fit " << folder.path();
   }
   const Counts counts = write_sparse(folder / "in.u8", bytes);

@@ -52,7 +52,7 @@ TEST_P(LargeSort, IsRight) {
   const auto facts = io::folder_facts(folder.path());
   const std::uint64_t memory = io::host_facts().available_bytes;
   const std::uint64_t budget = parse_size(GetParam(), 0, "-S");
-  if (!facts || facts->is_memory || facts->free_bytes < 4 * kBytes) {
+  if (!facts || facts->is_memory() || facts->free_bytes < 4 * kBytes) {
     GTEST_SKIP() << format_bytes(4 * kBytes) << " of disk are not free in " << folder.path();
   }
   if (memory < budget + kGiB) {

@@ -29,8 +29,8 @@ namespace gsort::test {
   machine.memory_bytes = memory_bytes;
   machine.available_bytes = memory_bytes;
   machine.no_gpu_reason = "this machine was invented without one";
-  machine.temporary = {{"/scratch", 1, std::uint64_t{1} << 50, false}};
-  machine.output = Folder{"/data", 2, std::uint64_t{1} << 50, false};
+  machine.temporary = {{"/scratch", 1, std::uint64_t{1} << 50, ""}};
+  machine.output = Folder{"/data", 2, std::uint64_t{1} << 50, ""};
   machine.input_bytes = input_bytes;
   return machine;
 }

@@ -78,7 +78,7 @@ Plan plan_of_share(std::uint64_t bytes) {
   Machine machine;
   machine.cores = kCores;
   machine.memory_bytes = machine.available_bytes = kMemory;
-  machine.temporary = {{"/scratch", 1, kScratch, false}};
+  machine.temporary = {{"/scratch", 1, kScratch, ""}};
   machine.input_bytes = bytes;
   return make_plan(job, machine);
 }

@@ -257,10 +257,10 @@ TEST(Room, IsNotCountedWhereFilesMayLieElsewhere) {
   Plan plan;
   plan.temporary_bytes = 70;
   Machine machine;
-  machine.temporary = {{"/a", 1, 100, false}, {"/b", 2, 100, false}};
+  machine.temporary = {{"/a", 1, 100, ""}, {"/b", 2, 100, ""}};
   EXPECT_TRUE(room_needs(plan, machine, 30).empty());
   machine.temporary.pop_back();
-  machine.output = Folder{"/a", 1, 100, false};
+  machine.output = Folder{"/a", 1, 100, ""};
   const std::vector<RoomNeed> needs = room_needs(plan, machine, 30);
   EXPECT_NO_THROW(require_room({"h"}, {needs}));
   EXPECT_THROW(require_room({"h", "h"}, {needs, needs}), Error);

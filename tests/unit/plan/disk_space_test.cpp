@@ -31,14 +31,14 @@ TEST(DiskSpace, WritesRunsThroughThePageCacheWhereItHasRoomForThem) {
   EXPECT_FALSE(goes_through(kGiB, 4 * kGiB));
   EXPECT_FALSE(goes_through(6 * kGiB, 24 * kGiB));
   Machine machine = invented_machine(kGiB, 4, 5 * kGiB);
-  machine.output->is_memory = true;  // it takes a part of that memory meanwhile
+  machine.output->memory_kind = "tmpfs";  // it takes a part of that memory meanwhile
   EXPECT_FALSE(test::plan_of(options_for(KeyType::kU32, "128M"), machine).run.through_page_cache);
 }
 
 TEST(DiskSpace, MakesRoomEarlyForAnOutputInMemoryThatHasIt) {
   const auto makes_room = [](const Options& options, const auto& change) {
     Machine machine = invented_machine(8 * kGiB, 16, 128 * kGiB);
-    machine.output->is_memory = true;
+    machine.output->memory_kind = "tmpfs";
     change(machine);
     return test::plan_of(options, machine).output.makes_room_early;
   };
@@ -50,14 +50,14 @@ TEST(DiskSpace, MakesRoomEarlyForAnOutputInMemoryThatHasIt) {
   const auto with_memory = [](std::uint64_t bytes, bool runs_are_there = false) {
     return [=](Machine& machine) {
       machine.available_bytes = bytes;
-      machine.temporary.front().is_memory = runs_are_there;
+      machine.temporary.front().memory_kind = runs_are_there ? "tmpfs" : "";
     };
   };
   EXPECT_TRUE(makes_room(in_runs, with_memory(11 * kGiB)));
   EXPECT_FALSE(makes_room(in_runs, with_memory(10 * kGiB)));
   EXPECT_TRUE(makes_room(in_runs, with_memory(20 * kGiB, true)));
   EXPECT_FALSE(makes_room(in_runs, with_memory(18 * kGiB, true)));
-  EXPECT_FALSE(makes_room(in_memory, [](Machine& machine) { machine.output->is_memory = false; }));
+  EXPECT_FALSE(makes_room(in_memory, [](Machine& machine) { machine.output->memory_kind = ""; }));
   EXPECT_FALSE(makes_room(in_memory, [](Machine& machine) { machine.output.reset(); }));
   EXPECT_FALSE(makes_room(in_memory, [](Machine& machine) { machine.cores = 3; }));
   EXPECT_FALSE(makes_room(in_memory, [](Machine& machine) { machine.input_bytes.reset(); }));
@@ -73,8 +73,8 @@ TEST(DiskSpace, MakesRoomEarlyForAnOutputInMemoryThatHasIt) {
 Machine small_container(bool runs_are_in_memory, bool output_is_in_memory) {
   Machine machine = invented_machine(192 * kMiB, 2, 300 * kMiB);
   machine.available_bytes = 290 * kMiB;
-  machine.temporary = {{"/dev/shm", 7, kGiB, runs_are_in_memory}};
-  machine.output = Folder{"/dev/shm", 7, kGiB, output_is_in_memory};
+  machine.temporary = {{"/dev/shm", 7, kGiB, runs_are_in_memory ? "tmpfs" : ""}};
+  machine.output = Folder{"/dev/shm", 7, kGiB, output_is_in_memory ? "tmpfs" : ""};
   return machine;
 }
 
@@ -87,6 +87,12 @@ TEST(DiskSpace, CountsFilesInATmpfsAsMemory) {
   const Error runs = error_of("128M", true, false);
   EXPECT_EQ(runs.kind(), ErrorKind::kResource);
   EXPECT_NE(runs.operation().find("(tmpfs) in /dev/shm"), std::string::npos) << runs.operation();
+  Machine of_both = small_container(true, true);
+  of_both.output = Folder{"/mnt", 8, kGiB, "ramfs"};
+  EXPECT_EQ(test::error_of([&] {
+              (void)test::plan_of(options_for(KeyType::kU64, "128M"), of_both);
+            }).operation(),
+            "files in memory (tmpfs, ramfs) in /dev/shm, /mnt");
   EXPECT_EQ(runs.hint(), "use -S 64M, or name a folder on a disk with -T");
   EXPECT_EQ(error_of("128M", false, true).hint(), "use -S 64M, or name a folder on a disk with -o");
   EXPECT_EQ(error_of("24M", true, true).hint(), "name a folder on a disk with -T and -o");
@@ -113,7 +119,7 @@ TEST(DiskSpace, LeavesMemoryToAnOutputInATmpfs) {
   Machine machine = small_container(false, true);
   const Plan plan = test::plan_of(options_for(KeyType::kU64), machine);
   EXPECT_EQ(plan.host_budget_bytes, 49 * kMiB);
-  machine.output->is_memory = false;
+  machine.output->memory_kind = "";
   EXPECT_EQ(test::plan_of(options_for(KeyType::kU64), machine).host_budget_bytes, 145 * kMiB);
 }
 
@@ -126,7 +132,7 @@ TEST(DiskSpace, CountsResultsInMemoryOnce) {
 
 TEST(DiskSpace, RefusesATemporaryFolderWithoutRoom) {
   Machine machine = invented_machine(100 * kGiB, 4, 64 * kGiB);
-  machine.temporary = {{"/scratch", 1, 50 * kGiB, false}};
+  machine.temporary = {{"/scratch", 1, 50 * kGiB, ""}};
   EXPECT_EQ(refused(options_for(KeyType::kU32, "1G"), machine), ErrorKind::kResource);
   machine.temporary[0].free_bytes = 300 * kGiB;
   EXPECT_NO_THROW((void)test::plan_of(options_for(KeyType::kU32, "1G"), machine));
@@ -134,7 +140,7 @@ TEST(DiskSpace, RefusesATemporaryFolderWithoutRoom) {
 
 TEST(DiskSpace, CountsFoldersOfOneFileSystemOnce) {
   Machine machine = invented_machine(100 * kGiB, 4, 64 * kGiB);
-  machine.temporary = {{"/a", 1, 80 * kGiB, false}, {"/b", 1, 80 * kGiB, false}};
+  machine.temporary = {{"/a", 1, 80 * kGiB, ""}, {"/b", 1, 80 * kGiB, ""}};
   EXPECT_EQ(refused(options_for(KeyType::kU32, "1G"), machine), ErrorKind::kResource);
   machine.temporary[1].file_system = 3;
   EXPECT_NO_THROW((void)test::plan_of(options_for(KeyType::kU32, "1G"), machine));

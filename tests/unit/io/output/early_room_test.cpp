@@ -28,7 +28,7 @@ class EarlyRoomTest : public testing::Test {
  protected:
   void SetUp() override {
     const auto facts = folder_facts(kMemory);
-    if (!facts || !facts->is_memory) GTEST_SKIP() << "no tmpfs here";
+    if (!facts || !facts->is_memory()) GTEST_SKIP() << "no tmpfs here";
     if (facts->free_bytes < 2 * kMuchRoom) GTEST_SKIP() << kMemory << " is too small";
     folder_.emplace(kMemory);
   }

@@ -75,7 +75,7 @@ TEST(RunFiles, HasAFileForEachThreadWhereRunsStayInMemory) {
 // More files in memory than on the disk would take more than memory's share of the runs.
 TEST(RunFiles, HasOneFileInEachFolderBesideADisk) {
   const test::TempFolder disk;
-  if (!folder_facts("/dev/shm") || folder_facts(disk.path())->is_memory) {
+  if (!folder_facts("/dev/shm") || folder_facts(disk.path())->is_memory()) {
     GTEST_SKIP() << "no disk beside a /dev/shm";
   }
   RunStoreOptions options;

@@ -298,7 +298,7 @@ TEST(RunStore, SyncsWhatGoesThroughThePageCacheUnlessItStaysThere) {
     const FaultScope count({sys::Call::kFdatasync, UINT64_MAX, EIO});
     const io::Run run = store_run(store, keys, 10'000);
     EXPECT_EQ(sys::counted_calls(), stays ? 0U : 1U);
-    const bool in_memory = folder_facts(folder.path())->is_memory;  // which is noted, too
+    const bool in_memory = folder_facts(folder.path())->is_memory();  // which is noted, too
     EXPECT_EQ(store.notes().size(), stays || in_memory ? 1U : 0U);
     EXPECT_EQ(read_back<std::uint32_t>(run, 0, 10'000, scratch.bytes()), keys);
   }

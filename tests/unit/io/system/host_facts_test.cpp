@@ -77,8 +77,8 @@ TEST(HostFacts, KnowFolders) {
 TEST(HostFacts, TellTmpfsApart) {
   const auto memory = folder_facts("/dev/shm");
   if (!memory) GTEST_SKIP() << "no /dev/shm here";
-  EXPECT_TRUE(memory->is_memory);
-  EXPECT_FALSE(folder_facts("/proc")->is_memory);
+  EXPECT_TRUE(memory->is_memory());
+  EXPECT_FALSE(folder_facts("/proc")->is_memory());
 }
 
 constexpr const char* kAddress = "0000:17:00.0";

@@ -2,6 +2,8 @@
 
 #include <array>
 
+#include <fcntl.h>
+
 #include "io/system/host_facts.hpp"
 #include "unit/io/support.hpp"
 
@@ -72,6 +74,16 @@ TEST(MemoryWatch, FindsNoRoomForAllOfTheMemoryOfTheHost) {
   MemoryWatch watch;
   EXPECT_TRUE(watch.has_room_for(1));
   EXPECT_FALSE(watch.has_room_for(host_facts().memory_bytes));
+}
+
+TEST(MemoryWatch, NamesTheKindOfMemoryThatIsFull) {
+  const File output(::open("/dev/null", O_WRONLY | O_CLOEXEC), "out", ErrorKind::kOutput);
+  const std::uint64_t all = host_facts().memory_bytes;
+  MemoryWatch on_disk;
+  EXPECT_NO_THROW(on_disk.require_room_for(output, all));
+  MemoryWatch in_memory("ramfs");
+  const Error error = error_of([&] { in_memory.require_room_for(output, all); });
+  EXPECT_TRUE(contains(error.hint(), "in memory (ramfs), which is full")) << error.hint();
 }
 
 }  // namespace
