@@ -7,6 +7,7 @@
 
 #include <gtest/gtest.h>
 
+#include "io/input/input.hpp"
 #include "io/output/shared_file.hpp"
 #include "io/system/sys.hpp"
 #include "pipeline/share/join_parts.hpp"
@@ -139,6 +140,17 @@ TEST_F(OwnParts, AreJoinedAgainWhereOneWasTakenAgain) {
   io::write_record(place, record_name(place.name, again), encode_part(again));
   EXPECT_EQ(join().elements, 5U);
   EXPECT_EQ(written(), "aabbccddee");
+}
+
+// All of them are looked at before one gets its name.
+TEST_F(OwnParts, ReplaceNothingIfAnInputThatOneReplacesHasChanged) {
+  io::test::write_file(outputs_[2], bytes_of("in"));
+  records_[2].replaced = io::Input(outputs_[2]).state();
+  leave_records();
+  io::test::write_file(outputs_[2], bytes_of("in, more"));
+  EXPECT_EQ(io::test::error_of([&] { (void)join(); }).reason(),
+            "it has changed since --form read it");
+  EXPECT_EQ(written(), "oldin, more");
 }
 
 // At every call another process joins the parts, and a late --take leaves one of them again.
