@@ -1,5 +1,5 @@
-// sort_keys_by_distribution with one distribution, the shared memory that its kernels take, and
-// what a failed call leaves.
+// Sorts with one distribution, the shared memory that its kernels take, and what a failed call
+// leaves.
 #include <string>
 #include <vector>
 
@@ -20,11 +20,12 @@ TEST_F(CudaErrors, AreNotLeftForTheCaller) {
   EXPECT_EQ(cudaGetLastError(), cudaSuccess);
 }
 
-template <class Key>
+template <class T>
 class DeviceDistributeOnce : public GpuTest {};
-
-using KeyTypes = ::testing::Types<std::uint32_t, std::uint64_t>;
-TYPED_TEST_SUITE(DeviceDistributeOnce, KeyTypes);
+using DistributedOnce =
+    ::testing::Types<Types<std::uint32_t, NoValue>, Types<std::uint64_t, NoValue>,
+                     Types<std::uint32_t, std::uint32_t>, Types<std::uint32_t, std::uint64_t>>;
+TYPED_TEST_SUITE(DeviceDistributeOnce, DistributedOnce);
 
 // Consumer cards have 99 KB of shared memory for a block, the A100 163, newer data centre cards
 // 227.
@@ -43,42 +44,66 @@ TEST(DistributionKernels, FitTheSharedMemoryOfBlocks) {
   EXPECT_TRUE((pairs_fit_block<std::uint32_t, std::uint32_t>(kMiddle)));
 }
 
-TYPED_TEST(DeviceDistributeOnce, SortsEverySizeAtABorderOnce) {
-  for (const std::size_t size : border_sizes<TypeParam>()) {
-    sort_and_compare<TypeParam>(make_keys<TypeParam>(Shape::kUniform, size, size),
-                                {.choice = once(2)}, "uniform, once");
-    if (this->HasFatalFailure()) return;
-  }
-}
-
-TYPED_TEST(DeviceDistributeOnce, SortsEveryShapeOnce) {
-  const auto map = KeyMap<TypeParam>::of({mapped_type<TypeParam>(), false, true});
-  for (const NamedShape& named : kShapes) {
-    for (const std::size_t size : {std::size_t{9001}, std::size_t{29999}, std::size_t{1} << 20,
-                                   std::size_t{3} << 20, std::size_t{1} << 22}) {
-      if (are_too_many(size)) continue;
-      const auto keys = make_keys<TypeParam>(named.shape, size, 5);
-      sort_and_compare<TypeParam>(keys, {.choice = once()}, std::string(named.name) + ", once");
-      sort_and_compare<TypeParam>(keys, {.choice = once(1), .store_map = map, .in_place = true},
-                                  std::string(named.name) + ", long buckets");
-      sort_and_compare<TypeParam>(keys, {once(3), map, map, 3, false},
-                                  std::string(named.name) + ", once and mapped");
+TYPED_TEST(DeviceDistributeOnce, SortsEverySizeAtABorder) {
+  auto sizes = border_sizes<TypeParam>();
+  for (const std::size_t near : {8191U, 8192U, 8193U, 16383U, 16384U, 16385U})
+    sizes.push_back(near);
+  for (const std::size_t size : sizes) {
+    if (kHasValues<typename TypeParam::Value> && size < 500) continue;
+    for (const Shape shape : {Shape::kUniform, Shape::kFewDistinct}) {
+      sort_and_compare(elements_of<TypeParam>(shape, size, size), {.choice = once(2)},
+                       "at a border");
       if (this->HasFatalFailure()) return;
     }
   }
 }
 
-TYPED_TEST(DeviceDistributeOnce, SortsOnceWhatTheSampleMisleadsAbout) {
+TYPED_TEST(DeviceDistributeOnce, SortsEveryShape) {
+  using Key = typename TypeParam::Key;
+  const auto map = KeyMap<Key>::of({mapped_type<Key>(), false, true});
+  for (const NamedShape& named : kShapes) {
+    for (const std::size_t size : {std::size_t{9001}, std::size_t{29999}, std::size_t{1} << 20,
+                                   std::size_t{3} << 20, (std::size_t{1} << 22) + 4321}) {
+      if (are_too_many(size)) continue;
+      const auto elements = elements_of<TypeParam>(named.shape, size, 5);
+      const std::string name(named.name);
+      sort_and_compare(elements, {.choice = once()}, name);
+      sort_and_compare(elements, {.choice = once(1), .store_map = map, .in_place = true},
+                       name + ", long buckets");
+      sort_and_compare(elements, {once(3), map, map, 3, false}, name + ", mapped");
+      if (this->HasFatalFailure()) return;
+    }
+  }
+}
+
+TYPED_TEST(DeviceDistributeOnce, MergesLongBucketsIfTheSampleMisleads) {
+  using Key = typename TypeParam::Key;
   constexpr unsigned kSampleBits = 2 + kSampleBitsOfOnceBin;
-  for (const std::size_t size : {std::size_t{29996}, std::size_t{1} << 20}) {
+  for (const std::size_t size : {std::size_t{29996}, std::size_t{300003}}) {
     if (are_too_many(size)) continue;
-    for (const bool high : {false, true}) {
-      auto keys = make_keys<TypeParam>(Shape::kUniform, size, 4);
-      for (std::uint64_t i = 0; i < std::uint64_t{1} << kSampleBits; ++i) {
-        keys[place_of_sample(i, size, kSampleBits, 1)] =
-            high ? static_cast<TypeParam>(~TypeParam{0} - i) : static_cast<TypeParam>(i);
+    for (const Shape shape : {Shape::kUniform, Shape::kFewDistinct, Shape::kEqual}) {
+      for (const bool high : {false, true}) {
+        auto elements = elements_of<TypeParam>(shape, size, 4);
+        for (std::uint64_t i = 0; i < std::uint64_t{1} << kSampleBits; ++i) {
+          elements.keys[place_of_sample(i, size, kSampleBits, 1)] = static_cast<Key>(high ? ~i : i);
+        }
+        EXPECT_GE(counts_of_sort(elements, once(2)).long_tiles, 2U);
+        for (const bool in_place : {false, true}) {
+          sort_and_compare(elements, {.choice = once(2), .in_place = in_place}, "misled");
+          if (this->HasFatalFailure()) return;
+        }
       }
-      sort_and_compare<TypeParam>(keys, {.choice = once(2)}, "misled, once");
+    }
+  }
+}
+
+// Keys that repeat a few hundred times each: the places below them decide within a bucket.
+TYPED_TEST(DeviceDistributeOnce, SortsRepeatedKeysByTheirPlaces) {
+  for (const unsigned values : {2U, 90U, 9000U}) {
+    for (const unsigned apart : {1U, 1000003U}) {
+      auto elements = elements_of<TypeParam>(Shape::kUniform, 29999, values);
+      for (auto& key : elements.keys) key = key % values * apart;
+      sort_and_compare(elements, {.choice = once(2)}, std::to_string(values));
       if (this->HasFatalFailure()) return;
     }
   }

@@ -4,6 +4,7 @@
 
 #include <algorithm>
 #include <cstdint>
+#include <tuple>
 #include <type_traits>
 #include <utility>
 #include <vector>
@@ -56,21 +57,21 @@ HostPairs<T> with_positions(std::vector<typename T::Key> keys) {
 
 // Stably by the keys that load_map makes; these, mapped back by store_map.
 template <class T>
-HostPairs<T> stably_sorted(const HostPairs<T>& pairs, KeyMap<typename T::Key> load_map,
+HostPairs<T> stably_sorted(HostPairs<T> pairs, KeyMap<typename T::Key> load_map,
                            KeyMap<typename T::Key> store_map) {
-  const bool has_values = !pairs.values.empty();
-  std::vector<std::pair<typename T::Key, ValueOf<T>>> all(pairs.count());
-  for (std::size_t i = 0; i < all.size(); ++i) {
-    all[i] = {load_map.to_ordered(pairs.keys[i]), has_values ? pairs.values[i] : ValueOf<T>{}};
+  for (auto& key : pairs.keys) key = load_map.to_ordered(key);
+  if constexpr (kHasValues<typename T::Value>) {
+    std::vector<std::pair<typename T::Key, typename T::Value>> all(pairs.count());
+    for (std::size_t i = 0; i < all.size(); ++i) all[i] = {pairs.keys[i], pairs.values[i]};
+    std::ranges::stable_sort(all, {}, [](const auto& pair) { return pair.first; });
+    for (std::size_t i = 0; i < all.size(); ++i) {
+      std::tie(pairs.keys[i], pairs.values[i]) = all[i];
+    }
+  } else {
+    std::ranges::sort(pairs.keys);
   }
-  std::stable_sort(all.begin(), all.end(),
-                   [](const auto& a, const auto& b) { return a.first < b.first; });
-  HostPairs<T> sorted;
-  for (const auto& [key, value] : all) {
-    sorted.keys.push_back(store_map.to_raw(key));
-    if (has_values) sorted.values.push_back(value);
-  }
-  return sorted;
+  for (auto& key : pairs.keys) key = store_map.to_raw(key);
+  return pairs;
 }
 
 // Pairs on the card; keys and values may be misaligned by different numbers of elements.
