@@ -138,34 +138,41 @@ std::vector<Call<Key>> calls_of_merges(std::uint64_t n, Order order) {
   const std::uint64_t half = n / 3;
   const Offsets two{0, half, n};
   const Offsets all{0, n};
-  const Offsets slices{0, half, half, half + n / 9, n - 1, n};
-  const auto count = static_cast<std::uint32_t>(slices.size() - 1);
-  Offsets lengths(slices.size());
-  std::adjacent_difference(slices.begin(), slices.end(), lengths.begin());
-  lengths.erase(lengths.begin());
-  return {
+  std::vector<Call<Key>> calls = {
       {"merge_device_keys", device_merge_scratch_bytes<Key>(n), two, all, true, false, false,
        [=](const Places<Key>& at) {
          merge_device_keys(at.keys, half, at.keys + half, n - half, at.keys_out, order, at.scratch,
                            at.stream);
        }},
-      {"merge_device_slices", device_slices_scratch_bytes<Key>(n, count), slices, all, true, false,
-       false,
-       [=](const Places<Key>& at) {
-         merge_device_slices(at.keys, lengths.data(), count, at.keys_out, order, at.scratch,
-                             at.stream);
-       }},
       {"merge_device_pairs", device_pair_merge_scratch_bytes<Key, std::uint32_t>(n), two, all, true,
-       true, false,
-       [=](const Places<Key>& at) {
+       true, false, [=](const Places<Key>& at) {
          merge_device_pairs(at.keys, at.values, half, at.keys + half, at.values + half, n - half,
                             at.keys_out, at.values_out, order, at.scratch, at.stream);
-       }},
-      {"merge_device_pair_slices", device_pair_slices_scratch_bytes<Key, std::uint32_t>(n, count),
-       slices, all, true, true, false, [=](const Places<Key>& at) {
-         merge_device_pair_slices(at.keys, at.values, lengths.data(), count, at.keys_out,
-                                  at.values_out, order, at.scratch, at.stream);
        }}};
+  Offsets ten;  // more than eight slices take two passes
+  for (std::uint64_t i = 0; i <= 10; ++i) ten.push_back(n * i / 10);
+  for (const Offsets& slices : {Offsets{0, half, half, half + n / 9, n - 1, n}, ten}) {
+    const auto count = static_cast<std::uint32_t>(slices.size() - 1);
+    // The counts are gone when the call has returned.
+    const auto counts = [slices] {
+      Offsets lengths(slices.size());
+      std::adjacent_difference(slices.begin(), slices.end(), lengths.begin());
+      lengths.erase(lengths.begin());
+      return lengths;
+    };
+    calls.push_back({"merge_device_slices", device_slices_scratch_bytes<Key>(n, count), slices, all,
+                     true, false, false, [=](const Places<Key>& at) {
+                       merge_device_slices(at.keys, counts().data(), count, at.keys_out, order,
+                                           at.scratch, at.stream);
+                     }});
+    calls.push_back(
+        {"merge_device_pair_slices", device_pair_slices_scratch_bytes<Key, std::uint32_t>(n, count),
+         slices, all, true, true, false, [=](const Places<Key>& at) {
+           merge_device_pair_slices(at.keys, at.values, counts().data(), count, at.keys_out,
+                                    at.values_out, order, at.scratch, at.stream);
+         }});
+  }
+  return calls;
 }
 
 // Calls on arrays that lie so, as `segments` tells the library.
@@ -233,35 +240,40 @@ void replay(const Call<Key>& call, const std::vector<std::vector<Key>>& sequence
   }
 }
 
+// Special keys and others, each often.
+template <class Key>
+std::vector<Key> mixed_keys(std::size_t count, std::uint64_t seed) {
+  std::mt19937_64 random(seed);
+  std::vector<Key> pool = special_keys<Key>();
+  while (pool.size() < 600) {
+    auto bits = static_cast<Bits<Key>>(random());
+    if constexpr (sizeof(Key) == 16) bits = bits << 64 | random();
+    pool.push_back(std::bit_cast<Key>(bits));
+  }
+  std::vector<Key> keys(count);
+  for (Key& key : keys) key = pool[random() % pool.size()];
+  return keys;
+}
+
 template <class Key>
 class DeviceWidths : public gpu::GpuTest {
  protected:
-  // Special keys and others, each often.
-  static std::vector<Key> mixed_keys(std::size_t count, std::uint64_t seed) {
-    std::mt19937_64 random(seed);
-    std::vector<Key> pool = special_keys<Key>();
-    while (pool.size() < 600) {
-      auto bits = static_cast<Bits<Key>>(random());
-      if constexpr (sizeof(Key) == 16) bits = bits << 64 | random();
-      pool.push_back(std::bit_cast<Key>(bits));
-    }
-    std::vector<Key> keys(count);
-    for (Key& key : keys) key = pool[random() % pool.size()];
-    return keys;
-  }
   static void replay_all(const std::vector<Call<Key>>& calls, Order order) {
     for (const Call<Key>& call : calls) {
       const std::size_t count = call.after.back();
-      replay(call, {mixed_keys(count, 1), mixed_keys(count, 2)}, order);
+      replay(call, {mixed_keys<Key>(count, 1), mixed_keys<Key>(count, 2)}, order);
     }
   }
 };
 TYPED_TEST_SUITE(DeviceWidths, AllKeys);
 
+// Large sorts and merges have kernels of their own; keys of one type are enough for these.
 TYPED_TEST(DeviceWidths, ReplaysSortsAndMerges) {
   for (const Order order : gpu::orders_of<TypeParam>()) {
-    for (const std::uint64_t count : {20'011U, 700U, 9U, 1U}) {
-      if (gpu::is_left_out()) continue;
+    for (const std::uint64_t count : {20'011U, 700U, 9U, 1U, 100'003U, 2'500'003U}) {
+      const bool is_large = count > 20'011;
+      if (is_large && !(std::same_as<TypeParam, double> && order == Order::kDescending)) continue;
+      if (gpu::is_left_out(count)) continue;
       this->replay_all(calls_of_whole<TypeParam>(count, order), order);
       this->replay_all(calls_of_merges<TypeParam>(count, order), order);
     }
@@ -269,13 +281,37 @@ TYPED_TEST(DeviceWidths, ReplaysSortsAndMerges) {
 }
 
 TYPED_TEST(DeviceWidths, ReplaysSegments) {
-  const Offsets offsets{0, 0, 3, 9'003, 9'004, 9'004, 9'504, 9'506};
-  const DeviceArray<std::uint64_t> on_device(offsets);
-  const DeviceSegments segments{
-      .array_count = offsets.size() - 1, .offsets = on_device.get(), .count = offsets.back()};
-  for (const Order order : gpu::orders_of<TypeParam>()) {
-    if (gpu::is_left_out()) continue;
-    this->replay_all(calls_of_segments<TypeParam>(offsets, segments, order), order);
+  for (const std::uint64_t factor : {1U, 14U}) {
+    Offsets offsets{0, 0, 3, 9'003, 9'004, 9'004, 9'504, 9'506};
+    for (std::uint64_t& offset : offsets) offset *= factor;
+    const DeviceArray<std::uint64_t> on_device(offsets);
+    const DeviceSegments segments{
+        .array_count = offsets.size() - 1, .offsets = on_device.get(), .count = offsets.back()};
+    for (const Order order : gpu::orders_of<TypeParam>()) {
+      if (gpu::is_left_out(offsets.back())) continue;
+      this->replay_all(calls_of_segments<TypeParam>(offsets, segments, order), order);
+    }
+  }
+}
+
+using DeviceBatches = gpu::GpuTest;
+
+TEST_F(DeviceBatches, AreReplayedForShortAndLongArrays) {
+  constexpr auto kOrder = Order::kDescending;
+  for (const std::uint64_t array_keys : {30U, 1'000U, 9'000U, 70'000U}) {
+    if (gpu::are_too_many(3 * array_keys)) continue;
+    replay<double>(
+        {"sort_device_batch",
+         device_batch_scratch_bytes<double>(3, array_keys),
+         {},
+         {0, array_keys, 2 * array_keys, 3 * array_keys},
+         true,
+         false,
+         false,
+         [=](const Places<double>& at) {
+           sort_device_batch(at.keys, at.keys_out, 3, array_keys, kOrder, at.scratch, at.stream);
+         }},
+        {mixed_keys<double>(3 * array_keys, 1), mixed_keys<double>(3 * array_keys, 2)}, kOrder);
   }
 }
 
