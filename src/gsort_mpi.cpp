@@ -380,11 +380,7 @@ class Process {
   Progress::Source progress_source() {
     return {[this] { return job_progress_.phase(clock_.now_ns()); },
             [this] { return static_cast<double>(clock_.now_ns()) * 1e-9; },
-            [this]() -> std::optional<SlowestProcess> {
-              const auto slowest = job_progress_.slowest();
-              if (!slowest) return std::nullopt;
-              return SlowestProcess{slowest->name, slowest->percent};
-            }};
+            [this] { return job_progress_.slowest(); }};
   }
 
   // Rank 0 gives the answer, also by its status.

@@ -51,16 +51,12 @@ class EncodingMemory {
   std::vector<std::unique_ptr<Scratch>> spare_;
 };
 
-struct WriterOptions {
+struct WriterOptions : StoredShape {
   OutputForm form;
   KeyFormat key;
-  std::optional<StoredDtype> dtype;         // of an array, if the key does not determine it
-  std::uint64_t row_elements = 0;           // of an array of two dimensions
-  std::uint64_t columns = 0;                // in a table, whose rows are the elements
-  std::optional<std::uint64_t> empty_rows;  // of one whose rows have no elements
-  std::size_t element_bytes = 0;            // of a key, with its count; or of a record, written raw
-  bool counts = false;   // elements are keys with their counts (counted_keys.hpp)
-  WriteWindows windows;  // of direct writes
+  std::size_t element_bytes = 0;  // of a key, with its count; or of a record, written raw
+  bool counts = false;            // elements are keys with their counts (counted_keys.hpp)
+  WriteWindows windows;           // of direct writes
   // Only for outputs that are not plain:
   std::uint64_t frame_elements = 1;                  // encoded in one go
   unsigned threads = 1;                              // to encode the frames of a large piece

@@ -213,7 +213,7 @@ void refuse_replacing_by_other_elements(const InputToReplace& input, const Job& 
     refuse("--argsort would write positions over the elements that they refer to",
            fmt::format("give the positions {} of their own with -o", a_file));
   }
-  if (job.counts && !job.adds_counts) {
+  if (job.count && !job.adds_counts) {
     refuse("--count would write keys with their counts over the keys",
            fmt::format("give the counts {} of their own with -o", a_file));
   }

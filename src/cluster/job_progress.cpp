@@ -67,15 +67,15 @@ PhaseRecord JobProgress::phase(std::uint64_t now_ns) {
   return all;
 }
 
-std::optional<SlowestRank> JobProgress::slowest() const {
+std::optional<SlowestProcess> JobProgress::slowest() const {
   const std::scoped_lock lock(mutex_);
   const Phase phase = last_phase();
-  std::optional<SlowestRank> slowest;
+  std::optional<SlowestProcess> slowest;
   if (ranks_.size() < 2 || phase == Phase::kSync) return slowest;
   for (std::size_t rank = 0; rank < ranks_.size(); ++rank) {
     const double percent = 100 * share_done(ranks_[rank]);
     if (ranks_[rank].phase != phase || (slowest && slowest->percent <= percent)) continue;
-    slowest = SlowestRank{names_[rank], percent};
+    slowest = SlowestProcess{names_[rank], percent};
   }
   return slowest;
 }

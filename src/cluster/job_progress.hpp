@@ -11,6 +11,7 @@
 
 #include "base/meter.hpp"
 #include "cluster/team.hpp"
+#include "report/status.hpp"
 
 namespace gsort::cluster {
 
@@ -22,11 +23,6 @@ struct RankProgress {
 };
 
 [[nodiscard]] RankProgress progress_of(const PhaseRecord& phase);
-
-struct SlowestRank {
-  std::string name;
-  double percent = 0;  // of its share, moved
-};
 
 // Thread-safe.
 class JobProgress {
@@ -45,7 +41,7 @@ class JobProgress {
 
   // The process that has the largest part of its share still to do, if several are in that phase
   // and bytes move.
-  [[nodiscard]] std::optional<SlowestRank> slowest() const;
+  [[nodiscard]] std::optional<SlowestProcess> slowest() const;
 
  private:
   [[nodiscard]] Phase last_phase() const;

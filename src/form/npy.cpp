@@ -156,14 +156,14 @@ StoredArray keys_of_counted(const StoredArray& array, const std::string& path) {
     if (is_counted) {
       KeyField bytes = *key;
       bytes.big_endian = count->big_endian;
-      const KeyFormat number{key->type.value_or(KeyType{}), count->big_endian, false};
-      return {.key = key->type ? std::optional(number) : std::nullopt,
-              .records = key->type ? std::nullopt
-                                   : std::optional(StoredRecords{
-                                         key->bytes, {{"", 0, key->bytes, {bytes}, false}}}),
-              .dtype = array.dtype,
-              .row_elements = array.row_elements,
-              .empty_rows = array.empty_rows};
+      StoredArray keys{array, {}, {}};
+      keys.columns = 0;
+      if (key->type) {
+        keys.key = KeyFormat{*key->type, count->big_endian, false};
+      } else {
+        keys.records = StoredRecords{key->bytes, {{"", 0, key->bytes, {bytes}, false}}};
+      }
+      return keys;
     }
   }
   throw bad_array(path, "it holds no keys with their counts", kCountsHint);
@@ -188,12 +188,11 @@ StoredArray table_of(const StoredArray& array, const std::string& path) {
             "rows have at most 16384 bytes; sort a column with --argsort, or shuffle the "
             "numbers of the rows, and index the array with the positions");
   }
-  return {
-      .key = array.key,
-      .records = StoredRecords{static_cast<std::uint32_t>(bytes),
-                               array.records ? array.records->fields : std::vector<StoredField>{}},
-      .dtype = array.dtype ? *array.dtype : npy_dtype_of(*array.key),
-      .columns = array.row_elements};
+  return {{.dtype = array.dtype ? *array.dtype : npy_dtype_of(*array.key),
+           .columns = array.row_elements},
+          array.key,
+          StoredRecords{static_cast<std::uint32_t>(bytes),
+                        array.records ? array.records->fields : std::vector<StoredField>{}}};
 }
 
 bool is_same_dtype(const StoredDtype& a, const StoredDtype& b) {

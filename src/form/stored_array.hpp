@@ -34,16 +34,20 @@ struct StoredRecords {
   std::vector<StoredField> fields;
 };
 
-struct StoredArray {
-  std::optional<KeyFormat> key;          // type and byte order, never descending; or
-  std::optional<StoredRecords> records;  // the form of elements that are not keys alone
+// The part of a header that an output repeats.
+struct StoredShape {
   // Set if it says more than the key does: for records, booleans and times.
   std::optional<StoredDtype> dtype;
   std::uint64_t row_elements = 0;  // in a row of an array of two dimensions; 0: no rows, or a table
-  std::uint64_t columns = 0;  // in a table: an array whose rows are the elements; `records` then
-                              // has the size of a row, and the fields of the first column, if it is
-                              // no key; `key` is that of a table of keys
+  std::uint64_t columns = 0;       // in a table: an array whose rows are the elements
   std::optional<std::uint64_t> empty_rows = {};  // of an array of rows without elements
+};
+
+struct StoredArray : StoredShape {
+  std::optional<KeyFormat> key;  // type and byte order, never descending; also of a table of keys
+  // The form of elements that are not keys alone. For a table: the size of a row, and the fields of
+  // the first column, if it is no key.
+  std::optional<StoredRecords> records;
 
   [[nodiscard]] std::uint64_t element_bytes() const {
     return records ? records->bytes : bytes_of(key->type);

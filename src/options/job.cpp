@@ -133,9 +133,8 @@ void require_room_for_numbers(const Job& job, std::string_view option,
 }
 
 // The order of a shuffle does not depend on whether the size of the input is known.
-void adopt_shuffle(Job& job, std::uint64_t seed, std::optional<std::uint64_t> input_bytes) {
+void adopt_shuffle(Job& job, std::optional<std::uint64_t> input_bytes) {
   job.numbered = job.element;
-  job.shuffle_seed = seed;
   job.index_bytes = sizeof(std::uint64_t);
   require_room_for_numbers(job, "--shuffle", input_bytes);
   job.element = numbered(*job.numbered, job.numbering(), true);
@@ -161,17 +160,13 @@ Job make_job(const Options& options, const StoredArray& stored,
   job.element = {options.key, options.records};
   job.type_source = options.type_source;
   adopt_elements(job, options, stored);
-  job.row_elements = stored.row_elements;
-  job.columns = stored.columns;
-  job.empty_rows = stored.empty_rows;
+  static_cast<StoredShape&>(job) = stored;
+  static_cast<ResultOptions&>(job) = options;
   job.array_elements = array_elements(options, stored.row_elements, job.element.bytes());
   require_rules(RuleSet::kResult, options, stored,
                 string_bytes(job.element.key) > 0 && stored.columns == 0);
   job.adds_counts = adds_counts(options);
-  job.unique = options.unique || options.intersect || options.subtract || job.adds_counts;
-  job.counts = options.count;
-  job.min_count = options.min_count.value_or(1);
-  job.top = options.top;
+  job.unique |= options.intersect || options.subtract || job.adds_counts;
   job.merged_inputs = options.merge ? options.inputs.size() : 0;
   if (options.intersect) job.set_operation = SetOperation::kIntersect;
   if (options.subtract) job.set_operation = SetOperation::kSubtract;
@@ -181,12 +176,10 @@ Job make_job(const Options& options, const StoredArray& stored,
     const InputForm& form = options.input_form;
     job.header_bytes = form.skip_bytes.value_or(0) + form.skip_end_bytes;
   }
-  job.dtype = stored.dtype;
   if (!options.argsort) refuse_numbers_that_numpy_lacks(job);
-  if (job.counts) adopt_counts(job, options, stored);
+  if (job.count) adopt_counts(job, options, stored);
   if (options.argsort) adopt_positions(job, input_bytes);
-  if (options.shuffle) adopt_shuffle(job, *options.shuffle, input_bytes);
-  job.verify_encoding = options.verify_encoding;
+  if (options.shuffle) adopt_shuffle(job, input_bytes);
   job.resumable = options.resume.has_value();
   job.resources = options;
   job.handling = options;

@@ -18,7 +18,7 @@ namespace gsort {
 // The set operation on inputs that are sorted already, instead of merging them.
 enum class SetOperation : std::uint8_t { kNone, kIntersect, kSubtract };
 
-struct Job {
+struct Job : ResultOptions, StoredShape {
   ElementFormat element;  // what is sorted
   TypeSource type_source = TypeSource::kCaller;
   bool looks_like_sosd = false;  // the first input does, but is read as raw keys
@@ -27,17 +27,12 @@ struct Job {
   // their positions, and writes only the positions. --shuffle sorts them by numbers derived from
   // their positions and the seed, and writes only the elements.
   std::optional<ElementFormat> numbered;
-  std::optional<std::uint64_t> shuffle_seed;
   std::size_t index_bytes = 0;    // of a position in memory and in runs
   bool index_may_shrink = false;  // in the output, since the size of the input is not known yet
   std::size_t padding_bytes = 0;  // before it (Numbering)
 
-  bool unique = false;               // one of each element comes out, as of a set operation
-  bool counts = false;               // with unique, for keys: each comes out with its count
-  bool adds_counts = false;          // inputs are keys with counts, and counts are added up
-  std::uint64_t min_count = 1;       // with counts: keys that occur less often do not come out
-  std::optional<std::uint64_t> top;  // the output has only the first ones of the result
-  std::uint64_t merged_inputs = 0;   // the number of inputs, if they are sorted already; else 0
+  bool adds_counts = false;         // inputs are keys with counts, and counts are added up
+  std::uint64_t merged_inputs = 0;  // the number of inputs, if they are sorted already; else 0
   SetOperation set_operation = SetOperation::kNone;  // on sorted inputs
   // Elements of each array that is sorted on its own; 0: the input is one array. Never more than a
   // file can hold: an array longer than the input is the input, and sums of such numbers, and their
@@ -45,14 +40,8 @@ struct Job {
   std::uint64_t array_elements = 0;
 
   OutputForm output_form;
-  unsigned output_parts = 1;       // files that the output is split into
-  std::uint64_t header_bytes = 0;  // header and trailer, copied from the first input
-  std::uint64_t row_elements = 0;  // of an array of two dimensions; the output has them
-  std::uint64_t columns = 0;       // in a table, whose rows are the elements; the output is one
-  std::optional<std::uint64_t> empty_rows;  // of an array whose rows have no elements; the same
-  std::optional<StoredDtype> dtype;         // of the output, if it is an array and the key does not
-                                            // determine it
-  bool verify_encoding = false;
+  unsigned output_parts = 1;              // files that the output is split into
+  std::uint64_t header_bytes = 0;         // header and trailer, copied from the first input
   bool resumable = false;                 // runs outlive the process
   bool forms_share = false;               // only runs are made
   std::uint64_t least_program_bytes = 0;  // the part of -S that is left to the program and its
@@ -69,7 +58,7 @@ struct Job {
     return numbered ? *numbered : shown ? *shown : element;
   }
 
-  [[nodiscard]] bool writes_positions() const { return numbered && !shuffle_seed; }
+  [[nodiscard]] bool writes_positions() const { return numbered && !shuffle; }
 
   // The bytes of an element of the input in raw form.
   [[nodiscard]] std::size_t input_bytes() const {
@@ -79,8 +68,8 @@ struct Job {
   // Requires: `numbered` is set.
   [[nodiscard]] Numbering numbering() const {
     // The number of a shuffle is never written: its order of bytes is fixed, whatever the output's.
-    const bool big_endian = !shuffle_seed && numbered->key.big_endian;
-    return {numbered->bytes(), index_bytes, big_endian, padding_bytes, shuffle_seed};
+    const bool big_endian = !shuffle && numbered->key.big_endian;
+    return {numbered->bytes(), index_bytes, big_endian, padding_bytes, shuffle};
   }
 
   // The elements in the order that is proven: equal ones in the order of their positions, unless
@@ -98,7 +87,7 @@ struct Job {
   // The bytes of an element of the output in raw form; for a position, the most it may have.
   [[nodiscard]] std::size_t result_bytes() const {
     if (writes_positions()) return index_bytes;
-    return input_element().bytes() + (counts ? kCountBytes : 0);
+    return input_element().bytes() + (count ? kCountBytes : 0);
   }
 
   // The keys of the output; for positions, the widest.

@@ -38,7 +38,7 @@ struct NumberOf {
   friend bool operator==(const NumberOf&, const NumberOf&) = default;
 };
 
-struct Options : Request {
+struct Options : Request, ResultOptions {
   // Order. key.type is resolved: -t, else the first input's suffix, else GSORT_TYPE, else i32.
   KeyFormat key;
   TypeSource type_source = TypeSource::kCaller;
@@ -51,17 +51,12 @@ struct Options : Request {
   bool key_is_whole = false;       // -t bytesN alone made the two: the element is the key
   std::vector<std::string> order;  // of Python: fields as NAME, or -NAME for descending order
 
-  // Result.
-  bool unique = false;                          // one of each key
-  bool count = false;                           // with unique: how often it occurs, too
-  std::optional<std::uint64_t> min_count;       // with count: only keys that occur so often
+  // Result, beside the ResultOptions.
   bool merge = false;                           // every input is sorted already
   bool intersect = false;                       // with merge: the keys that all inputs have
   bool subtract = false;                        // with merge: those that only the first one has
   bool argsort = false;                         // the positions of the elements, not these
-  std::optional<std::uint64_t> shuffle;         // the seed of a random order
   bool draws_seed = false;                      // with shuffle: no seed was given
-  std::optional<std::uint64_t> top;             // only this many first elements
   std::optional<std::uint64_t> batch_elements;  // arrays sorted on their own; at least 1
 
   // A sort by several processes: what this one does of it.
@@ -82,8 +77,6 @@ struct Options : Request {
 
   // For gsort-mpi: how long a host may be silent.
   unsigned peer_timeout_seconds = 60;
-
-  bool verify_encoding = false;  // for text and compressed output
 
   // The names of the options that GSORT_OPTIONS gave and the command line did not: for messages.
   std::vector<std::string> from_environment;

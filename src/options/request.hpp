@@ -61,6 +61,16 @@ struct Handling {
   DirectIo direct_io = DirectIo::kAuto;
   Packing packing = Packing::kAuto;
   bool verify = true;
+  bool verify_encoding = false;  // for text and compressed output
+};
+
+// The elements that come out, as Options and Job have them: not a part of the request.
+struct ResultOptions {
+  bool unique = false;                     // one of each key; in a Job, also of a set operation
+  bool count = false;                      // with unique, for keys: each comes out with its count
+  std::optional<std::uint64_t> min_count;  // with count: only keys that occur so often
+  std::optional<std::uint64_t> shuffle;    // the seed of a random order
+  std::optional<std::uint64_t> top;        // only this many first elements
 };
 
 // The reports for the user.

@@ -49,7 +49,7 @@ std::string columns_text(std::uint64_t columns) {
 // Runs hold numbers in another form than records.
 std::string positions_text(const Job& job) {
   if (!job.numbered) return "";
-  if (job.shuffle_seed) return shuffle_words(*job.shuffle_seed);
+  if (job.shuffle) return shuffle_words(*job.shuffle);
   // The text of records does not contain the byte order of positions.
   const bool big_endian = job.numbered->shown_records() && job.numbered->key.big_endian;
   return fmt::format(" with positions{}{}", job.element.records ? "" : ", as numbers",

@@ -64,7 +64,7 @@ std::string warning_of_output(const Request& request, const Job& job) {
   if (!named) return {};
   if (job.writes_positions()) return warning_of_positions(job, *request.output, *named);
   const bool is_like_inputs = job.adds_counts && is_named_like_an_input(request.inputs, *named);
-  if (job.counts && !is_like_inputs)
+  if (job.count && !is_like_inputs)
     return warning(*request.output, "will hold keys with their counts");
   if (!has_type(job, job.input_element()) || is_type_of(job.result_key(), *named)) return {};
   const bool is_asked = job.type_source == TypeSource::kOption;

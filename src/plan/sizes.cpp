@@ -176,7 +176,7 @@ std::uint64_t least_device_budget(const Plan& plan) {
 
 EncodePlan encode_plan(const Job& job, unsigned threads, std::uint64_t host_bytes) {
   return plan_encoding(job.output_form, job.result_key(), job.result_bytes(), threads, host_bytes,
-                       job.verify_encoding, job.counts);
+                       job.handling.verify_encoding, job.count);
 }
 
 std::uint64_t sorting_budget(const Plan& plan, std::uint64_t host_budget_bytes) {

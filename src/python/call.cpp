@@ -94,7 +94,7 @@ Call::Call(const std::vector<std::string>& words, std::vector<io::MemoryInput> a
   require_one_type(options_, job_, reader_.key_is_stored());
   const bool has_dtype =
       job_.output_form.format == FileFormat::kNpy || (job_.adds_counts && job_.dtype);
-  if (job_.counts && !has_dtype) {
+  if (job_.count && !has_dtype) {
     job_.dtype = io::counted_dtype_of(job_.element.key, job_.dtype);
   }
   if (const auto size = reader_.known_size()) {

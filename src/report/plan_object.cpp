@@ -46,11 +46,11 @@ nlohmann::ordered_json plan_object(const Plan& plan, const Machine& machine) {
   json["order_of_floats"] =
       floats.empty() ? nlohmann::ordered_json(nullptr) : nlohmann::ordered_json(floats);
   json["positions"] = plan.job.writes_positions();
-  json["shuffle_seed"] = or_null(plan.job.shuffle_seed);
+  json["shuffle_seed"] = or_null(plan.job.shuffle);
   json["unique"] = plan.job.unique;
-  json["counts"] = plan.job.counts;
+  json["counts"] = plan.job.count;
   json["adds_counts"] = plan.job.adds_counts;
-  json["min_count"] = plan.job.min_count;
+  json["min_count"] = plan.job.min_count.value_or(1);
   json["top"] = plan.job.top ? nlohmann::ordered_json(*plan.job.top) : nullptr;
   json["output_parts"] = plan.job.output_parts;
   json["part_elements"] = or_null(plan.job.part_elements);

@@ -146,7 +146,7 @@ std::string phase_lines(const Outcome& outcome, const Plan& plan, bool decisions
   text +=
       fmt::format("gsort: {}; {}\n", counted(outcome.elements, "element"), phase_words(outcome));
   if (outcome.output_elements != outcome.elements) {
-    const bool leaves_out = !plan.job.counts && outcome.output_elements < outcome.elements;
+    const bool leaves_out = !plan.job.count && outcome.output_elements < outcome.elements;
     text += fmt::format(
         "gsort: {} written{}\n", counted(outcome.output_elements, "element"),
         leaves_out

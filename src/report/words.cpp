@@ -17,11 +17,11 @@ std::string elements_words(const Plan& plan) {
   }
   std::string words = plan.job.writes_positions() ? "positions in the input" : "";
   if (plan.job.unique) words += plan.job.numbered ? ", one of each key" : "one of each key";
-  if (plan.job.counts)
+  if (plan.job.count)
     words += plan.job.adds_counts ? ", with its counts added" : ", with its count";
   if (plan.job.min_count > 1) {
     words +=
-        fmt::format(", of those that occur {} times or more", format_count(plan.job.min_count));
+        fmt::format(", of those that occur {} times or more", format_count(*plan.job.min_count));
   }
   if (plan.job.set_operation == SetOperation::kIntersect) words += " that is in every input";
   if (plan.job.set_operation == SetOperation::kSubtract) words += " of only the first input";
@@ -44,8 +44,8 @@ std::string key_words(const Job& job) {
   const ElementFormat& element = job.input_element();
   const KeyFormat& key = element.key;
   const auto records = element.shown_records();
-  if (job.shuffle_seed) {
-    return fmt::format("{}, in random order (seed {})", element_words(element), *job.shuffle_seed);
+  if (job.shuffle) {
+    return fmt::format("{}, in random order (seed {})", element_words(element), *job.shuffle);
   }
   if (string_bytes(key) > 0) {
     return fmt::format("{}, {} (type from {})", type_text(key), order_words(element),

@@ -90,8 +90,8 @@ class SharesCase {
     reader.end_at(mine.end * element_bytes);
     Job job = job_;
     job.forms_share = true;
-    job.unique = job.counts = false;
-    job.min_count = 1;
+    job.unique = job.count = false;
+    job.min_count.reset();
     job.output_form = {};
     const Machine machine =
         invented_machine(mine.elements() * element_bytes, request_.threads, kTiB);

@@ -118,7 +118,7 @@ void require_same_sort(Team& team, const Request& request, const io::Reader& rea
           ErrorKind::kUsage, fmt::format("comparing {}", fact.name),
           fmt::format("{} on {}, {} on {}", fact.value, team.name_of(0), value, team.name_of(rank)))
           .hint(request.inputs_here ? "all hosts must have inputs of the same elements"
-                : job.shuffle_seed
+                : job.shuffle
                     ? "all hosts must see the same inputs under the same paths"
                     : "all hosts must see the same inputs under the same paths; --inputs-here is "
                       "for inputs that are not the same");

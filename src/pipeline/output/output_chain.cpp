@@ -11,11 +11,9 @@ io::WriterOptions element_options(const Job& job, std::size_t result_bytes) {
   options.key = job.result_key();
   if (job.writes_positions()) options.key.type = result_bytes == 4 ? KeyType::kU32 : KeyType::kU64;
   options.element_bytes = result_bytes;
-  options.counts = job.counts;
-  options.dtype = job.dtype;
-  options.row_elements = job.row_elements;
-  if (!job.writes_positions()) options.columns = job.columns;
-  options.empty_rows = job.empty_rows;
+  options.counts = job.count;
+  static_cast<StoredShape&>(options) = job;
+  if (job.writes_positions()) options.columns = 0;
   return options;
 }
 

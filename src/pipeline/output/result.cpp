@@ -25,8 +25,8 @@ std::optional<std::string> normalised(const RecordFormat& format, ConstByteSpan 
 Result::Result(const Job& job, Proof& proof, PieceSink& target, const ResultRange& range)
     : first_(&target) {
   const ElementFormat element = job.shown.value_or(job.element);
-  if (job.counts) {
-    first_ = &counted_.emplace(element, job.adds_counts, job.min_count, proof, *first_);
+  if (job.count) {
+    first_ = &counted_.emplace(element, job.adds_counts, job.min_count.value_or(1), proof, *first_);
   } else {
     if (job.numbered) {
       const std::size_t bytes = range.index_bytes > 0 ? range.index_bytes : job.result_bytes();

@@ -46,8 +46,8 @@ std::uint64_t number_of_job(const FormedShares& shares, const PartRecord& part, 
   std::string text = fmt::format("{} {} {} {}", shares.number(), part.parts,
                                  name_of(job.output_form.format), header_bytes);
   if (part.has_own_file) {
-    text += fmt::format(" own {} {} {} {}", name_of(job.output_form.codec), job.unique, job.counts,
-                        job.min_count);
+    text += fmt::format(" own {} {} {} {}", name_of(job.output_form.codec), job.unique, job.count,
+                        job.min_count.value_or(1));
   } else if (is_on_network &&
              are_short_parts(shares.elements(), part.parts, job.input_element().bytes())) {
     text += " at pages";  // a process that does not see the file by network has other borders

@@ -76,7 +76,7 @@ TEST_F(Forwarding, OfTheResultOfEachJob) {
         job.element = keys_;
         if (has_records) job.element.records = {8, {{0, 4, std::nullopt, false, false}}};
         job.unique = unique;
-        job.counts = counts;
+        job.count = counts;
         if (top) job.top = 5;
         if (numbered) job.numbered = keys_;
         test::OfferingSink end;
@@ -96,7 +96,7 @@ TEST_F(Forwarding, HoldsPiecesBackIfTheJobNeedsOrder) {
         Job job;
         job.element = keys_;
         job.unique = unique;
-        job.counts = counts;
+        job.count = counts;
         if (top) job.top = 5;
         EXPECT_EQ(job.needs_order(), unique);
         Proof proof(keys_, true);
