@@ -89,7 +89,7 @@ void require_space(std::span<const SpaceNeed> needs) {
 
 bool MemoryWatch::has_room_for(std::uint64_t bytes) {
   constexpr std::int64_t kMostUnlooked = std::int64_t{64} << 20;
-  constexpr std::uint64_t kLooks = 256;       // while the room fills: others take of it, too
+  constexpr std::uint64_t kLooks = 256;       // while the room fills: other processes fill it, too
   constexpr std::uint64_t kLeft = 24 * kMiB;  // several threads may look late
   const auto taken = static_cast<std::int64_t>(bytes);
   if (unlooked_bytes_.fetch_sub(taken) > taken) return true;

@@ -28,7 +28,7 @@ void require_writable(std::span<const std::string> folders, const std::string& p
 void require_space(std::span<const SpaceNeed> needs);
 
 // Watches the host's memory while files in memory are written: the kernel kills a process that
-// takes the last of it. Looks at it only once in a number of bytes. Thread-safe.
+// takes the last of it. Looks only once in a number of bytes. Thread-safe.
 class MemoryWatch {
  public:
   explicit MemoryWatch(std::string_view kind = {}) : kind_(kind) {}

@@ -171,8 +171,8 @@ bool wants_report(const Options& options) {
   return options.stats || options.trace;
 }
 
-// For reports of work that an earlier process has done: with the elements that came out, and those
-// that were dropped.
+// Reports work that an earlier process did: `output` holds the elements that came out, `dropped`
+// the others.
 Outcome outcome_of_before(const Job& job, std::uint64_t elements, Fingerprint output,
                           const Fingerprint& dropped) {
   Outcome outcome;

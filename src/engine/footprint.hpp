@@ -64,8 +64,9 @@ struct CpuChunkFootprint {
     return f;
   }
 
-  // The line of keys that a worker collects for each of so many buckets: one to four cache lines,
-  // and all lines in a quarter of a MiB.
+  // The size of the line of keys that a worker collects for each bucket: one to four cache lines.
+  // All lines take a quarter of a MiB if there are 1,024 to 4,096 buckets, and less if there are
+  // fewer.
   static constexpr std::uint64_t line_bytes(std::uint64_t buckets) {
     return std::clamp<std::uint64_t>(std::bit_floor(256 * kKiB / buckets), 64, 256);
   }

@@ -3,9 +3,9 @@
 //
 // Each worker keeps a line of keys for every bucket and writes a line to memory when it is full,
 // past the cache (the keys are not needed before the chunk is complete). A line is one to four
-// cache lines: long lines are full less often, which no processor foresees, but all of them should
-// fit the core's own cache. The memory of a bucket is a chain of small pages for each worker,
-// because the final size of a bucket is not known in advance.
+// cache lines: each full line is a branch that the processor predicts wrongly, and long lines have
+// fewer, but all lines should fit in the core's own cache. The memory of a bucket is a chain of
+// small pages for each worker, because the final size of a bucket is not known in advance.
 //
 // If neighbours mostly go to the same bucket, as in sorted or equal keys, they are moved together.
 //

@@ -16,7 +16,7 @@
 
 namespace gsort {
 
-// The header of the output: of the array that it is, or nothing.
+// The header of the output if it is an array; otherwise empty.
 [[nodiscard]] std::vector<std::byte> header_of_output(const Job& job, std::uint64_t elements);
 
 // The writer's options for elements of this many bytes.

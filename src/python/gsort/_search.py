@@ -88,7 +88,7 @@ def _of_numbers(given: numpy.ndarray, dtype: numpy.dtype) -> _Keys:
 
 
 def _converted(given: numpy.ndarray, dtype: numpy.dtype) -> Optional[_Keys]:
-    """The elements of an array as keys; None if one that is no number changes."""
+    """The elements of an array as keys; None if they are no numbers and the conversion changes one."""
     kinds = given.dtype.kind + dtype.kind
     if all(kind in "biuf" for kind in kinds):
         return _of_numbers(given, dtype)
