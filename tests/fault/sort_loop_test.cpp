@@ -3,7 +3,7 @@
 // output is that of std::sort, or there is an Error that names operation and path, the old output
 // is intact, and the folders are unchanged; a sort that can be resumed continues. In a sort by
 // several processes (--form, --take, --join), the command that failed is repeated, and then the
-// others follow. By default, the test tries half of a few errors, chosen by a printed seed
+// others follow. By default, the test tries a third of a few errors, chosen by a printed seed
 // (support/some_of.hpp), and N grows in strides; with GSORT_EVERY_FAULT, it tries all.
 #include <algorithm>
 #include <array>
@@ -151,9 +151,9 @@ std::vector<Fault> faults() {
     persistent.insert(persistent.end(), {ENOSPC, EDQUOT, ENOMEM, EMFILE, EFBIG});
   }
   std::vector<Fault> all;
-  std::size_t turn = test::seed_of_cases() % 2;
+  std::size_t turn = test::seed_of_cases() % 3;
   const auto add = [&](const Fault& fault) {
-    if (kWantsEveryFault || ++turn % 2 == 0) all.push_back(fault);
+    if (kWantsEveryFault || ++turn % 3 == 0) all.push_back(fault);
   };
   for (std::size_t kind = 0; kind < io::sys::kCallKinds; ++kind) {
     const auto call = static_cast<io::sys::Call>(kind);

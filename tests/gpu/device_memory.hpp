@@ -76,11 +76,13 @@ inline bool is_left_out(std::size_t count = 0) {
   return false;
 }
 
-// The number of times that tests of several streams queue their calls.
+// The number of times that tests of several streams queue their calls, and the elements of each.
 #ifdef GSORT_EMULATED_MOST_KEYS
 inline constexpr int kRoundsOfStreams = 2;
+inline constexpr std::size_t kCountOfStreams = 90000;
 #else
 inline constexpr int kRoundsOfStreams = 5;
+inline constexpr std::size_t kCountOfStreams = 300000;
 #endif
 
 class GpuTest : public ::testing::Test {

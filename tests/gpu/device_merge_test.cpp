@@ -332,7 +332,7 @@ TYPED_TEST(DeviceMerge, RunsOnSeveralStreamsAtOnce) {
   using Key = typename TypeParam::Key;
   using Value = typename TypeParam::Value;
   constexpr int kStreams = 4;
-  const auto slices = make_slices<TypeParam>(Shape::kUniform, 30, 20000, 8);
+  const auto slices = make_slices<TypeParam>(Shape::kUniform, 30, kCountOfStreams / 15, 8);
   const auto expected = stably_sorted(slices.pairs, {}, {});
   const auto slice_count = static_cast<std::uint32_t>(slices.counts.size());
   const std::size_t bytes = merge_bytes<Key, Value>(expected.count(), slice_count);

@@ -170,7 +170,7 @@ TYPED_TEST(DeviceSort, SortsKeysThatDifferInTheirLastBitsAlone) {
 TYPED_TEST(DeviceSort, SortsOnSeveralStreamsAtOnce) {
   using Key = typename TypeParam::Key;
   using Value = typename TypeParam::Value;
-  constexpr std::size_t kCount = 300000;
+  constexpr std::size_t kCount = kCountOfStreams;
   constexpr std::size_t kStreams = 4;
   const auto pairs = this->elements(Shape::kZipf, kCount, 6);
   const auto expected = stably_sorted(pairs, {}, {});

@@ -163,7 +163,7 @@ class ResultOnEngine : public testing::TestWithParam<const char*> {
                                    const Change& change) const {
     constexpr std::uint64_t kLong = 100'000;
     std::size_t turn = 0;
-    test::SomeOf long_ones(5);
+    test::SomeOf long_ones(8);
     for (const KeyType type : kAllKeyTypes) {
       for (const std::uint64_t size : sizes) {
         const KeyFormat format = test::formats_of(type)[turn % 4];
@@ -257,7 +257,7 @@ TEST_P(ResultOnEngine, OfTheFirstElementsIsRightAroundTheNumberOfElements) {
 
 TEST_P(ResultOnEngine, OfArraysIsRightForEveryTypeWayInAndWayOut) {
   std::size_t turn = 0;
-  test::SomeOf long_ones(5);
+  test::SomeOf long_ones(8);
   for (const KeyType type : kAllKeyTypes) {
     for (const std::uint64_t elements : {1U, 7U, 999U, 70'000U, 1'400'000U, 3'000'000U}) {
       // Arrays of such keys are sorted on the CPU.

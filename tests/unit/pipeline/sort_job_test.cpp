@@ -98,7 +98,7 @@ TEST_P(SortsOnEngine, OfOneChunkWriteNoTemporaryFiles) {
 
 TEST_P(SortsOnEngine, ThatSpillAreRightForEveryTypeWayInAndWayOut) {
   std::size_t turn = 0;
-  test::SomeOf cases(3);
+  test::SomeOf cases(5);
   for (const KeyType type : kSortedTypes) {
     for (const bool from_pipe : {false, true}) {
       for (const bool to_pipe : {false, true}) {
@@ -121,7 +121,7 @@ TEST_P(SortsOnEngine, ThatSpillAreRightForEveryTypeWayInAndWayOut) {
 TEST_P(SortsOnEngine, MergeInSeveralRoundsWhereTheFanInIsSmall) {
   constexpr std::uint64_t kInputBytes = 2 * kSpillingBytes;
   std::size_t turn = 0;
-  test::SomeOf cases(3);
+  test::SomeOf cases(5);
   for (const unsigned batch_size : {2U, 3U, 16U}) {
     for (const bool from_pipe : {false, true}) {
       for (const bool to_pipe : {false, true}) {
