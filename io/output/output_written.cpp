@@ -1,6 +1,7 @@
 // An output that is written into the existing file of its name, because no new file can be renamed
 // to it: a mount point, another user's file in a sticky folder.
 //
+//   a lock        of the file, from the start
 //   a copy        a regular output under its own name, beside the file or in a folder for runs
 //   its name      given, and synced with all bytes, before the file is touched
 //   room          for the whole size, in the file
@@ -164,6 +165,15 @@ std::vector<std::string> WrittenOutput::notes() const {
   return notes;
 }
 
+// Two sorts that write into the file at the same time would mix their bytes. A file system without
+// locks gives another error; the file is then used without a lock.
+void lock(const File& file) {
+  if (sys::lock_bytes(file.fd()) == 0 || (errno != EAGAIN && errno != EACCES)) return;
+  throw Error(ErrorKind::kOutput, "opening", "another program has locked it, perhaps a gsort")
+      .path(file.path())
+      .hint("wait until it ends, or name another output");
+}
+
 // Two outputs at the same time have copies of different names.
 std::string name_of_copy(const std::string& name) {
   constexpr std::size_t kMostLetters = 240;  // of 255, with the suffix
@@ -200,6 +210,7 @@ std::unique_ptr<Output::Impl> make_written_output(const OutputTarget& target,
     if (facts.st_dev != target.replaced->st_dev || facts.st_ino != target.replaced->st_ino) {
       throw file.error("opening", ESTALE);
     }
+    lock(file);
     try {
       OutputTarget copy{target.path, folder, name_of_copy(target.name), target.replaced};
       return std::make_unique<WrittenOutput>(std::move(file), resolved, std::move(copy), of_copy);

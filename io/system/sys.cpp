@@ -285,6 +285,15 @@ int lock(int fd) {
   return fails(Call::kLock) ? -1 : ::flock(fd, LOCK_EX | LOCK_NB);
 }
 
+// Unlike flock(1), whose users may hold that lock while they call gsort. It ends with the last
+// descriptor of this opening.
+int lock_bytes(int fd) {
+  struct flock all = {};
+  all.l_type = F_WRLCK;
+  all.l_whence = SEEK_SET;
+  return fails(Call::kLock) ? -1 : ::fcntl(fd, F_OFD_SETLK, &all);
+}
+
 uid_t effective_user() {
   return ::geteuid();
 }

@@ -182,17 +182,31 @@ void refuse_files_given_twice(const FileNames& names) {
   }
 }
 
-void refuse_results_over_others(const FileNames& names) {
-  std::map<std::filesystem::path, const std::string*> owners;
-  for (const std::string& input : names.inputs) owners.emplace(end_of_links(input), &input);
-  for (const std::string& input : names.inputs) {
-    const std::string result = fmt::format("{}/{}", *names.output, name_in_folder(input));
-    const auto [place, is_free] = owners.emplace(end_of_links(result), &input);
-    if (is_free || place->second == &input) continue;
+void refuse_results_over_others(const Request& request) {
+  const auto result_of = [&](const std::string& input) {
+    return fmt::format("{}/{}", *request.output, name_in_folder(input));
+  };
+  const auto refuse = [&](const std::string& input, const std::string& other) {
     throw Error(ErrorKind::kUsage, fmt::format("operand '{}'", input),
-                fmt::format("its result {} would replace that of another FILE, or this: {}", result,
-                            *place->second))
+                fmt::format("its result {} would replace that of another FILE, or this: {}",
+                            result_of(input), other))
         .hint("sort them in separate runs, each with its own folder");
+  };
+  std::map<std::filesystem::path, const std::string*> owners;
+  for (const std::string& input : request.inputs) owners.emplace(end_of_links(input), &input);
+  for (const std::string& input : request.inputs) {
+    const std::string result = result_of(input);
+    const auto [place, is_free] = owners.emplace(end_of_links(result), &input);
+    if (!is_free && place->second != &input) refuse(input, *place->second);
+    std::error_code error;
+    const auto links = std::filesystem::hard_link_count(result, error);
+    if (!request.writes_into_file || error || links < 2) continue;
+    for (const std::string& other : request.inputs) {
+      if (&other == &input) continue;
+      if (io::same_file(result, other) || io::same_file(result, result_of(other))) {
+        refuse(input, other);
+      }
+    }
   }
 }
 

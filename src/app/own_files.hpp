@@ -24,8 +24,9 @@ void require_replaceable(const std::string& input);
 void refuse_files_given_twice(const FileNames& names);
 
 // For a sort of each file into the folder of the output. Throws: Error(kUsage) when links in it
-// lead the result of an input to another input, which may have to be read later, or to its result.
-void refuse_results_over_others(const FileNames& names);
+// lead the result of an input to another input, which may have to be read later, or to its result;
+// hard links, too, if results are written into files.
+void refuse_results_over_others(const Request& request);
 
 // Throws: Error(kUsage) when the output or an input is a file of the folder of --resume, which is
 // removed in the end; if the output would replace an input by other elements (below); or, with

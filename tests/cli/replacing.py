@@ -202,6 +202,15 @@ def a_removed_output_that_is_written_into_is_an_error(place):
 
 
 @scenario
+def two_sorts_do_not_write_into_one_file_at_the_same_time(place):
+    place.bash("printf d > in")
+    done = changed_meanwhile(place, "in more -o out --replace=write", "gsort -t u8 in -o out --replace=write; echo $?; cat out; echo", "/out$")
+    return report(the_second_one_is_refused=done.stdout.startswith("2\ncab\n"), the_first_one_is_done=done.stdout.startswith("2\ncab\n0\nde\n"),
+                  it_is_named=done.stderr.startswith("gsort: opening out: another program has locked it, perhaps a gsort\n"),
+                  nothing_is_left=not place.leftovers())
+
+
+@scenario
 def an_output_has_the_mode_that_the_old_one_has_at_the_end(place):
     place.bash("printf d > in")
     own = changed_meanwhile(place, "out more -o out", "chmod 600 out", "deleted")
