@@ -118,7 +118,7 @@ TYPED_TEST(PairSort, EqualsStdStableSortForEverySmallCount) {
 TYPED_TEST(PairSort, EqualsStdStableSortForEveryDistribution) {
   for (const PairTuning& tuning : kPairTunings) {
     for (const Distribution distribution : kAllDistributions) {
-      const std::size_t few = tuning.cached_pairs;
+      const std::size_t few = tuning.cached_pairs / 2;
       for (const std::size_t count : {few, few + 1, std::size_t{4'999}}) {
         for (const unsigned threads : {1U, 2U, 4U}) {
           expect_pairs_sorted<TypeParam>(distribution, count, Order::kAscending, threads, tuning);
@@ -155,7 +155,7 @@ TYPED_TEST(PairSort, HasSizesOfItsOwn) {
 
 // A sort does this if it cannot allocate memory for a distribution.
 TYPED_TEST(PairSort, SortsMorePairsThanFitTheCacheWithoutADistribution) {
-  constexpr PairTuning kAll = {.cached_pairs = std::size_t{1} << 20};
+  constexpr PairTuning kAll = {.cached_pairs = 4 * kMostCachedPairs};
   for (const Distribution distribution : {Distribution::kUniform, Distribution::kZipf}) {
     expect_pairs_sorted<TypeParam>(distribution, kMostCachedPairs + 1, Order::kAscending, 1, kAll);
   }

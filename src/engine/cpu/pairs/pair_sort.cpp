@@ -270,6 +270,11 @@ void sort_few(std::span<const Key> keys, Value* values, const KeyMap<Key>& class
   }
 }
 
+// A whole array of so many is sorted in the cache by one thread; more are worth several threads.
+std::size_t few_pairs(const PairTuning& tuning) {
+  return tuning.cached_pairs / 2;
+}
+
 }  // namespace
 
 template <class Key, class Value>
@@ -286,7 +291,7 @@ void sort_pairs(std::span<Key> keys, std::span<Value> values, const KeyMap<Key>&
   }
   const auto second = arrays_in<Key, Value>(scratch, keys.size());
   if constexpr (!kIsNarrow<Key>) {
-    if (keys.size() <= tuning.cached_pairs) {
+    if (keys.size() <= few_pairs(tuning)) {
       const KeyMap<Key> map = one_to_one(classes);
       if (!map.is_identity()) map_to_ordered<Key>(keys, keys, map);
       const Pairs<Key, Value> first{keys.data(), values.data()};
@@ -307,7 +312,7 @@ void argsort_keys(std::span<const Key> keys, std::span<Value> indices, const Key
   }
   const auto second = arrays_in<Key, Value>(scratch, keys.size());
   if constexpr (!kIsNarrow<Key>) {
-    if (keys.size() <= tuning.cached_pairs) {
+    if (keys.size() <= few_pairs(tuning)) {
       const auto ordered = std::make_unique_for_overwrite<Key[]>(keys.size());
       map_to_ordered<Key>(keys, {ordered.get(), keys.size()}, one_to_one(classes));
       std::iota(indices.begin(), indices.end(), Value{0});

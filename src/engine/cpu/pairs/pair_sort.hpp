@@ -15,7 +15,7 @@
 // of one key are not sorted.
 //
 // Cost. Two reads and two writes of every pair, and one more read of the keys. Memory for the
-// second arrays, and for each worker a line for each bucket and room for a bucket, about 1.5 MiB at
+// second arrays, and for each worker a line for each bucket and room for a bucket, about 2.5 MiB at
 // most. argsort_keys also needs memory for the keys of a bucket that is larger than this room.
 #pragma once
 
@@ -31,7 +31,7 @@ namespace gsort::cpu {
 struct PairTuning {
   std::size_t most_buckets = 1024;                  // of one distribution; twice, if these fit
   std::size_t bucket_bytes = 256 * 1024;            // wanted, up to most_buckets
-  std::size_t cached_pairs = std::size_t{1} << 16;  // sorted without a distribution
+  std::size_t cached_pairs = std::size_t{1} << 17;  // sorted without a distribution
   std::size_t worker_bytes = 256 * 1024;            // the least for each worker
 };
 
