@@ -10,6 +10,7 @@
 
 #include "base/units.hpp"
 #include "element/key_loops.hpp"
+#include "engine/cpu/in_place/read_ahead.hpp"
 #include "engine/cpu/in_place/repeats.hpp"
 
 namespace gsort::cpu {
@@ -155,6 +156,7 @@ void BlockPartition<Key>::classify_stripe(const Stripe& stripe, const KeyMap<Key
       some = {ordered, count};
     }
     map_.find_cells(some, cells);
+    read_ahead(&keys[at], count * sizeof(Key));
     if (mostly_repeat({cells, count}, map_.bucket_of_cells())) {
       deal_out_repeats(some, {cells, count}, buffers, output);
     } else {

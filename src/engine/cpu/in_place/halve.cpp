@@ -4,6 +4,8 @@
 #include <algorithm>
 #include <cstring>
 
+#include "engine/cpu/in_place/read_ahead.hpp"
+
 #undef HWY_TARGET_INCLUDE
 #define HWY_TARGET_INCLUDE "engine/cpu/in_place/halve.cpp"
 #include <hwy/foreach_target.h>  // IWYU pragma: keep
@@ -58,8 +60,10 @@ HWY_ATTR std::size_t divide_all(Key* keys, std::size_t count, Key pivot) {
     const Key* from = unread;
     if (unread - ends.low <= ends.high - unread_end) {
       unread += kGroup;
+      read_ahead(from, kGroup * sizeof(Key));
     } else {
       from = unread_end -= kGroup;
+      read_ahead_down(from, kGroup * sizeof(Key));
     }
     const auto first = hn::LoadU(d, from);
     const auto second = hn::LoadU(d, from + kLanes);

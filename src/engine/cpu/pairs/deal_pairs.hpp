@@ -20,6 +20,7 @@
 
 #include "base/tasks.hpp"
 #include "engine/cpu/in_place/past_cache.hpp"
+#include "engine/cpu/in_place/read_ahead.hpp"
 #include "engine/cpu/pairs/cached_pairs.hpp"
 
 namespace gsort::cpu {
@@ -140,6 +141,7 @@ void deal_pairs(const PairSource<Key, Value>& from, const Pairs<Key, Value>& to,
     for (std::size_t at = from.count * worker / workers.size(); at < end; at += kStretch) {
       const std::size_t count = std::min(kStretch, end - at);
       const Key* const keys = number(from.keys + at, count, room, numbers);
+      read_ahead(from.keys + at, count * sizeof(Key));
       f(at, count, keys, numbers);
     }
   };
@@ -166,7 +168,10 @@ void deal_pairs(const PairSource<Key, Value>& from, const Pairs<Key, Value>& to,
     lines.begin(from.count);
     for_each_stretch(worker, [&](std::size_t at, std::size_t count, const Key* keys,
                                  const std::uint16_t* numbers) {
-      if (from.values != nullptr) return lines.add(keys, from.values + at, numbers, count, to);
+      if (from.values != nullptr) {
+        read_ahead(from.values + at, count * sizeof(Value));
+        return lines.add(keys, from.values + at, numbers, count, to);
+      }
       Value own[kStretch];
       for (std::size_t i = 0; i < count; ++i) own[i] = static_cast<Value>(at + i);
       lines.add(keys, own, numbers, count, to);
