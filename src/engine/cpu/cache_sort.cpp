@@ -164,6 +164,21 @@ HWY_ATTR void quick_sort(Key* keys, Key* scratch, std::size_t count) {
 #endif
 }
 
+#if GSORT_HAS_VECTOR_SORT && HWY_MAX_BYTES >= 32
+template <class Key>
+HWY_ATTR bool merge_slices(std::span<std::span<const Key>> slices, std::span<Key> keys,
+                           std::span<Key> scratch) {
+  return vector_sort::merge_evenly(slices, keys.size(), keys.data(), scratch.data(),
+                                   sort_in_place<Key>);
+}
+#else
+template <class Key>
+bool merge_slices(std::span<std::span<const Key>> /*slices*/, std::span<Key> /*keys*/,
+                  std::span<Key> /*scratch*/) {
+  return false;
+}
+#endif
+
 // If so, the quicksort was faster than spreading on every processor that was measured.
 bool has_wide_vectors() {
   return GSORT_HAS_VECTOR_SORT == 1 && HWY_MAX_BYTES >= 32;
@@ -174,6 +189,14 @@ void quick_u32(std::uint32_t* keys, std::uint32_t* scratch, std::size_t n) {
 }
 void quick_u64(std::uint64_t* keys, std::uint64_t* scratch, std::size_t n) {
   quick_sort(keys, scratch, n);
+}
+bool merge_u32(std::span<std::span<const std::uint32_t>> slices, std::span<std::uint32_t> keys,
+               std::span<std::uint32_t> scratch) {
+  return merge_slices(slices, keys, scratch);
+}
+bool merge_u64(std::span<std::span<const std::uint64_t>> slices, std::span<std::uint64_t> keys,
+               std::span<std::uint64_t> scratch) {
+  return merge_slices(slices, keys, scratch);
 }
 HWY_ATTR void range_u32(const std::uint32_t* keys, std::size_t n, std::uint32_t& least,
                         std::uint32_t& greatest) {
@@ -195,6 +218,8 @@ HWY_EXPORT(sort_u64);
 HWY_EXPORT(has_wide_vectors);
 HWY_EXPORT(quick_u32);
 HWY_EXPORT(quick_u64);
+HWY_EXPORT(merge_u32);
+HWY_EXPORT(merge_u64);
 HWY_EXPORT(range_u32);
 HWY_EXPORT(range_u64);
 
@@ -235,6 +260,21 @@ void sort_by(CacheSorter sorter, std::span<Key> keys, std::span<Key> scratch) {
   spread(keys, scratch);
 }
 
+bool merge_by_vectors(std::span<std::span<const std::uint32_t>> slices,
+                      std::span<std::uint32_t> keys, std::span<std::uint32_t> scratch) {
+  return HWY_DYNAMIC_DISPATCH(merge_u32)(slices, keys, scratch);
+}
+
+bool merge_by_vectors(std::span<std::span<const std::uint64_t>> slices,
+                      std::span<std::uint64_t> keys, std::span<std::uint64_t> scratch) {
+  return HWY_DYNAMIC_DISPATCH(merge_u64)(slices, keys, scratch);
+}
+
+bool merge_by_vectors(std::span<std::span<const UInt128>> /*slices*/, std::span<UInt128> /*keys*/,
+                      std::span<UInt128> /*scratch*/) {
+  return false;
+}
+
 }  // namespace
 
 template <class Key>
@@ -259,6 +299,22 @@ void cache_sort(std::span<UInt128> keys, std::span<UInt128> /*scratch*/) {
                 std::endian::native == std::endian::little);
   kSorters.own()(reinterpret_cast<hwy::uint128_t*>(keys.data()), keys.size(), hwy::SortAscending());
 }
+
+template <class Key>
+void cache_merge(std::span<std::span<const Key>> slices, std::span<Key> keys,
+                 std::span<Key> scratch) {
+  if (merge_by_vectors(slices, keys, scratch)) return;
+  auto end = keys.begin();
+  for (const std::span<const Key> slice : slices) end = std::ranges::copy(slice, end).out;
+  cache_sort(keys, scratch);
+}
+
+template void cache_merge(std::span<std::span<const std::uint32_t>>, std::span<std::uint32_t>,
+                          std::span<std::uint32_t>);
+template void cache_merge(std::span<std::span<const std::uint64_t>>, std::span<std::uint64_t>,
+                          std::span<std::uint64_t>);
+template void cache_merge(std::span<std::span<const UInt128>>, std::span<UInt128>,
+                          std::span<UInt128>);
 
 KeyRange<std::uint32_t> range_of(std::span<const std::uint32_t> keys) {
   KeyRange<std::uint32_t> range{};

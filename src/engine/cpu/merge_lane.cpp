@@ -68,6 +68,7 @@ void CpuMergeLane<Key>::merge(std::span<const std::uint64_t> slice_counts, std::
   cuts_.assign(slices.size(), 0);
   high_.resize(slices.size());
   probe_.resize(slices.size());
+  parts_.reserve(slices.size());
   key_density_ = 0;
   leaves_ties_ = false;
   for (std::uint64_t done = 0; done < total;) {
@@ -83,18 +84,22 @@ void CpuMergeLane<Key>::merge(std::span<const std::uint64_t> slice_counts, std::
 template <class Key>
 std::span<Key> CpuMergeLane<Key>::merge_stretch(const std::vector<Slice>& slices,
                                                 std::uint64_t count) {
-  const std::span<Key> keys = stretch_.first(count);
-  std::size_t gathered = 0;
+  parts_.clear();
   bool in_order = true;
   for (std::size_t i = 0; i < slices.size(); ++i) {
     const std::span<Key> part(slices[i].keys + begin_[i], cuts_[i] - begin_[i]);
     if (part.empty()) continue;
     if (part.size() == count) return part;
-    in_order = in_order && (gathered == 0 || keys[gathered - 1] <= part.front());
-    std::ranges::copy(part, keys.subspan(gathered).begin());
-    gathered += part.size();
+    in_order = in_order && (parts_.empty() || parts_.back().back() <= part.front());
+    parts_.push_back(part);
   }
-  if (!in_order) cache_sort(keys, scratch_.first(count));
+  const std::span<Key> keys = stretch_.first(count);
+  if (in_order) {
+    auto end = keys.begin();
+    for (const std::span<const Key> part : parts_) end = std::ranges::copy(part, end).out;
+  } else {
+    cache_merge<Key>(parts_, keys, scratch_.first(count));
+  }
   return keys;
 }
 

@@ -8,9 +8,8 @@
 // one is taken slice by slice until the stretch is full. If a few values do not fill half of it, an
 // exact split (kway_split.hpp) finds the cut. With many slices, most of the time goes into cuts: a
 // guess searches each slice once, close to its last cut, while a split searches it for every bit of
-// the key. A stretch is a few sorted slices of known range, and the fastest way measured to merge
-// them is cache_sort: its cost does not grow with the number of slices, while a tree of losers
-// takes a mispredicted step a key for each doubling. A stretch of only one slice is not even
+// the key. A stretch is merged by cache_merge(): few branches depend on its keys, while a tree of
+// losers takes a mispredicted step a key for each doubling of slices. A stretch of one slice is not
 // copied, and slices that follow each other are not sorted. Slices of records that are one key are
 // mapped first.
 #pragma once
@@ -67,6 +66,7 @@ class CpuMergeLane final : public MergeLane {
   Key bound_ = 0;                     // none of which is greater
   std::vector<std::uint64_t> high_;
   std::vector<std::uint64_t> probe_;
+  std::vector<std::span<const Key>> parts_;  // of the stretch
 };
 
 extern template class CpuMergeLane<std::uint32_t>;

@@ -2,6 +2,7 @@
 
 #include <algorithm>
 #include <random>
+#include <span>
 #include <vector>
 
 #include <gtest/gtest.h>
@@ -42,6 +43,36 @@ class CacheSort : public testing::Test {
     const auto is_poison = [](Key key) { return key == kPoison; };
     for (const std::vector<Key>& buffer : {memory, scratch}) {
       EXPECT_TRUE(std::all_of(buffer.begin(), buffer.begin() + at, is_poison));
+      EXPECT_TRUE(std::all_of(buffer.end() - kGuard, buffer.end(), is_poison));
+    }
+  }
+
+  // Merges the keys, cut into slices that are then sorted, to a place between poisoned neighbours.
+  static void expect_merges(const std::vector<Key>& keys, std::size_t count_of_slices) {
+    std::vector<Key> wanted = keys;
+    std::sort(wanted.begin(), wanted.end());
+    std::vector<Key> input = keys;
+    std::vector<std::span<const Key>> slices;
+    for (std::size_t i = 0; i < count_of_slices; ++i) {
+      const std::size_t begin = input.size() * i / count_of_slices;
+      const std::span<Key> slice =
+          std::span(input).subspan(begin, input.size() * (i + 1) / count_of_slices - begin);
+      if (slice.empty()) continue;
+      std::sort(slice.begin(), slice.end());
+      slices.push_back(slice);
+    }
+    const std::vector<Key> before = input;
+    constexpr std::size_t kGuard = 64;
+    constexpr auto kPoison = static_cast<Key>(0x5aa5a55a5aa5a55aULL);
+    std::vector<Key> memory(keys.size() + 2 * kGuard, kPoison);
+    std::vector<Key> scratch(memory.size(), kPoison);
+    cache_merge<Key>(slices, std::span(memory).subspan(kGuard, keys.size()),
+                     std::span(scratch).subspan(kGuard, keys.size()));
+    const auto is_poison = [](Key key) { return key == kPoison; };
+    ASSERT_TRUE(std::equal(wanted.begin(), wanted.end(), memory.begin() + kGuard));
+    EXPECT_EQ(input, before);
+    for (const std::vector<Key>& buffer : {memory, scratch}) {
+      EXPECT_TRUE(std::all_of(buffer.begin(), buffer.begin() + kGuard, is_poison));
       EXPECT_TRUE(std::all_of(buffer.end() - kGuard, buffer.end(), is_poison));
     }
   }
@@ -89,6 +120,37 @@ TYPED_TEST(CacheSort, SortsByEveryInstructionSet) {
       }
     }
     hwy::SetSupportedTargetsForTest(0);
+  }
+}
+
+TYPED_TEST(CacheSort, MergesSlicesByEveryInstructionSet) {
+  for (std::int64_t left = hwy::SupportedTargets(); left != 0; left &= left - 1) {
+    const std::int64_t target = left & -left;
+    SCOPED_TRACE(hwy::TargetName(target));
+    hwy::SetSupportedTargetsForTest(target);
+    for (const Distribution distribution : kAllDistributions) {
+      for (const std::size_t slices : {2U, 5U, 24U, 60U, 200U}) {
+        for (const std::size_t count : {2U, 63U, 1'000U, 33'001U}) {
+          SCOPED_TRACE(testing::Message()
+                       << count << ' ' << slices << ' ' << name_of(distribution));
+          this->expect_merges(this->keys_of(distribution, count), slices);
+        }
+      }
+    }
+    hwy::SetSupportedTargetsForTest(0);
+  }
+}
+
+// The last key of a bucket must not pass the greatest key, and a bucket may hold nearly all keys.
+TYPED_TEST(CacheSort, MergesSlicesOfTheLeastAndGreatestKeys) {
+  const std::vector<TypeParam> keys = this->keys_of(Distribution::kUniform, 10'000);
+  for (const std::size_t share : {1U, 2U, 100U, 5'000U}) {
+    std::vector<TypeParam> some = keys;
+    for (std::size_t i = 0; i < some.size(); ++i) {
+      if (i % share != 0) some[i] = static_cast<TypeParam>(~TypeParam{0} - (some[i] & 0xffU));
+      if (i % share == 1) some[i] = 0;
+    }
+    for (const std::size_t slices : {3U, 20U}) this->expect_merges(some, slices);
   }
 }
 

@@ -10,6 +10,10 @@
 // passes the place that is read), the other side is free memory of the same size; the parts are
 // then sorted back to their places.
 //
+// Sorted slices are merged the same way, but nothing is counted: the keys of a bucket are the first
+// ones that are left of each slice. A vector of them is compared with the bucket's last key and
+// written as a whole; those of later buckets are overwritten.
+//
 // Cost. Two reads and two writes of evenly spread keys. A partition moves each key once, in about
 // half a cycle. A pivot is a median of a sample; after twice as many partitions as an even split
 // needs, the caller sorts what is left.
@@ -30,10 +34,12 @@
 #include <cstddef>
 #include <cstdint>
 #include <cstring>
+#include <span>
 #include <utility>
 
 #include <hwy/highway.h>
 
+#include "engine/cpu/in_place/read_ahead.hpp"
 #include "engine/cpu/in_place/row_sort-inl.hpp"
 
 HWY_BEFORE_NAMESPACE();
@@ -195,6 +201,10 @@ class EvenBuckets {
   std::uint64_t scale_;  // in 2^-32
 };
 
+// On average, so that most buckets fit the rows.
+template <class Key>
+inline constexpr std::size_t kKeysPerBucket = kMostInRows<Key> * 13 / 16;
+
 inline constexpr std::size_t kMostEvenBuckets = 4096;  // their counters take half of the L1 cache
 
 // Writes each key counts[key - least] times, in order.
@@ -220,14 +230,13 @@ HWY_INLINE void for_each_in_turn(const Key* keys, std::size_t count, const F& f)
 template <class Key, class FallBack>
 HWY_ATTR void sort_evenly(Key* keys, Key* other, std::size_t count, Key least, Key greatest,
                           const FallBack& fall_back) {
-  constexpr std::size_t kKeysPerBucket = kMostInRows<Key> * 3 / 4;  // most buckets fit the rows
   std::uint32_t ends[kMostEvenBuckets] = {};
   if (greatest - least < std::min(kMostEvenBuckets, count)) {
     for_each_in_turn(keys, count, [&](Key key) HWY_ATTR { ++ends[key - least]; });
     return write_counted(keys, least, static_cast<std::size_t>(greatest - least) + 1, ends);
   }
   const EvenBuckets<Key> buckets(least, greatest,
-                                 std::min(kMostEvenBuckets, count / kKeysPerBucket + 1));
+                                 std::min(kMostEvenBuckets, count / kKeysPerBucket<Key> + 1));
   for_each_in_turn(keys, count, [&](Key key) HWY_ATTR { ++ends[buckets.of(key)]; });
   std::uint32_t begin = 0;
   std::uint32_t crowded = 0;  // keys in buckets that would be divided again
@@ -242,6 +251,61 @@ HWY_ATTR void sort_evenly(Key* keys, Key* other, std::size_t count, Key least, K
     const std::size_t size = ends[bucket] - at;
     sort(other + at, keys + at, keys + at, size, depth_for(size), fall_back);
   }
+}
+
+// Takes the keys of sorted slices that are not above `last` off the slices, and appends them to
+// `out`, which has room for all keys of the slices up to `out_end`. Returns the end of the keys.
+template <class Key>
+HWY_ATTR HWY_INLINE Key* take_up_to(Key last, std::span<std::span<const Key>> slices, Key* out,
+                                    const Key* out_end) {
+  const hn::ScalableTag<Key> d;
+  constexpr std::size_t kLanes = hn::MaxLanes(d);
+  constexpr std::size_t kSliceAhead = 512;  // bytes; 256 are too few for two or three slices
+  const auto lasts = hn::Set(d, last);
+  for (std::span<const Key>& slice : slices) {
+    std::size_t taken = kLanes;
+    while (taken == kLanes) {
+      read_ahead(slice.data(), 64, kSliceAhead);
+      const auto held = hn::FirstN(d, std::min(kLanes, slice.size()));
+      const auto some = hn::MaskedLoad(held, d, slice.data());
+      taken = hn::CountTrue(d, hn::And(held, hn::Not(hn::Lt(lasts, some))));
+      if (static_cast<std::size_t>(out_end - out) >= kLanes) {
+        hn::StoreU(some, d, out);
+      } else {
+        std::copy_n(slice.data(), taken, out);
+      }
+      out += taken;
+      slice = slice.subspan(taken);
+    }
+  }
+  return out;
+}
+
+// Merges `count` keys of sorted slices to `out`: their range is divided evenly, as above, but keys
+// of a bucket are found at the beginnings of all slices. Returns false, and leaves all as it was,
+// if sort_evenly() takes less time. Requires: scratch has room for all keys.
+template <class Key, class FallBack>
+HWY_ATTR bool merge_evenly(std::span<std::span<const Key>> slices, std::size_t count, Key* out,
+                           Key* scratch, const FallBack& fall_back) {
+  constexpr std::size_t kLeastPerSlice = 2;
+  if (slices.size() > kKeysPerBucket<Key> / kLeastPerSlice) return false;
+  Key least = slices.front().front();
+  Key greatest = slices.front().back();
+  for (const std::span<const Key> slice : slices) {
+    least = std::min(least, slice.front());
+    greatest = std::max(greatest, slice.back());
+  }
+  if (greatest - least < std::min(kMostEvenBuckets, count)) return false;
+  const Key width = static_cast<Key>((greatest - least) / (count / kKeysPerBucket<Key> + 1) + 1);
+  Key last = least;  // of the bucket
+  for (std::size_t done = 0; done < count;) {
+    last = width < greatest - last ? static_cast<Key>(last + width) : greatest;
+    const Key* const end = take_up_to(last, slices, scratch, scratch + count);
+    const auto taken = static_cast<std::size_t>(end - scratch);
+    sort(scratch, out + done, out + done, taken, depth_for(taken), fall_back);
+    done += taken;
+  }
+  return true;
 }
 #endif
 
