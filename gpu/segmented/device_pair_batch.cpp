@@ -4,9 +4,9 @@
 //
 // Idea. A word of 64 bits holds 32 bits of a key and below them the number of its pair. Words are
 // distinct, so that sorting each array of words is stable, and there is one right result. Keys of
-// 32 bits take one round: words are sorted, then each fetches its value by the number. Keys of 64
-// bits take two, as a radix sort of two digits does: by the lower halves, then by the upper halves,
-// with numbers that count the order after the first round. Keys of 128 bits take four.
+// up to 32 bits take one round: words are sorted, then each fetches its value by the number. Keys
+// of 64 bits take two, as a radix sort of two digits does: by the lower halves, then by the upper
+// halves, with numbers that count the order after the first round. Keys of 128 bits take four.
 //
 // Example, two digits a key, one array: keys 31 12 32 11. Words of the lower digits 1|0 2|1 2|2
 // 1|3, sorted 1|0 1|3 2|1 2|2: pairs 0 3 1 2. Words of their upper digits 3|0 1|1 1|2 3|3, sorted
@@ -70,7 +70,7 @@ void sort_words(std::uint64_t* words, const ArrayPlaces& arrays, const ScratchMe
 
 // Each by 32 bits of the keys.
 template <class Key>
-inline constexpr unsigned kRounds = sizeof(Key) / sizeof(std::uint32_t);
+inline constexpr unsigned kRounds = div_up(sizeof(Key), sizeof(std::uint32_t));
 
 struct PairBatchScratch {
   std::uint64_t* words;
@@ -133,14 +133,15 @@ void sort_pair_batch(const PairBatchSort<Key, Value>& sort) {
   launch_place_pairs(pass, sort.stream);
 }
 
-template std::size_t sort_pair_batch_scratch_bytes<std::uint32_t>(const ArrayPlaces&);
-template std::size_t sort_pair_batch_scratch_bytes<std::uint64_t>(const ArrayPlaces&);
-template std::size_t sort_pair_batch_scratch_bytes<UInt128>(const ArrayPlaces&);
-template void sort_pair_batch(const PairBatchSort<std::uint32_t, std::uint32_t>&);
-template void sort_pair_batch(const PairBatchSort<std::uint32_t, std::uint64_t>&);
-template void sort_pair_batch(const PairBatchSort<std::uint64_t, std::uint32_t>&);
-template void sort_pair_batch(const PairBatchSort<std::uint64_t, std::uint64_t>&);
-template void sort_pair_batch(const PairBatchSort<UInt128, std::uint32_t>&);
-template void sort_pair_batch(const PairBatchSort<UInt128, std::uint64_t>&);
+#define GSORT_PAIR_BATCH(Key)                                                  \
+  template std::size_t sort_pair_batch_scratch_bytes<Key>(const ArrayPlaces&); \
+  template void sort_pair_batch(const PairBatchSort<Key, std::uint32_t>&);     \
+  template void sort_pair_batch(const PairBatchSort<Key, std::uint64_t>&)
+GSORT_PAIR_BATCH(std::uint8_t);
+GSORT_PAIR_BATCH(std::uint16_t);
+GSORT_PAIR_BATCH(std::uint32_t);
+GSORT_PAIR_BATCH(std::uint64_t);
+GSORT_PAIR_BATCH(UInt128);
+#undef GSORT_PAIR_BATCH
 
 }  // namespace gsort::gpu

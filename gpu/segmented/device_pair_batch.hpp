@@ -51,9 +51,9 @@ struct PairBatchSort {
 // Sorts each array, ascending by map.to_ordered of the keys, pairs of equal keys in their order.
 // The work is queued on the stream; the call does not wait for the device, may be captured in a
 // CUDA graph, and gives the same bytes every time.
-// Requires: Key is std::uint32_t, std::uint64_t or UInt128, Value one of the first two; arrays
-//   aligned to their elements, all apart from each other (inputs may overlap inputs), alive and
-//   untouched until the stream has passed this work; offsets as sort_segmented_batch requires them.
+// Requires: Key is std::uint8_t to UInt128, Value std::uint32_t or std::uint64_t; arrays aligned to
+//   their elements, all apart from each other (inputs may overlap inputs), alive and untouched
+//   until the stream has passed this work; offsets as sort_segmented_batch requires them.
 // Throws: Error(kUsage), with nothing queued, for null pointers with pairs to sort, overlap,
 //   misalignment, more than kMostBatchPairs pairs and too little scratch; Error(kDevice) naming the
 //   operation when CUDA fails.

@@ -108,11 +108,9 @@ __global__ void __launch_bounds__(kThreads)
     auto number = static_cast<std::uint32_t>(word);
     if constexpr (sizeof(Key) > 4) number = pass.numbers[number];
     if (pass.keys_out != nullptr) {
-      if constexpr (sizeof(Key) > 4) {
-        pass.keys_out[i] = pass.keys_in[number];
-      } else {
-        pass.keys_out[i] = pass.map.to_raw(static_cast<Key>(word >> 32));
-      }
+      pass.keys_out[i] = sizeof(Key) > 4 || pass.map.folds_classes
+                             ? pass.keys_in[number]
+                             : pass.map.to_raw(static_cast<Key>(word >> 32));
     }
     pass.values_out[i] = pass.values_in != nullptr
                              ? pass.values_in[number]
@@ -144,6 +142,10 @@ void launch_place_pairs(const PairWordPass<Key, Value>& pass, cudaStream_t strea
 #define GSORT_PAIR_WORDS(Key, Value)                                                    \
   template void launch_write_pair_words(const PairWordPass<Key, Value>&, cudaStream_t); \
   template void launch_place_pairs(const PairWordPass<Key, Value>&, cudaStream_t)
+GSORT_PAIR_WORDS(std::uint8_t, std::uint32_t);
+GSORT_PAIR_WORDS(std::uint8_t, std::uint64_t);
+GSORT_PAIR_WORDS(std::uint16_t, std::uint32_t);
+GSORT_PAIR_WORDS(std::uint16_t, std::uint64_t);
 GSORT_PAIR_WORDS(std::uint32_t, std::uint32_t);
 GSORT_PAIR_WORDS(std::uint32_t, std::uint64_t);
 GSORT_PAIR_WORDS(std::uint64_t, std::uint32_t);

@@ -195,7 +195,9 @@ class HostSort {
       : host_(host),
         shape_(shape),
         places_(std::move(places)),
-        sort_(ordinals_of(places_)),
+        maps_(RunMaps<Key>::of(host.map,
+                               kHasValues<Value> && !host.takes_numbers && host.map.folds_classes)),
+        sort_(ordinals_of(places_), maps_.load),
         chunks_(shape.chunks, places_.size()),
         pieces_(shape.pieces, places_.size()),
         runs_(places_.size()) {}
@@ -269,7 +271,10 @@ class HostSort {
       }
     }
     order_streams(copies.get(), sorts.get(), kSharing);
-    sort_chunk<Key, Value>({chunk, chunk, count, host_.map, {}, place.others, sorts.get()});
+    // Runs are not used yet.
+    Key* const kept = behind(place.runs, at.slot * shape_.chunk_keys).keys;
+    sort_chunk<Key, Value>({chunk, chunk, count, host_.map, maps_.store, place.others, sorts.get()},
+                           kept);
   }
 
   void merge_chunks(std::size_t device, const std::vector<ChunkPlace>& chunks,
@@ -284,6 +289,8 @@ class HostSort {
                                   .slice_counts = counts.data(),
                                   .slice_count = static_cast<std::uint32_t>(counts.size()),
                                   .output = run,
+                                  .load_map = maps_.load,
+                                  .store_map = maps_.store,
                                   .scratch = place.others,
                                   .stream = stream});
       const auto count = std::accumulate(counts.begin(), counts.end(), std::uint64_t{0});
@@ -350,6 +357,7 @@ class HostSort {
   const HostPairSort<Key, Value>& host_;
   const HostShape& shape_;
   std::vector<HostPlace<Key, Value>> places_;
+  RunMaps<Key> maps_;
   SharedRuns<Key, Value> sort_;
   WorkShares chunks_;
   WorkShares pieces_;

@@ -80,7 +80,8 @@ struct HostPairSort {
   bool takes_numbers = false;
 };
 
-// Sorts pairs in host memory on several devices, stably. Value is std::uint32_t or std::uint64_t.
+// Sorts pairs in host memory on several devices, stably. If the map folds classes, keys are floats,
+// and keep their bits. Value is std::uint32_t or std::uint64_t.
 // Requires and throws: as sort_host_shares.
 template <class Key, class Value>
 void sort_host_pairs(const HostPairSort<Key, Value>& sort, std::span<const SharingDevice> devices);

@@ -65,13 +65,14 @@ std::uint64_t fence_step(std::uint64_t count) {
 
 template <class Key>
 ShareView<Key>::ShareView(int ordinal, const Key* keys, std::uint64_t count,
-                          std::span<const Key> fences, cudaStream_t stream)
+                          std::span<const Key> fences, cudaStream_t stream, const KeyMap<Key>& map)
     : ordinal_(ordinal),
       keys_(keys),
       count_(count),
       step_(fence_step(count)),
       fences_(fences),
-      stream_(stream) {}
+      stream_(stream),
+      map_(map) {}
 
 template <class Key>
 Key ShareView<Key>::operator[](std::uint64_t index) const {
@@ -90,6 +91,7 @@ std::vector<Key> ShareView<Key>::read_block(std::uint64_t block) const {
                              cudaMemcpyDeviceToHost, stream_),
              CudaCall::kCopy, kOperation);
   check_cuda(cudaStreamSynchronize(stream_), CudaCall::kStream, kOperation);
+  for (Key& key : keys) key = map_.to_ordered(key);
   return keys;
 }
 

@@ -16,6 +16,8 @@
 
 #include <cuda_runtime_api.h>
 
+#include "element/key.hpp"
+
 namespace gsort::gpu {
 
 // A fence for so many keys of a share of `count`: at most 2^17 fences a share, and few for little.
@@ -25,16 +27,18 @@ namespace gsort::gpu {
 template <class Key>
 class ShareView {
  public:
-  // `keys` are ordered keys, `fences` every fence_step(count)th of them. The view owns neither.
-  // `stream` is one of the device. Not thread-safe, but several views may be of the same keys.
+  // `map` makes ordered keys of `keys`; `fences` are every fence_step(count)th of these. The view
+  // owns neither. `stream` is one of the device. Not thread-safe, but several views may be of the
+  // same keys.
   ShareView(int ordinal, const Key* keys, std::uint64_t count, std::span<const Key> fences,
-            cudaStream_t stream);
+            cudaStream_t stream, const KeyMap<Key>& map);
 
   [[nodiscard]] std::uint64_t count() const { return count_; }
   [[nodiscard]] std::uint64_t step() const { return step_; }
   [[nodiscard]] std::span<const Key> fences() const { return fences_; }
 
-  // Reads the block that holds the key, if it has not been read. Throws: DeviceError.
+  // An ordered key. Reads the block that holds the key, if it has not been read. Throws:
+  // DeviceError.
   [[nodiscard]] Key operator[](std::uint64_t index) const;
 
  private:
@@ -46,6 +50,7 @@ class ShareView {
   std::uint64_t step_;
   std::span<const Key> fences_;
   cudaStream_t stream_;
+  KeyMap<Key> map_;
   mutable std::unordered_map<std::uint64_t, std::vector<Key>> blocks_;
 };
 

@@ -64,7 +64,9 @@ template <class Key>
 template <class Key, class Value>
 class SharedRuns {
  public:
-  explicit SharedRuns(const std::vector<int>& ordinals) : ordinals_(ordinals) {
+  // `run_map` is from keys of the runs to ordered keys.
+  SharedRuns(const std::vector<int>& ordinals, const KeyMap<Key>& run_map)
+      : ordinals_(ordinals), run_map_(run_map) {
     for (const int ordinal : ordinals) streams_.emplace_back(ordinal);
     allow_peer_access(ordinals);
   }
@@ -143,6 +145,7 @@ class SharedRuns {
                                 .slice_counts = counts.data(),
                                 .slice_count = static_cast<std::uint32_t>(counts.size()),
                                 .output = merge.merged,
+                                .load_map = run_map_,
                                 .store_map = merge.store_map,
                                 .scratch = merge.scratch,
                                 .stream = merge.stream});
@@ -154,13 +157,13 @@ class SharedRuns {
     for (std::size_t i = 0; i < runs_.size(); ++i) {
       const auto& [device, elements, count] = runs_[i];
       views.emplace_back(ordinals_[device], elements.keys, count, std::span<const Key>(fences[i]),
-                         streams_[device].get());
+                         streams_[device].get(), run_map_);
     }
     return views;
   }
 
-  static std::vector<Key> fences_of(const SortedRun<Key, Value>& run, Key* memory,
-                                    cudaStream_t stream) {
+  std::vector<Key> fences_of(const SortedRun<Key, Value>& run, Key* memory,
+                             cudaStream_t stream) const {
     const std::uint64_t step = fence_step(run.count);
     std::vector<Key> fences(div_up(run.count, step));
     launch_fences(run.elements.keys, run.count, step, memory, stream);
@@ -168,6 +171,7 @@ class SharedRuns {
                                cudaMemcpyDeviceToHost, stream),
                CudaCall::kCopy, kSharing);
     check_cuda(cudaStreamSynchronize(stream), CudaCall::kStream, kSharing);
+    for (Key& fence : fences) fence = run_map_.to_ordered(fence);
     return fences;
   }
 
@@ -209,6 +213,7 @@ class SharedRuns {
   }
 
   std::vector<int> ordinals_;
+  KeyMap<Key> run_map_;
   std::vector<StreamOf> streams_;
   std::vector<SortedRun<Key, Value>> runs_;
   std::vector<std::vector<std::uint64_t>> cuts_;  // of each bound: of each run

@@ -17,12 +17,12 @@ std::size_t others_bytes(std::uint64_t count, std::uint32_t shares) {
 }
 
 template <class Key, class Value>
-std::size_t shares_bytes(std::uint64_t count, std::uint32_t shares) {
+std::size_t shares_bytes(std::uint64_t count, std::uint32_t shares, bool keeps_bits) {
   require_count(count, kSharing);
   ScratchCutter cutter(nullptr);
   static_cast<void>(take_elements<Key, Value>(cutter, count));
   static_cast<void>(cutter.take<std::byte>(others_bytes<Key, Value>(count, shares)));
-  return std::max(cutter.used_bytes(), sort_bytes<Key, Value>(count));
+  return std::max(cutter.used_bytes(), sort_bytes<Key, Value>(count, keeps_bits));
 }
 
 // The memory of one share.
@@ -45,12 +45,12 @@ Place<Key, Value> cut_place(const PairShare<Key, Value>& share, std::uint32_t sh
 }
 
 template <class Key, class Value>
-void require_shares(std::span<const PairShare<Key, Value>> shares) {
+void require_shares(std::span<const PairShare<Key, Value>> shares, bool keeps_bits) {
   require_devices(shares.size(), kSharing);
   MemoryOfCall all(kSharing);
   for (const PairShare<Key, Value>& share : shares) {
     const auto number = static_cast<std::uint32_t>(shares.size());
-    const std::size_t needed = shares_bytes<Key, Value>(share.count, number);
+    const std::size_t needed = shares_bytes<Key, Value>(share.count, number, keeps_bits);
     all.add(share.keys, share.count, "a share");
     if constexpr (kHasValues<Value>) all.add(share.values, share.count, "a share of values");
     all.add_scratch(share.scratch, needed);
@@ -62,7 +62,9 @@ void require_shares(std::span<const PairShare<Key, Value>> shares) {
 template <class Key, class Value>
 void sort_in_place(std::span<const PairShare<Key, Value>> shares, const KeyMap<Key>& load_map,
                    const KeyMap<Key>& store_map) {
-  require_shares(shares);
+  const bool keeps_bits = kHasValues<Value> && load_map.folds_classes;
+  require_shares(shares, keeps_bits);
+  const auto maps = RunMaps<Key>::of(load_map, keeps_bits);
   std::vector<int> ordinals;
   std::vector<Place<Key, Value>> places;
   std::vector<SortedRun<Key, Value>> runs;
@@ -77,11 +79,12 @@ void sort_in_place(std::span<const PairShare<Key, Value>> shares, const KeyMap<K
     bounds.push_back(bounds.back() + share.count);
     fences.push_back(places.back().others.memory);
   }
-  SharedRuns<Key, Value> sort(ordinals);
+  SharedRuns<Key, Value> sort(ordinals, maps.load);
   sort.on_each([&](std::size_t number, cudaStream_t stream) {
     const auto& [all, arrived, others, count] = places[number];
     if (count == 0) return;
-    sort_elements<Key, Value>({all, all, count, load_map, {}, shares[number].scratch, stream});
+    sort_elements<Key, Value>(
+        {all, all, count, load_map, maps.store, shares[number].scratch, stream});
   });
   sort.find_cuts(std::move(runs), bounds, fences);
   sort.on_each(
@@ -96,7 +99,7 @@ void sort_in_place(std::span<const PairShare<Key, Value>> shares, const KeyMap<K
 
 template <class Key>
 std::size_t sort_shares_scratch_bytes(std::uint64_t count, std::uint32_t shares) {
-  return shares_bytes<Key, NoValue>(count, shares);
+  return shares_bytes<Key, NoValue>(count, shares, false);
 }
 
 template <class Key>
@@ -111,8 +114,9 @@ void sort_shares(std::span<const DeviceShare<Key>> shares, const KeyMap<Key>& lo
 }
 
 template <class Key, class Value>
-std::size_t sort_pair_shares_scratch_bytes(std::uint64_t count, std::uint32_t shares) {
-  return shares_bytes<Key, Value>(count, shares);
+std::size_t sort_pair_shares_scratch_bytes(std::uint64_t count, std::uint32_t shares,
+                                           bool are_floats) {
+  return shares_bytes<Key, Value>(count, shares, are_floats);
 }
 
 template <class Key, class Value>
@@ -128,8 +132,9 @@ void sort_pair_shares(std::span<const PairShare<Key, Value>> shares, const KeyMa
 GSORT_INSTANTIATE(std::uint32_t)
 GSORT_INSTANTIATE(std::uint64_t)
 #undef GSORT_INSTANTIATE
-#define GSORT_INSTANTIATE(Key, Value)                                                            \
-  template std::size_t sort_pair_shares_scratch_bytes<Key, Value>(std::uint64_t, std::uint32_t); \
+#define GSORT_INSTANTIATE(Key, Value)                                                           \
+  template std::size_t sort_pair_shares_scratch_bytes<Key, Value>(std::uint64_t, std::uint32_t, \
+                                                                  bool);                        \
   template void sort_pair_shares(std::span<const PairShare<Key, Value>>, const KeyMap<Key>&);
 GSORT_INSTANTIATE(std::uint32_t, std::uint32_t)
 GSORT_INSTANTIATE(std::uint32_t, std::uint64_t)

@@ -66,12 +66,13 @@ void sort_shares(std::span<const DeviceShare<Key>> shares, const KeyMap<Key>& lo
                  const KeyMap<Key>& store_map);
 
 // The same for pairs: one more array of keys and one of values (two of each for more than eight
-// shares), and a few per cent.
+// shares), a few per cent, and, for floats, another array of keys.
 template <class Key, class Value>
-[[nodiscard]] std::size_t sort_pair_shares_scratch_bytes(std::uint64_t count, std::uint32_t shares);
+[[nodiscard]] std::size_t sort_pair_shares_scratch_bytes(std::uint64_t count, std::uint32_t shares,
+                                                         bool are_floats = false);
 
-// The same for pairs, stably: of equal keys, those of lower shares come first. Value is
-// std::uint32_t or std::uint64_t.
+// The same for pairs, stably: of equal keys, those of lower shares come first. If `map` folds
+// classes, keys are floats, and keep their bits. Value is std::uint32_t or std::uint64_t.
 template <class Key, class Value>
 void sort_pair_shares(std::span<const PairShare<Key, Value>> shares, const KeyMap<Key>& map);
 
@@ -83,9 +84,9 @@ void sort_pair_shares(std::span<const PairShare<Key, Value>> shares, const KeyMa
 GSORT_DECLARE(std::uint32_t)
 GSORT_DECLARE(std::uint64_t)
 #undef GSORT_DECLARE
-#define GSORT_DECLARE(Key, Value)                                                        \
-  extern template std::size_t sort_pair_shares_scratch_bytes<Key, Value>(std::uint64_t,  \
-                                                                         std::uint32_t); \
+#define GSORT_DECLARE(Key, Value)                                                              \
+  extern template std::size_t sort_pair_shares_scratch_bytes<Key, Value>(std::uint64_t,        \
+                                                                         std::uint32_t, bool); \
   extern template void sort_pair_shares(std::span<const PairShare<Key, Value>>, const KeyMap<Key>&);
 GSORT_DECLARE(std::uint32_t, std::uint32_t)
 GSORT_DECLARE(std::uint32_t, std::uint64_t)

@@ -4,9 +4,9 @@
 // 128. Any host code may include this file.
 //
 // narrow: a sort of 2^16 keys or more counts them; its scratch memory is at most 2 MiB for any
-// count. Any other call turns the keys into words of 32 bits, sorts or merges these, and turns them
-// into keys again. Its scratch memory is 4 bytes a key, or 8 if a call does not work in place, plus
-// the scratch memory of the same call for keys of 32 bits.
+// count. Any other call here turns the keys into words of 32 bits, sorts or merges these, and turns
+// them into keys again. Its scratch memory is 4 bytes a key, or 8 if a call does not work in place,
+// plus the scratch memory of the same call for keys of 32 bits.
 //
 // wide: Keys alone are sorted and merged by kernels for keys of 128 bits. Merges copy keys that are
 // not ordered numbers first; their scratch memory includes room for the copy. Pairs are sorted
@@ -68,11 +68,6 @@ concept KeyOfTheseWidths = std::same_as<Key, std::uint8_t> || std::same_as<Key, 
 GSORT_KEY_CALLS(GSORT_DECLARE_KEY_CALL, Key)
 GSORT_PAIR_CALLS(GSORT_DECLARE_PAIR_CALL, Key, Value)
 
-template <KeyOfTheseWidths Key>
-[[nodiscard]] std::size_t sort_pair_batch_scratch_bytes(const ArrayPlaces& arrays);
-template <KeyOfTheseWidths Key, class Value>
-void sort_pair_batch(const PairBatchSort<Key, Value>& sort);
-
 }  // namespace gsort::gpu::narrow
 
 namespace gsort::gpu::wide {
@@ -82,9 +77,6 @@ concept KeyOfTheseWidths = kIsWide<Key>;
 
 GSORT_KEY_CALLS(GSORT_DECLARE_KEY_CALL, Key)
 GSORT_PAIR_CALLS(GSORT_DECLARE_PAIR_CALL, Key, Value)
-
-using gpu::sort_pair_batch;
-using gpu::sort_pair_batch_scratch_bytes;
 
 }  // namespace gsort::gpu::wide
 #undef GSORT_DECLARE_KEY_CALL
@@ -111,11 +103,12 @@ namespace gsort::gpu::any_width {
   GSORT_FORWARD(call##_scratch_bytes)
 GSORT_KEY_CALLS(GSORT_FORWARD_KEY_CALL, Key)
 GSORT_PAIR_CALLS(GSORT_FORWARD_PAIR_CALL, Key, Value)
-GSORT_FORWARD(sort_pair_batch)
-GSORT_FORWARD(sort_pair_batch_scratch_bytes)
 #undef GSORT_FORWARD
 #undef GSORT_FORWARD_KEY_CALL
 #undef GSORT_FORWARD_PAIR_CALL
+
+using gpu::sort_pair_batch;
+using gpu::sort_pair_batch_scratch_bytes;
 
 }  // namespace gsort::gpu::any_width
 

@@ -6,7 +6,6 @@
 #include "gpu/cuda/call_memory.hpp"
 #include "gpu/merge/device_arrays.hpp"
 #include "gpu/merge/merge_total.hpp"
-#include "gpu/segmented/pair_batch_memory.hpp"
 #include "gpu/sort/sort_memory.hpp"
 #include "gpu/widths/any_width.hpp"
 #include "gpu/widths/launch.hpp"
@@ -67,11 +66,6 @@ std::size_t bytes_in_place(std::uint64_t count, std::size_t call_bytes) {
 }
 std::size_t bytes_apart(std::uint64_t count, std::size_t call_bytes) {
   return WordScratch(nullptr, count, true, call_bytes).bytes;
-}
-
-// Pairs of all arrays. Requires: a query for them has not thrown.
-std::uint64_t count_of(const ArrayPlaces& arrays) {
-  return arrays.offsets != nullptr ? arrays.count : arrays.array_count * arrays.array_keys;
 }
 
 // Sorts words in place of keys: call(places) sorts places.words.
@@ -324,44 +318,12 @@ void argsort(const KeyArgsort<Key, Index>& sort) {
                              .stream = stream});
 }
 
-template <KeyOfTheseWidths Key>
-std::size_t sort_pair_batch_scratch_bytes(const ArrayPlaces& arrays) {
-  const std::size_t call_bytes = gpu::sort_pair_batch_scratch_bytes<Word>(arrays);
-  return bytes_apart(count_of(arrays), call_bytes);
-}
-
-template <KeyOfTheseWidths Key, class Value>
-void sort_pair_batch(const PairBatchSort<Key, Value>& sort) {
-  const ArrayPlaces& arrays = sort.arrays;
-  const std::size_t call_bytes = gpu::sort_pair_batch_scratch_bytes<Word>(arrays);
-  const std::uint64_t count = count_of(arrays);
-  if (count == 0) return;
-  require_batch_memory(sort, count, bytes_apart(count, call_bytes));
-  const WordScratch places(sort.scratch.memory, count, true, call_bytes);
-  launch_widen(sort.keys_in, count, sort.map, places.words, sort.stream);
-  gpu::sort_pair_batch<Word, Value>({.keys_in = places.words,
-                                     .keys_out = sort.keys_out == nullptr ? nullptr : places.merged,
-                                     .values_in = sort.values_in,
-                                     .values_out = sort.values_out,
-                                     .takes_numbers = sort.takes_numbers,
-                                     .arrays = arrays,
-                                     .scratch = places.for_call,
-                                     .stream = sort.stream});
-  if (sort.keys_out == nullptr) return;
-  launch_narrow(places.merged, count, sort.map, sort.keys_out, sort.stream);
-}
-
-#define GSORT_NARROW_PAIRS(Key, Value)                      \
-  GSORT_PAIR_CALLS(GSORT_INSTANTIATE_PAIR_CALL, Key, Value) \
-  template void sort_pair_batch(const PairBatchSort<Key, Value>&);
-#define GSORT_NARROW_KEYS(Key)                                                 \
-  GSORT_KEY_CALLS(GSORT_INSTANTIATE_KEY_CALL, Key)                             \
-  template std::size_t sort_pair_batch_scratch_bytes<Key>(const ArrayPlaces&); \
-  GSORT_NARROW_PAIRS(Key, std::uint32_t)                                       \
-  GSORT_NARROW_PAIRS(Key, std::uint64_t)
+#define GSORT_NARROW_KEYS(Key)                                      \
+  GSORT_KEY_CALLS(GSORT_INSTANTIATE_KEY_CALL, Key)                  \
+  GSORT_PAIR_CALLS(GSORT_INSTANTIATE_PAIR_CALL, Key, std::uint32_t) \
+  GSORT_PAIR_CALLS(GSORT_INSTANTIATE_PAIR_CALL, Key, std::uint64_t)
 GSORT_NARROW_KEYS(std::uint8_t)
 GSORT_NARROW_KEYS(std::uint16_t)
 #undef GSORT_NARROW_KEYS
-#undef GSORT_NARROW_PAIRS
 
 }  // namespace gsort::gpu::narrow

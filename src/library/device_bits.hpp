@@ -32,7 +32,7 @@ template <DeviceKey Key>
   return KeyMap<Bits<Key>>::of(device_format_of<Key>(order));
 }
 
-// The map for sorts that return positions: equal keys become one number, so it has no inverse.
+// The map for sorts of pairs and of positions: equal keys become one number, so it has no inverse.
 template <DeviceKey Key>
 [[nodiscard]] KeyMap<Bits<Key>> class_map_of(Order order) {
   return KeyMap<Bits<Key>>::classes_of(device_format_of<Key>(order));
@@ -55,6 +55,14 @@ void complete(Request& request, Order order, const DeviceScratch& scratch, Devic
   request.store_map = request.load_map;
   request.scratch = {scratch.memory, scratch.bytes};
   request.stream = stream;
+}
+
+// The same for pairs, whose equal floats keep their order.
+template <DeviceKey Key, class Request>
+void complete_pairs(Request& request, Order order, const DeviceScratch& scratch,
+                    DeviceStream stream) {
+  complete<Key>(request, order, scratch, stream);
+  request.load_map = class_map_of<Key>(order);
 }
 
 template <DeviceIndex Index>

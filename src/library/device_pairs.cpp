@@ -1,21 +1,22 @@
 #include "library/device_pairs.hpp"
 
-#include "gpu/widths/any_width.hpp"
+#include "gpu/widths/float_pairs.hpp"
 #include "library/device_bits.hpp"
 
 namespace gsort {
 
 namespace any_width = gpu::any_width;
+namespace floats = gpu::floats;
 
 using library::Bits;
 using library::bits_at;
 using library::class_map_of;
-using library::complete;
+using library::complete_pairs;
 using library::require_indices;
 
 template <DeviceKey Key, DeviceWord Value>
 std::size_t device_pairs_scratch_bytes(std::uint64_t count) {
-  return any_width::sort_pairs_by_distribution_scratch_bytes<Bits<Key>, Value>(count);
+  return floats::sort_pairs_scratch_bytes<Bits<Key>, Value>(count, kIsFloat<Key>);
 }
 
 template <DeviceKey Key, DeviceWord Value>
@@ -25,13 +26,13 @@ void sort_device_pairs(const Key* keys_in, Key* keys_out, const Value* values_in
   gpu::PairSort<Bits<Key>, Value> sort{.input = {bits_at(keys_in), values_in},
                                        .output = {bits_at(keys_out), values_out},
                                        .count = count};
-  complete<Key>(sort, order, scratch, stream);
-  any_width::sort_pairs_by_distribution<Bits<Key>, Value>(sort);
+  complete_pairs<Key>(sort, order, scratch, stream);
+  floats::sort_pairs<Bits<Key>, Value>(sort);
 }
 
 template <DeviceKey Key, DeviceWord Value>
 std::size_t device_pair_merge_scratch_bytes(std::uint64_t total) {
-  return any_width::merge_pair_arrays_scratch_bytes<Bits<Key>, Value>(total);
+  return floats::merge_pair_arrays_scratch_bytes<Bits<Key>, Value>(total, kIsFloat<Key>);
 }
 
 template <DeviceKey Key, DeviceWord Value>
@@ -44,13 +45,14 @@ void merge_device_pairs(const Key* a_keys, const Value* a_values, std::uint64_t 
                                               .b = {bits_at(b_keys), b_values},
                                               .b_count = b_count,
                                               .output = {bits_at(keys_out), values_out}};
-  complete<Key>(merge, order, scratch, stream);
-  any_width::merge_pair_arrays<Bits<Key>, Value>(merge);
+  complete_pairs<Key>(merge, order, scratch, stream);
+  floats::merge_pair_arrays<Bits<Key>, Value>(merge);
 }
 
 template <DeviceKey Key, DeviceWord Value>
 std::size_t device_pair_slices_scratch_bytes(std::uint64_t total, std::uint32_t slice_count) {
-  return any_width::merge_pair_slices_scratch_bytes<Bits<Key>, Value>(total, slice_count);
+  return floats::merge_pair_slices_scratch_bytes<Bits<Key>, Value>(total, slice_count,
+                                                                   kIsFloat<Key>);
 }
 
 template <DeviceKey Key, DeviceWord Value>
@@ -62,8 +64,8 @@ void merge_device_pair_slices(const Key* keys_in, const Value* values_in,
                                               .slice_counts = slice_counts,
                                               .slice_count = slice_count,
                                               .output = {bits_at(keys_out), values_out}};
-  complete<Key>(merge, order, scratch, stream);
-  any_width::merge_pair_slices<Bits<Key>, Value>(merge);
+  complete_pairs<Key>(merge, order, scratch, stream);
+  floats::merge_pair_slices<Bits<Key>, Value>(merge);
 }
 
 template <DeviceKey Key, DeviceIndex Index>

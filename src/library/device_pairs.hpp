@@ -7,7 +7,8 @@
 //                            stream);
 //
 // The rules of device_keys.hpp for memory, streams, errors, graphs and results hold here, too.
-// Results are stable, so that a call gives the same bytes every time.
+// Results are stable, so that a call gives the same bytes every time: pairs of equal keys, also of
+// equal floats (-0 and +0, two NaN), keep their order.
 #pragma once
 
 #include <cstddef>
@@ -27,13 +28,13 @@ template <class Index>
 concept DeviceIndex = PairIndex<Index>;
 
 // One more array of keys and of values, and a few per cent; up to half as much again for fewer than
-// 2^23 pairs with keys of at most 32 bits. Never less for a larger count.
+// 2^23 pairs with keys of at most 32 bits; for floats another array of keys. Never less for a
+// larger count.
 template <DeviceKey Key, DeviceWord Value>
 [[nodiscard]] std::size_t device_pairs_scratch_bytes(std::uint64_t count);
 
-// Sorts the pairs of keys_in and values_in into keys_out and values_out. Pairs of equal keys keep
-// their order, but equal floats are ordered by their bits (-0 comes before +0). The
-// keys may be sorted in place, and so may the values.
+// Sorts the pairs of keys_in and values_in into keys_out and values_out. The keys may be sorted in
+// place, and so may the values.
 template <DeviceKey Key, DeviceWord Value>
 void sort_device_pairs(const Key* keys_in, Key* keys_out, const Value* values_in, Value* values_out,
                        std::uint64_t count, Order order, const DeviceScratch& scratch,

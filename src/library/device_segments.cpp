@@ -12,7 +12,6 @@ using library::Bits;
 using library::bits_at;
 using library::class_map_of;
 using library::complete;
-using library::map_of;
 
 static_assert(kUnknownLength == gpu::kUnknownLongest);
 
@@ -31,7 +30,7 @@ gpu::PairBatchSort<Bits<Key>, Value> pair_batch_of(const Key* keys, const Device
   gpu::PairBatchSort<Bits<Key>, Value> sort;
   sort.keys_in = bits_at(keys);
   sort.arrays = places_of(segments);
-  sort.map = map_of<Key>(order);
+  sort.map = class_map_of<Key>(order);
   sort.scratch = {scratch.memory, scratch.bytes};
   sort.stream = stream;
   return sort;
@@ -90,7 +89,6 @@ void argsort_device_segments(const Key* keys, Index* indices, const DeviceSegmen
   auto sort = pair_batch_of<Key, Word>(keys, segments, order, scratch, stream);
   sort.values_out = reinterpret_cast<Word*>(indices);
   sort.takes_numbers = true;
-  sort.map = class_map_of<Key>(order);
   any_width::sort_pair_batch<Bits<Key>, Word>(sort);
 }
 

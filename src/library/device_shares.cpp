@@ -76,7 +76,7 @@ void sort_host_keys(const Key* input, Key* output, std::uint64_t count, Order or
 
 template <DeviceKeyOf32Or64Bits Key, DeviceWord Value>
 std::size_t device_pair_share_scratch_bytes(std::uint64_t count, unsigned shares) {
-  return gpu::sort_pair_shares_scratch_bytes<Bits<Key>, Value>(count, shares);
+  return gpu::sort_pair_shares_scratch_bytes<Bits<Key>, Value>(count, shares, kIsFloat<Key>);
 }
 
 template <DeviceKeyOf32Or64Bits Key, DeviceWord Value>
@@ -89,7 +89,7 @@ void sort_device_pair_shares(std::span<const DevicePairShare<Key, Value>> shares
                        {share.scratch.memory, share.scratch.bytes},
                        share.values});
   }
-  gpu::sort_pair_shares<Bits<Key>, Value>(of_bits, map_of<Key>(order));
+  gpu::sort_pair_shares<Bits<Key>, Value>(of_bits, class_map_of<Key>(order));
 }
 
 template <DeviceKeyOf32Or64Bits Key, DeviceWord Value>
@@ -103,7 +103,7 @@ void sort_host_pairs(const Key* keys_in, Key* keys_out, const Value* values_in, 
   gpu::sort_host_pairs<Bits<Key>, Value>({.input = {bits_at(keys_in), values_in},
                                           .output = {bits_at(keys_out), values_out},
                                           .count = count,
-                                          .map = map_of<Key>(order)},
+                                          .map = class_map_of<Key>(order)},
                                          sharing(devices));
 }
 
@@ -147,7 +147,7 @@ void sort_host_segment_pairs(const Key* keys_in, Key* keys_out, const Value* val
   gpu::sort_host_segments<Bits<Key>, Value>({.input = {bits_at(keys_in), values_in},
                                              .output = {bits_at(keys_out), values_out},
                                              .arrays = arrays_of(segments),
-                                             .map = map_of<Key>(order)},
+                                             .map = class_map_of<Key>(order)},
                                             sharing(devices));
 }
 

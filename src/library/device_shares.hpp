@@ -56,8 +56,8 @@ struct DevicePairShare {
   DeviceScratch scratch;  // in its memory, of device_pair_share_scratch_bytes(count, shares)
 };
 
-// For pairs: one more array of keys and one of values (two of each for more than 8 shares), and a
-// few per cent.
+// For pairs: one more array of keys and one of values (two of each for more than 8 shares), a few
+// per cent, and, for floats, another array of keys.
 template <DeviceKeyOf32Or64Bits Key, DeviceWord Value>
 [[nodiscard]] std::size_t device_pair_share_scratch_bytes(std::uint64_t count, unsigned shares);
 

@@ -8,7 +8,7 @@
 #include "base/error.hpp"
 #include "gpu/cuda/cuda_check.hpp"
 #include "gpu/cuda/cuda_resources.hpp"
-#include "gpu/widths/any_width.hpp"
+#include "gpu/widths/float_pairs.hpp"
 
 namespace gsort::python {
 namespace {
@@ -187,8 +187,7 @@ void sort_rows_of_pairs(gpu::PairBatchSort<Key, Word> sort, const DeviceKeys& ke
                         cudaStream_t stream) {
   sort.keys_in = pointer_to<const Key>(keys.address);
   sort.arrays = places_of(keys);
-  sort.map =
-      sort.takes_numbers ? KeyMap<Key>::classes_of(keys.format) : KeyMap<Key>::of(keys.format);
+  sort.map = KeyMap<Key>::classes_of(keys.format);
   const StreamMemory scratch(any_width::sort_pair_batch_scratch_bytes<Key>(sort.arrays), stream);
   sort.scratch = scratch.all();
   sort.stream = stream;
@@ -214,15 +213,15 @@ void argsort_rows(const DeviceKeys& keys, Index* indices, cudaStream_t stream) {
 template <class Key, class Value>
 void sort_row_pairs(const DeviceKeys& keys, gpu::Pairs<Key, Value> output, const Value* values,
                     cudaStream_t stream) {
-  const auto map = KeyMap<Key>::of(keys.format);
+  const auto map = KeyMap<Key>::classes_of(keys.format);
   const StreamMemory scratch(
-      any_width::sort_pairs_by_distribution_scratch_bytes<Key, Value>(keys.row_keys), stream);
-  any_width::sort_pairs_by_distribution<Key, Value>(
+      gpu::floats::sort_pairs_scratch_bytes<Key, Value>(keys.row_keys, map.folds_classes), stream);
+  gpu::floats::sort_pairs<Key, Value>(
       gpu::PairSort<Key, Value>{.input = {pointer_to<const Key>(keys.address), values},
                                 .output = output,
                                 .count = keys.row_keys,
                                 .load_map = map,
-                                .store_map = map,
+                                .store_map = gpu::keeping_bits(map),
                                 .scratch = scratch.all(),
                                 .stream = stream});
 }

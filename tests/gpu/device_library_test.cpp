@@ -34,12 +34,16 @@ std::vector<Key> keys_of_few(std::size_t count, std::size_t distinct) {
   for (Key& pattern : patterns) pattern = std::bit_cast<Key>(static_cast<Bits<Key>>(random()));
   patterns[0] = std::bit_cast<Key>(static_cast<Bits<Key>>(~Bits<Key>{0}));
   patterns[1] = Key{0};
+  // For floats -0, and NaN of both signs.
+  patterns[2] = std::bit_cast<Key>(KeyMap<Bits<Key>>::kSignBit);
+  patterns[3] = std::bit_cast<Key>(static_cast<Bits<Key>>(~KeyMap<Bits<Key>>::kSignBit));
   std::vector<Key> keys(count);
   for (Key& key : keys) key = patterns[random() % distinct];
   return keys;
 }
 
-// The numbers of keys in their stable order; equal floats by their bits, or `by_class`.
+// The numbers of keys in their stable order; equal floats keep theirs if `by_class`, as in pairs;
+// else they are ordered by their bits.
 template <class Key>
 std::vector<std::uint64_t> order_of(std::span<const Key> keys, Order order, bool by_class = false) {
   const auto map = by_class ? library::class_map_of<Key>(order) : library::map_of<Key>(order);
@@ -107,7 +111,7 @@ void sort_pairs_in_place_and_apart(const std::vector<Key>& keys, Order order) {
   const std::size_t count = keys.size();
   std::vector<Value> values(count);
   for (std::size_t i = 0; i < count; ++i) values[i] = value_of<Value>(i);
-  const auto numbers = order_of<Key>(keys, order);
+  const auto numbers = order_of<Key>(keys, order, true);
   const DeviceArray<Key> keys_in(keys);
   const DeviceArray<Value> values_in(values);
   const DeviceArray<Key> keys_out(count);
@@ -144,17 +148,17 @@ struct SortedSlices {
   std::vector<Key> keys;
   std::vector<std::uint64_t> merged;
 
-  static SortedSlices of(std::vector<std::uint64_t> counts, Order order) {
+  static SortedSlices of(std::vector<std::uint64_t> counts, Order order, bool by_class) {
     SortedSlices slices;
     slices.keys =
-        keys_of_few<Key>(std::accumulate(counts.begin(), counts.end(), std::uint64_t{0}), 5'000);
+        keys_of_few<Key>(std::accumulate(counts.begin(), counts.end(), std::uint64_t{0}), 500);
     std::span<Key> left(slices.keys);
     for (const std::uint64_t count : counts) {
       const std::vector<Key> slice(left.begin(), left.begin() + static_cast<std::ptrdiff_t>(count));
-      std::ranges::copy(gathered<Key>(slice, order_of<Key>(slice, order)), left.begin());
+      std::ranges::copy(gathered<Key>(slice, order_of<Key>(slice, order, by_class)), left.begin());
       left = left.subspan(count);
     }
-    slices.merged = order_of<Key>(slices.keys, order);
+    slices.merged = order_of<Key>(slices.keys, order, by_class);
     slices.counts = std::move(counts);
     return slices;
   }
@@ -163,7 +167,7 @@ struct SortedSlices {
 template <class Key>
 void merge_two(std::uint64_t a_count, std::uint64_t b_count, Order order) {
   if (gpu::is_left_out(a_count + b_count)) return;
-  const auto slices = SortedSlices<Key>::of({a_count, b_count}, order);
+  const auto slices = SortedSlices<Key>::of({a_count, b_count}, order, false);
   const std::uint64_t count = a_count + b_count;
   const DeviceArray<Key> input(slices.keys);
   const DeviceArray<Key> output(count);
@@ -173,17 +177,20 @@ void merge_two(std::uint64_t a_count, std::uint64_t b_count, Order order) {
                     {scratch.get(), bytes}, nullptr);
   expect_same(output.values(), gathered<Key>(slices.keys, slices.merged));
 
+  const auto pairs = SortedSlices<Key>::of({a_count, b_count}, order, true);
+  const DeviceArray<Key> keys_in(pairs.keys);
   std::vector<float> values(count);
   for (std::size_t i = 0; i < count; ++i) values[i] = value_of<float>(i);
   const DeviceArray<float> values_in(values);
   const DeviceArray<float> values_out(count);
   const std::size_t pair_bytes = device_pair_merge_scratch_bytes<Key, float>(count);
   const DeviceArray<std::byte> pair_scratch(pair_bytes, kScratchShift);
-  merge_device_pairs(input.get(), values_in.get(), a_count, input.get() + a_count,
+  merge_device_pairs(keys_in.get(), values_in.get(), a_count, keys_in.get() + a_count,
                      values_in.get() + a_count, b_count, output.get(), values_out.get(), order,
                      {pair_scratch.get(), pair_bytes}, nullptr);
-  expect_same(output.values(), gathered<Key>(slices.keys, slices.merged));
-  expect_same(values_out.values(), gathered<float>(values, slices.merged));
+  expect_same(output.values(), gathered<Key>(pairs.keys, pairs.merged));
+  expect_same(values_out.values(), gathered<float>(values, pairs.merged));
+  expect_same(keys_in.values(), pairs.keys);
   expect_same(input.values(), slices.keys);
   EXPECT_TRUE(output.guards_hold() && scratch.guards_hold() && pair_scratch.guards_hold());
 }
@@ -198,11 +205,11 @@ TYPED_TEST(DeviceLibrary, MergesTwoArraysStably) {
 }
 
 template <class Key>
-void merge_slices_of(std::vector<std::uint64_t> counts, Order order) {
-  const auto slices = SortedSlices<Key>::of(std::move(counts), order);
+void merge_slices_of(const std::vector<std::uint64_t>& counts, Order order) {
+  const auto slices = SortedSlices<Key>::of(counts, order, false);
   const std::uint64_t count = slices.keys.size();
   if (gpu::is_left_out(count)) return;
-  const auto slice_count = static_cast<std::uint32_t>(slices.counts.size());
+  const auto slice_count = static_cast<std::uint32_t>(counts.size());
   const DeviceArray<Key> input(slices.keys);
   const DeviceArray<Key> output(count);
   const std::size_t bytes = device_slices_scratch_bytes<Key>(count, slice_count);
@@ -211,17 +218,20 @@ void merge_slices_of(std::vector<std::uint64_t> counts, Order order) {
                       {scratch.get(), bytes}, nullptr);
   expect_same(output.values(), gathered<Key>(slices.keys, slices.merged));
 
+  const auto pairs = SortedSlices<Key>::of(counts, order, true);
+  const DeviceArray<Key> keys_in(pairs.keys);
   std::vector<double> values(count);
   for (std::size_t i = 0; i < count; ++i) values[i] = value_of<double>(i);
   const DeviceArray<double> values_in(values);
   const DeviceArray<double> values_out(count);
   const std::size_t pair_bytes = device_pair_slices_scratch_bytes<Key, double>(count, slice_count);
   const DeviceArray<std::byte> pair_scratch(pair_bytes, kScratchShift);
-  merge_device_pair_slices(input.get(), values_in.get(), slices.counts.data(), slice_count,
+  merge_device_pair_slices(keys_in.get(), values_in.get(), pairs.counts.data(), slice_count,
                            output.get(), values_out.get(), order, {pair_scratch.get(), pair_bytes},
                            nullptr);
-  expect_same(output.values(), gathered<Key>(slices.keys, slices.merged));
-  expect_same(values_out.values(), gathered<double>(values, slices.merged));
+  expect_same(output.values(), gathered<Key>(pairs.keys, pairs.merged));
+  expect_same(values_out.values(), gathered<double>(values, pairs.merged));
+  expect_same(keys_in.values(), pairs.keys);
   expect_same(input.values(), slices.keys);
   EXPECT_TRUE(output.guards_hold() && scratch.guards_hold() && pair_scratch.guards_hold());
 }
@@ -312,7 +322,7 @@ TYPED_TEST(DeviceLibrary, SortsPairsOfSegmentsAndGivesTheirNumbers) {
   const DeviceArray<TypeParam> keys_in(keys);
   const DeviceArray<float> values_in(values);
   for (const Order order : gpu::orders_of<TypeParam>()) {
-    const auto arrays = this->arrays_of(keys, lengths, order);
+    const auto arrays = this->arrays_of(keys, lengths, order, true);
     const DeviceArray<std::uint64_t> offsets(arrays.offsets);
     const DeviceSegments segments{.array_count = lengths.size(),
                                   .offsets = offsets.get(),
@@ -329,7 +339,7 @@ TYPED_TEST(DeviceLibrary, SortsPairsOfSegmentsAndGivesTheirNumbers) {
     const DeviceArray<std::int64_t> indices(keys.size());
     argsort_device_segments(keys_in.get(), indices.get(), segments, order, {scratch.get(), bytes},
                             nullptr);
-    const auto numbers = this->arrays_of(keys, lengths, order, true).numbers;
+    const auto& numbers = arrays.numbers;
     EXPECT_EQ(indices.values(), std::vector<std::int64_t>(numbers.begin(), numbers.end()));
     EXPECT_TRUE(scratch.guards_hold());
   }

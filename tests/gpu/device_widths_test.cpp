@@ -58,7 +58,8 @@ std::vector<Key> special_keys() {
 // Where each array begins, and where the last one ends.
 using Offsets = Numbers;
 
-// The numbers of keys, each array's in its stable order; equal floats by their bits, or `by_class`.
+// The numbers of keys, each array's in its stable order; equal floats by their bits, or, in pairs
+// and indices, `by_class`.
 template <class Key>
 Numbers order_of(const std::vector<Key>& keys, const Offsets& offsets, Order order,
                  bool by_class = false) {
@@ -222,10 +223,10 @@ void replay(const Call<Key>& call, const std::vector<std::vector<Key>>& sequence
                 DeviceScratch{scratch.get(), call.scratch_bytes}, stream});
   });
   for (std::vector<Key> given : sequences) {
-    const Numbers sorted = order_of(given, call.before, order);
+    const Numbers sorted = order_of(given, call.before, order, call.gives_numbers);
     std::vector<Key> input;
     for (const std::uint64_t number : sorted) input.push_back(given[number]);
-    const Numbers numbers = order_of(input, call.after, order, !call.gives_keys);
+    const Numbers numbers = order_of(input, call.after, order, call.gives_numbers);
     graph.replay(keys.get(), input);
     if (call.gives_keys) {
       ASSERT_TRUE(bits_in(keys_out.values()) == bits_in(input, numbers)) << call.name;

@@ -1,6 +1,7 @@
 // Sorts of pairs over several devices, against std::stable_sort of a copy; values are the numbers
 // of the pairs, so that every exchange of equal keys shows.
 #include <algorithm>
+#include <cmath>
 #include <memory>
 #include <numeric>
 #include <utility>
@@ -48,11 +49,13 @@ HostPairs<Key, Value> stably_sorted(const std::vector<Key>& keys, const KeyMap<K
 template <class Key, class Value>
 class SharedPairs {
  public:
-  SharedPairs(const HostPairs<Key, Value>& pairs, const std::vector<std::uint64_t>& counts) {
+  SharedPairs(const HostPairs<Key, Value>& pairs, const std::vector<std::uint64_t>& counts,
+              bool are_floats = false) {
     const auto number = static_cast<std::uint32_t>(counts.size());
     std::uint64_t next = 0;
     for (std::size_t i = 0; i < counts.size(); ++i) {
-      const std::size_t scratch = sort_pair_shares_scratch_bytes<Key, Value>(counts[i], number);
+      const std::size_t scratch =
+          sort_pair_shares_scratch_bytes<Key, Value>(counts[i], number, are_floats);
       keys_.emplace_back(device_of(i), counts[i] * sizeof(Key));
       keys_.back().put(pairs.keys.data() + next, counts[i] * sizeof(Key));
       values_.emplace_back(device_of(i), counts[i] * sizeof(Value));
@@ -159,13 +162,30 @@ TYPED_TEST(SharesOfPairs, AreSortedStablyAsOneSequence) {
   }
 }
 
+// Equal floats keep their order and their bits.
+TYPED_TEST(SharesOfPairs, OfFloatsAreInNumericOrder) {
+  using Key = typename TypeParam::first_type;
+  using Value = typename TypeParam::second_type;
+  for (const bool descending : {false, true}) {
+    const auto map = float_classes<Key>(descending);
+    for (const auto& counts : kCounts) {
+      if (is_left_out()) continue;
+      SCOPED_TRACE(testing::Message() << counts.size() << " shares");
+      const auto keys = float_keys_of<Key>(sum_of(counts), counts.size());
+      const SharedPairs<Key, Value> shared(numbered<Value>(keys), counts, true);
+      sort_pair_shares<Key, Value>(shared.shares(), map);
+      ASSERT_TRUE(shared.all() == stably_sorted<Value>(keys, map));
+    }
+  }
+}
+
 template <class Key, class Value>
 void expect_host_sorts(const std::vector<Key>& keys, std::uint32_t devices,
-                       std::uint64_t least_chunk_keys) {
+                       std::uint64_t least_chunk_keys,
+                       const KeyMap<Key>& map = signed_descending<Key>()) {
   if (is_left_out()) return;
   SCOPED_TRACE(testing::Message() << devices << " devices, " << keys.size()
                                   << " pairs, chunks of at least " << least_chunk_keys);
-  const auto map = signed_descending<Key>();
   const auto expected = stably_sorted<Value>(keys, map);
   const PairSharing<Key, Value> sharing(keys.size(), devices, least_chunk_keys);
   HostPairs<Key, Value> pairs = numbered<Value>(keys);
@@ -193,6 +213,21 @@ TYPED_TEST(SharesOfPairs, ComeFromHostMemory) {
   }
 }
 
+TYPED_TEST(SharesOfPairs, OfFloatsComeFromHostMemoryInNumericOrder) {
+  using Key = typename TypeParam::first_type;
+  using Value = typename TypeParam::second_type;
+  for (const bool descending : {false, true}) {
+    const auto map = float_classes<Key>(descending);
+    for (const std::uint32_t devices : {1U, 2U, 9U}) {
+      for (const std::uint64_t count : {3'001U, 1U, 0U}) {
+        const auto keys = float_keys_of<Key>(count, devices);
+        expect_host_sorts<Key, Value>(keys, devices, kLeastChunkKeys, map);
+        expect_host_sorts<Key, Value>(keys, devices, 50, map);
+      }
+    }
+  }
+}
+
 // Enough for several chunks and pieces on each device.
 TYPED_TEST(SharesOfPairs, ComeFromHostMemoryInPieces) {
   using Key = typename TypeParam::first_type;
@@ -200,6 +235,8 @@ TYPED_TEST(SharesOfPairs, ComeFromHostMemoryInPieces) {
   constexpr std::uint64_t kCount = 7 * kLeastChunkKeys + 5;
   if (are_too_many(kCount)) return;
   expect_host_sorts<Key, Value>(keys_of<Key>(kCount, 1'000, 1), 3, kLeastChunkKeys);
+  expect_host_sorts<Key, Value>(float_keys_of<Key>(kCount, 1), 3, kLeastChunkKeys,
+                                float_classes<Key>(false));
 }
 
 TYPED_TEST(SharesOfPairs, NeedTwoArraysAndAnEighth) {
@@ -216,7 +253,7 @@ TYPED_TEST(SharesOfPairs, NeedTwoArraysAndAnEighth) {
 class DevicePairShares : public GpuTest {};
 
 TEST_F(DevicePairShares, AreSortedByTheLibrary) {
-  std::vector<float> keys = {2.5F, -1.0F, 7.0F, -1.0F, 2.5F};
+  std::vector<float> keys = {0.0F, -1.0F, 7.0F, -1.0F, -0.0F};
   std::vector<std::int64_t> values = {0, 1, 2, 3, 4};
   const std::size_t bytes = device_pair_share_scratch_bytes<float, std::int64_t>(3, 2);
   std::vector<OnDevice> memory;
@@ -238,7 +275,7 @@ TEST_F(DevicePairShares, AreSortedByTheLibrary) {
   memory[4].get(values.data() + 2, 3 * sizeof(std::int64_t));
   EXPECT_EQ(values, (std::vector<std::int64_t>{2, 0, 4, 1, 3}));
   memory[3].get(keys.data(), 3 * sizeof(float));
-  EXPECT_EQ(keys[0], 2.5F);
+  EXPECT_TRUE(keys[0] == 0 && std::signbit(keys[0]));
 }
 
 TEST_F(DevicePairShares, OfHostMemoryAreSortedByTheLibrary) {
@@ -250,14 +287,15 @@ TEST_F(DevicePairShares, OfHostMemoryAreSortedByTheLibrary) {
     memory.emplace_back(device_of(i), std::max(bytes, index_bytes));
     devices.push_back({device_of(i), {memory.back().get(), std::max(bytes, index_bytes)}});
   }
-  std::vector<double> keys = {2.5, -1.0, 7.0, -1.0, 2.5};
+  std::vector<double> keys = {0.0, -1.0, 7.0, -1.0, -0.0};
   std::vector<std::int64_t> order(5);
   argsort_host_keys(keys.data(), order.data(), 5, Order::kDescending, devices);
   EXPECT_EQ(order, (std::vector<std::int64_t>{2, 0, 4, 1, 3}));
   std::vector<float> values = {0.0F, 1.0F, 2.0F, 3.0F, 4.0F};
   sort_host_pairs(keys.data(), keys.data(), values.data(), values.data(), 5, Order::kAscending,
                   devices);
-  EXPECT_EQ(keys, (std::vector<double>{-1.0, -1.0, 2.5, 2.5, 7.0}));
+  EXPECT_EQ(keys, (std::vector<double>{-1.0, -1.0, 0.0, -0.0, 7.0}));
+  EXPECT_TRUE(!std::signbit(keys[2]) && std::signbit(keys[3]));
   EXPECT_EQ(values, (std::vector<float>{1.0F, 3.0F, 0.0F, 4.0F, 2.0F}));
 }
 

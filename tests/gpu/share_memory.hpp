@@ -5,6 +5,7 @@
 #include <algorithm>
 #include <cstdint>
 #include <cstdlib>
+#include <iterator>
 #include <random>
 #include <span>
 #include <stdexcept>
@@ -104,6 +105,28 @@ template <class Key>
 KeyMap<Key> signed_descending() {
   return KeyMap<Key>::of(
       {sizeof(Key) == 4 ? KeyType::kI32 : KeyType::kI64, /*descending=*/true, false});
+}
+
+// Floats in numeric order; equal ones are one number.
+template <class Key>
+KeyMap<Key> float_classes(bool descending) {
+  return KeyMap<Key>::classes_of(
+      {.type = sizeof(Key) == 4 ? KeyType::kF32 : KeyType::kF64, .descending = descending});
+}
+
+// Floats, half of them zeros and NaN of both signs.
+template <class Key>
+std::vector<Key> float_keys_of(std::uint64_t count, std::uint64_t seed) {
+  constexpr Key kSign = KeyMap<Key>::kSignBit;
+  const Key quiet_nan =
+      float_classes<Key>(false).to_raw(float_classes<Key>(false).to_ordered(~Key{0}));
+  const Key special[] = {0, 0, kSign, quiet_nan, quiet_nan | kSign, ~Key{0}, kSign - 1};
+  std::mt19937_64 random(seed);
+  std::vector<Key> keys(count);
+  for (Key& key : keys) {
+    key = random() % 2 == 0 ? static_cast<Key>(random()) : special[random() % std::size(special)];
+  }
+  return keys;
 }
 
 inline const std::vector<std::vector<std::uint64_t>> kCounts = {

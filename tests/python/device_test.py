@@ -190,6 +190,35 @@ def check_segments_and_pairs(put, get, keys, descending):
     assert_same(get(gsort.argsort(put(rows), descending=True)), backwards)
 
 
+@pytest.mark.parametrize("dtype", "f2 f4 >f4 f8".split())
+@pytest.mark.parametrize("descending", [False, True])
+def test_pairs_of_equal_floats_keep_their_order(driver, dtype, descending):
+    check_equal_floats(lambda array: array_on(driver, array), lambda array: on_host(driver, array), dtype, descending)
+
+
+@pytest.mark.parametrize("dtype", "f2 f4 >f4 f8".split())
+@pytest.mark.parametrize("descending", [False, True])
+def test_pairs_of_equal_floats_on_a_fake(host_device, dtype, descending):
+    check_equal_floats(on_fake, from_fake, dtype, descending)
+
+
+def check_equal_floats(put, get, dtype, descending):
+    numbers = numpy.array([0.0, -0.0, numpy.nan, numpy.copysign(numpy.nan, -1), 1, -2], dtype)
+    keys = numbers[random_array("u1", 20_000) % 6]
+    values = numpy.arange(keys.size, dtype="u4")
+    order = stable_order(keys, descending)
+    found = gsort.sort_pairs(put(keys), put(values), offsets=put(OFFSETS), descending=descending)
+    assert get(found[0]).tobytes() == in_order(keys, order).tobytes()
+    assert_same(get(found[1]), in_order(values, order))
+    ranks = numpy.unique(keys, return_inverse=True)[1].astype("i8")
+    order = numpy.argsort(-ranks if descending else ranks, kind="stable")
+    whole = put(keys), put(values)
+    for output in None, whole:
+        found = gsort.sort_pairs(*whole, output, descending=descending)
+        assert get(found[0]).tobytes() == keys[order].tobytes()
+        assert_same(get(found[1]), values[order])
+
+
 @pytest.mark.parametrize("versioned", [False, True])
 def test_dlpack_alone_is_enough(driver, versioned):
     source = array_on(driver, few_numbers("f4"))

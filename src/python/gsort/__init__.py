@@ -345,7 +345,7 @@ def sort_pairs(array: Any, values: Any, output: Optional[Tuple[Any, Any]] = None
         output: a pair of arrays, for keys and values, which may be `array` and `values`; in device memory only with one
             row and no offsets. None for new ones.
         descending: the greatest first; values of equal keys keep their order.
-        float_order: as for sort. Equal floats keep their order; in device memory, they are ordered by their bits.
+        float_order: as for sort. Equal floats keep their order.
         offsets, stream: as for segmented_sort; only for arrays in device memory.
 
     Returns: the pair of keys and values: output, or new arrays.
