@@ -143,14 +143,18 @@ TYPED_TEST(CacheSort, MergesSlicesByEveryInstructionSet) {
 
 // The last key of a bucket must not pass the greatest key, and a bucket may hold nearly all keys.
 TYPED_TEST(CacheSort, MergesSlicesOfTheLeastAndGreatestKeys) {
-  const std::vector<TypeParam> keys = this->keys_of(Distribution::kUniform, 10'000);
-  for (const std::size_t share : {1U, 2U, 100U, 5'000U}) {
-    std::vector<TypeParam> some = keys;
-    for (std::size_t i = 0; i < some.size(); ++i) {
-      if (i % share != 0) some[i] = static_cast<TypeParam>(~TypeParam{0} - (some[i] & 0xffU));
-      if (i % share == 1) some[i] = 0;
+  for (const std::size_t count : {3U, 100U, 10'000U}) {
+    const std::vector<TypeParam> keys = this->keys_of(Distribution::kUniform, count);
+    for (const std::size_t share : {1U, 2U, 100U, 5'000U}) {
+      std::vector<TypeParam> some = keys;
+      for (std::size_t i = 0; i < some.size(); ++i) {
+        if (i % share != 0) some[i] = static_cast<TypeParam>(~TypeParam{0} - (some[i] & 0xffU));
+        if (i % share == 1) some[i] = 0;
+      }
+      some[0] = 0;
+      some[1] = static_cast<TypeParam>(~TypeParam{0});
+      for (const std::size_t slices : {2U, 3U, 20U}) this->expect_merges(some, slices);
     }
-    for (const std::size_t slices : {3U, 20U}) this->expect_merges(some, slices);
   }
 }
 

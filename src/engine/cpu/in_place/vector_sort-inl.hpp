@@ -296,7 +296,8 @@ HWY_ATTR bool merge_evenly(std::span<std::span<const Key>> slices, std::size_t c
     greatest = std::max(greatest, slice.back());
   }
   if (greatest - least < std::min(kMostEvenBuckets, count)) return false;
-  const Key width = static_cast<Key>((greatest - least) / (count / kKeysPerBucket<Key> + 1) + 1);
+  const std::size_t buckets = count / kKeysPerBucket<Key> + 1;
+  const Key width = static_cast<Key>((greatest - least - 1) / buckets + 1);  // rounded up, never 0
   Key last = least;  // of the bucket
   for (std::size_t done = 0; done < count;) {
     last = width < greatest - last ? static_cast<Key>(last + width) : greatest;
