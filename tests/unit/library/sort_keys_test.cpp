@@ -1,11 +1,9 @@
 #include "library/sort_keys.hpp"
 
 #include <algorithm>
-#include <chrono>
 #include <cmath>
 #include <limits>
 
-#include "io/system/host_facts.hpp"
 #include "support/error_of.hpp"
 #include "support/typed_keys.hpp"
 
@@ -71,47 +69,6 @@ TEST(SortKeysOfFloats, PutsNansAndZerosInTotalOrder) {
   EXPECT_TRUE(keys[3] == 0 && !std::signbit(keys[3]));
   EXPECT_EQ(keys[4], 1.0);
   EXPECT_TRUE(std::isnan(keys[5]) && !std::signbit(keys[5]));
-}
-
-// The least time of many calls, so that other programs do not count.
-template <class F>
-double least_seconds(int calls, const F& call) {
-  double least = std::numeric_limits<double>::infinity();
-  for (int i = 0; i < calls; ++i) {
-    const auto begin = std::chrono::steady_clock::now();
-    call();
-    const std::chrono::duration<double> time = std::chrono::steady_clock::now() - begin;
-    least = std::min(least, time.count());
-  }
-  return least;
-}
-
-template <class Key>
-double least_seconds_of_sort(std::size_t count) {
-  const Bytes raw =
-      test::generated(library::format_of<Key>(Order::kAscending), Distribution::kUniform, count);
-  const std::vector<Key> input = test::keys_of<Key>(raw);
-  std::vector<Key> keys;
-  return least_seconds(100, [&] {
-    keys = input;
-    sort_keys<Key>(keys);
-  });
-}
-
-TYPED_TEST(SortKeys, OfTenTakesNoTimeThatTheirNumberDoesNotExplain) {
-  EXPECT_LT(least_seconds_of_sort<TypeParam>(10) * 5, least_seconds_of_sort<TypeParam>(10'000));
-  unsigned cores = 0;
-  EXPECT_LT(least_seconds_of_sort<TypeParam>(10) * 5,
-            least_seconds(100, [&] { cores = io::host_facts().cores; }))
-      << cores;
-}
-
-TYPED_TEST(SortKeys, TakesNoLeapWithOneKeyMore) {
-  for (const std::size_t count : {32U, 64U, 16'383U, 32'767U, 65'535U, 131'071U, 262'143U}) {
-    EXPECT_LT(least_seconds_of_sort<TypeParam>(count + 1),
-              least_seconds_of_sort<TypeParam>(count) * 3 + 1e-6)
-        << count;
-  }
 }
 
 TEST(SortKeysInPart, TouchesNoNeighbours) {
