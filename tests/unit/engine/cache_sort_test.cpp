@@ -48,15 +48,18 @@ class CacheSort : public testing::Test {
   }
 
   // Merges the keys, cut into slices that are then sorted, to a place between poisoned neighbours.
-  static void expect_merges(const std::vector<Key>& keys, std::size_t count_of_slices) {
+  // All slices but the last have `each` keys, or as many as the last, if that is 0.
+  static void expect_merges(const std::vector<Key>& keys, std::size_t count_of_slices,
+                            std::size_t each = 0) {
     std::vector<Key> wanted = keys;
     std::sort(wanted.begin(), wanted.end());
     std::vector<Key> input = keys;
     std::vector<std::span<const Key>> slices;
     for (std::size_t i = 0; i < count_of_slices; ++i) {
-      const std::size_t begin = input.size() * i / count_of_slices;
-      const std::span<Key> slice =
-          std::span(input).subspan(begin, input.size() * (i + 1) / count_of_slices - begin);
+      const auto cut = [&](std::size_t at) {
+        return each == 0 || at == count_of_slices ? input.size() * at / count_of_slices : at * each;
+      };
+      const std::span<Key> slice = std::span(input).subspan(cut(i), cut(i + 1) - cut(i));
       if (slice.empty()) continue;
       std::sort(slice.begin(), slice.end());
       slices.push_back(slice);
@@ -138,6 +141,18 @@ TYPED_TEST(CacheSort, MergesSlicesByEveryInstructionSet) {
       }
     }
     hwy::SetSupportedTargetsForTest(0);
+  }
+}
+
+TYPED_TEST(CacheSort, MergesOneLongSliceWithManyShortOnes) {
+  for (const Distribution distribution : kAllDistributions) {
+    const std::vector<TypeParam> keys = this->keys_of(distribution, 20'000);
+    for (const std::size_t each : {1U, 3U, 150U}) {
+      for (const std::size_t slices : {2U, 3U, 60U, 120U}) {
+        SCOPED_TRACE(testing::Message() << each << ' ' << slices << ' ' << name_of(distribution));
+        this->expect_merges(keys, slices, each);
+      }
+    }
   }
 }
 

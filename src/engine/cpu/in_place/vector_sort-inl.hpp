@@ -12,7 +12,8 @@
 //
 // Sorted slices are merged the same way, but nothing is counted: the keys of a bucket are the first
 // ones that are left of each slice. A vector of them is compared with the bucket's last key and
-// written as a whole; those of later buckets are overwritten.
+// written as a whole; those of later buckets are overwritten. Short slices are first sorted into
+// one. Slices whose keys crowd are left to the caller.
 //
 // Cost. Two reads and two writes of evenly spread keys. A partition moves each key once, in about
 // half a cycle. A pivot is a median of a sample; after twice as many partitions as an even split
@@ -281,14 +282,51 @@ HWY_ATTR HWY_INLINE Key* take_up_to(Key last, std::span<std::span<const Key>> sl
   return out;
 }
 
+// Sorts the keys of short slices, if there are several, to the end of `out`, where they are one
+// slice. Returns the slices that are left, the long ones first.
+template <class Key, class FallBack>
+HWY_ATTR std::span<std::span<const Key>> join_short(std::span<std::span<const Key>> slices,
+                                                    std::size_t longs, Key* out_end, Key* scratch,
+                                                    const FallBack& fall_back) {
+  if (slices.size() < longs + 2) return slices;
+  Key* begin = out_end;
+  for (const std::span<const Key> slice : slices.subspan(longs)) {
+    begin -= slice.size();
+    std::copy(slice.begin(), slice.end(), begin);
+  }
+  const auto count = static_cast<std::size_t>(out_end - begin);
+  sort(begin, scratch, begin, count, depth_for(count), fall_back);
+  slices[longs] = {begin, count};
+  return slices.first(longs + 1);
+}
+
+// False if most keys of a sorted slice crowd in a small part of the range.
+template <class Key>
+HWY_INLINE bool is_spread(std::span<const Key> slice, Key range) {
+  constexpr std::size_t kGaps = 16;
+  constexpr std::size_t kCrowded = 4;  // times as dense as evenly spread keys
+  std::size_t crowded = 0;
+  for (std::size_t i = 0; i < kGaps; ++i) {
+    const Key low = slice[i * (slice.size() - 1) / kGaps];
+    const Key high = slice[(i + 1) * (slice.size() - 1) / kGaps];
+    crowded += high - low < range / (kGaps * kCrowded) ? 1 : 0;
+  }
+  return crowded <= kGaps / 2;
+}
+
 // Merges `count` keys of sorted slices to `out`: their range is divided evenly, as above, but keys
-// of a bucket are found at the beginnings of all slices. Returns false, and leaves all as it was,
-// if sort_evenly() takes less time. Requires: scratch has room for all keys.
+// of a bucket are found at the beginnings of all slices. Returns false, and changes at most the
+// order of the slices, if sort_evenly() takes less time. Requires: scratch has room for all keys.
 template <class Key, class FallBack>
 HWY_ATTR bool merge_evenly(std::span<std::span<const Key>> slices, std::size_t count, Key* out,
                            Key* scratch, const FallBack& fall_back) {
-  constexpr std::size_t kLeastPerSlice = 2;
-  if (slices.size() > kKeysPerBucket<Key> / kLeastPerSlice) return false;
+  const std::size_t buckets = count / kKeysPerBucket<Key> + 1;
+  // Fewer than 2.5 keys of a slice in a bucket, on average, are not worth a look at the slice.
+  const auto is_long = [=](const auto& slice) { return 2 * slice.size() >= 5 * buckets; };
+  const auto shorts = std::partition(slices.begin(), slices.end(), is_long);
+  std::size_t in_longs = 0;
+  for (auto slice = slices.begin(); slice != shorts; ++slice) in_longs += slice->size();
+  if (in_longs < count / 2) return false;
   Key least = slices.front().front();
   Key greatest = slices.front().back();
   for (const std::span<const Key> slice : slices) {
@@ -296,15 +334,25 @@ HWY_ATTR bool merge_evenly(std::span<std::span<const Key>> slices, std::size_t c
     greatest = std::max(greatest, slice.back());
   }
   if (greatest - least < std::min(kMostEvenBuckets, count)) return false;
-  const std::size_t buckets = count / kKeysPerBucket<Key> + 1;
+  const auto is_shorter = [](const auto& a, const auto& b) { return a.size() < b.size(); };
+  const auto longest = std::max_element(slices.begin(), slices.end(), is_shorter);
+  if (!is_spread(*longest, static_cast<Key>(greatest - least))) return false;
+  slices = join_short(slices, static_cast<std::size_t>(shorts - slices.begin()), out + count,
+                      scratch, fall_back);
   const Key width = static_cast<Key>((greatest - least - 1) / buckets + 1);  // rounded up, never 0
-  Key last = least;  // of the bucket
+  Key last = least;                                                          // of the bucket
   for (std::size_t done = 0; done < count;) {
     last = width < greatest - last ? static_cast<Key>(last + width) : greatest;
     const Key* const end = take_up_to(last, slices, scratch, scratch + count);
     const auto taken = static_cast<std::size_t>(end - scratch);
     sort(scratch, out + done, out + done, taken, depth_for(taken), fall_back);
     done += taken;
+    if (taken > 0) continue;
+    Key next = greatest;
+    for (const std::span<const Key> slice : slices) {
+      if (!slice.empty()) next = std::min(next, slice.front());
+    }
+    last = static_cast<Key>(next - 1);
   }
   return true;
 }
