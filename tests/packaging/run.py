@@ -452,6 +452,12 @@ def case_setup(options, folder: Path) -> None:
         (folder / "cmake.log").unlink()
 
 
+def case_presets(options, folder: Path) -> None:
+    """Presets that leave targets out are configured with all tests."""
+    for preset in ("relocatable", "asan"):
+        output_of(options.cmake, "--preset", preset, "-B", folder / preset, "-DGSORT_CUDA=OFF", cwd=SOURCE)
+
+
 CASES = {name.removeprefix("case_"): function for name, function in list(globals().items())
          if name.startswith("case_")}
 
