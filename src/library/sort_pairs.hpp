@@ -36,7 +36,7 @@ template <class Value>
 using WordOf = std::conditional_t<sizeof(Value) == 4, std::uint32_t, std::uint64_t>;
 
 // Sorts in place. `threads` is as in sort_keys. Takes memory for a copy of the keys and the values,
-// unless they are at most 64, and about 1.5 MiB for each core. Thread-safe on disjoint memory.
+// unless they are at most 64, and about 2.5 MiB for each core. Thread-safe on disjoint memory.
 // Requires: keys and values do not overlap.
 // Throws: Error(kResource), with keys and values unchanged, if memory cannot be allocated;
 // Error(kUsage) if there are not as many values as keys, and for too many threads.
@@ -55,7 +55,7 @@ void sort_pairs(std::span<Key> keys, std::span<Value> values, Order order = Orde
 
 // Writes the indices, from 0 on, that sort the keys; those of equal keys ascend. `threads` is as in
 // sort_keys. Takes memory for a copy of the keys and the indices, unless they are at most 64, and
-// about 1.5 MiB for each core; if many keys are equal, also for up to one more copy of the keys.
+// about 2.5 MiB for each core; if many keys are equal, also for up to one more copy of the keys.
 // Requires and throws: as sort_pairs, but after Error(kResource) the indices are undefined;
 // Error(kUsage), too, if the last index does not fit an Index.
 template <SortableKey Key, PairIndex Index>
