@@ -142,14 +142,30 @@ void refuse_replacing_by_assumption(const FileNames& names, const ElementFormat&
   }
 }
 
-void refuse_resuming_into_inputs(const Request& request) {
+// Why the same command, repeated after a kill at the end, would make another result; most of the
+// time, it sorts the result again, which changes nothing. Empty: it would not.
+std::string harm_of_repeating(const Request& request, const Job& job) {
+  const auto harm = [](std::string_view input, std::string_view what) {
+    return fmt::format(
+        "--resume cannot replace {}: if gsort is killed at the end, the same command would {}",
+        input, what);
+  };
+  if (request.inputs.size() > 1 || request.inputs_here || request.parts) {
+    return harm("one of several inputs", "sort the result again, with the other inputs");
+  }
+  if (job.shuffle) return harm("the input of --shuffle", "shuffle the result again");
+  const bool leaves_out = job.top || job.unique;
+  if (!request.input_form.elements || !leaves_out) return {};
+  return harm("an input of --elements by fewer elements", "sort bytes behind the result, too");
+}
+
+void refuse_resuming_into_inputs(const Request& request, const Job& job) {
   if (!request.resume) return;
-  if (request.inputs.size() == 1 && !request.inputs_here && !request.parts) return;
+  const std::string harm = harm_of_repeating(request, job);
+  if (harm.empty()) return;
   for (const std::string& input : request.inputs) {
     if (!io::same_file(*request.output, name_of_input(input))) continue;
-    throw Error(ErrorKind::kUsage, fmt::format("replacing {}", input),
-                "--resume cannot replace one of several inputs: if gsort is killed at the end, the "
-                "same command would sort the result again, with the other inputs")
+    throw Error(ErrorKind::kUsage, fmt::format("replacing {}", input), harm)
         .hint("name another file with -o, and rename it when the sort is complete");
   }
 }
@@ -254,7 +270,7 @@ void refuse_replacing_by_other_elements(const InputToReplace& input, const Job& 
 void refuse_losing_inputs(const Request& request, const Job& job, io::Reader& reader) {
   refuse_files_of_resume(request);
   if (!request.output) return;
-  refuse_resuming_into_inputs(request);
+  refuse_resuming_into_inputs(request, job);
   for (std::size_t input = 0; input < request.inputs.size(); ++input) {
     const std::string& path = request.inputs[input];
     const auto state = reader.state_of(input);

@@ -30,8 +30,9 @@ void refuse_results_over_others(const Request& request);
 
 // Throws: Error(kUsage) when the output or an input is a file of the folder of --resume, which is
 // removed in the end; if the output would replace an input by other elements (below); or, with
-// --resume, if it would replace one of several inputs: then a repeated command could not see that
-// its result is complete, and would sort it again. Call this before the reader has read anything.
+// --resume, if it would replace one of several inputs, the input of a shuffle, or one of which
+// --elements leaves other data behind a shorter result: a repeated command may not see that its
+// result is complete, and would make another of it. Call this before the reader has read anything.
 void refuse_losing_inputs(const Request& request, const Job& job, io::Reader& reader);
 
 // The same when the output is known. Throws: Error(kUsage) if it would be written into an input,

@@ -116,7 +116,7 @@ class ClusterSort {
     result_ = std::min(outcome_.elements, job_.top.value_or(outcome_.elements));
     asked_ = job_;
     job_.top = std::nullopt;  // each process keeps all of its share: the first ones may be there
-    on_this_host([this] { refuse_losing_inputs(request_, job_, *reader_); });
+    on_this_host([this] { refuse_losing_inputs(request_, asked_, *reader_); });
     own_.share_out(job_, outcome_.elements, *reader_);
   }
 

@@ -311,7 +311,8 @@ constexpr auto kRows = std::to_array<OptionSpec>({
               "the sort takes longer. DIR is created if it does not exist. A kind of sort that has "
               "changed is an error, too. No run stays in memory. If gsort is killed just after it "
               "replaced its input, running it again reports that the sort is complete. The output "
-              "cannot replace one of several FILEs.",
+              "cannot replace one of several FILEs, the FILE of --shuffle, or that of --elements "
+              "with --top or -u.",
      .apply = [](Options& o, Text v) { o.resume = checked_path(v, "--resume"); }},
     {.name = "form",
      .value_kind = kRequired,
