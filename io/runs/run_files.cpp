@@ -22,8 +22,7 @@ constexpr unsigned kMostFilesInMemory = 8;  // of a folder
 
 // Whether the error is a lack of space, which another folder may have.
 bool means_full(int error_number) {
-  return error_number == ENOSPC || error_number == EDQUOT || error_number == EFBIG ||
-         error_number == ENOMEM;
+  return error_number == ENOSPC || error_number == EDQUOT || error_number == ENOMEM;
 }
 
 }  // namespace
@@ -98,11 +97,11 @@ Error RunFiles::told_for_run(const Error& error, std::string_view doing, std::ui
   const std::string_view way_out = is_persistent_
                                        ? "free space there, and run the same command again"
                                        : "free space there, or name more folders with -T";
+  const int problem = error.error_number();
   Error told =
-      Error::from_errno(ErrorKind::kTemporary, fmt::format("{} run {} in", doing, run),
-                        error.error_number())
+      Error::from_errno(ErrorKind::kTemporary, fmt::format("{} run {} in", doing, run), problem)
           .path(error.path())
-          .hint(means_full(error.error_number()) ? way_out : hint_for(error.error_number()));
+          .hint(means_full(problem) ? way_out : hint_for(problem));
   if (error.offset_bytes()) return std::move(told).at(*error.offset_bytes());
   return told;
 }
@@ -124,7 +123,9 @@ FilePlace RunFiles::append(ConstByteSpan bytes, std::uint64_t run) {
       } catch (const Error& error) {
         punch(stripe, offset, bytes.size());
         refusal = told_for_run(error, "writing", run);
-        if (!means_full(error.error_number())) throw Error(*refusal);
+        const int problem = error.error_number();
+        const bool may_fit_elsewhere = means_full(problem) || problem == EFBIG;
+        if (!may_fit_elsewhere) throw Error(*refusal);
         if (!stripe.full.exchange(true)) add_note(stripe.name + ": full, runs go to other folders");
         continue;
       }
