@@ -103,18 +103,10 @@ Options options_of(const Command& command, unsigned processes = 1) {
   return options;
 }
 
-// All words except the inputs that each process may have for itself; removes the last one of equal
-// words.
+// All words except the inputs that each process may have for itself.
 std::vector<std::string> common_words(const Command& command, bool inputs_here) {
   std::vector<std::string> words(command.words.begin() + 1, command.words.end());
-  if (!inputs_here) return words;
-  for (const std::string& input : options_of(command).inputs) {
-    const auto found = std::ranges::find(words.rbegin(), words.rend(), input);
-    if (found != words.rend())
-      words.erase(std::next(found).base());  // not found if it comes from
-                                             // a list of names
-  }
-  return words;
+  return inputs_here ? option_words(words, Program::kCluster) : words;
 }
 
 std::string joined(const std::vector<std::string>& words) {
@@ -324,7 +316,9 @@ class Process {
     const Command first = to_command(team.broadcast(to_message(own)));
     Options options = options_of(first, team.count());
     require_same_command(team, first, own, options.inputs_here);
-    if (options.inputs_here) options.inputs = options_of(own).inputs;
+    if (options.inputs_here) {
+      options.inputs = cluster::on_this_host([&] { return options_of(own).inputs; });
+    }
     color_ = options.color;
     if (options.show != Show::kNone) {
       if (team.rank() == 0) print(stdout, text_of(options.show, Program::kCluster));

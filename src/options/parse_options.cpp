@@ -313,6 +313,16 @@ void check_each(Options& options, const Environment& environment, Program progra
 
 }  // namespace
 
+std::vector<std::string> option_words(const std::vector<std::string>& arguments, Program program) {
+  std::vector<std::string> words;
+  for (const po::option& option : tokenize(arguments, program)) {
+    if (option.string_key.empty()) continue;
+    const Words& typed = option.original_tokens;
+    words.insert(words.end(), typed.begin(), typed.end());
+  }
+  return words;
+}
+
 Options parse_options(int argc, const char* const* argv, const Environment& environment,
                       const NameList& name_list, Program program) {
   Options options;

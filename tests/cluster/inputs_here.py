@@ -70,6 +70,13 @@ def read_inputs_here(bed: Bed) -> None:
     done = bed.run(command(bed, 2, "-t", "u64", f"--resume={bed.folder / 'runs'}", "-o", of_other))
     if done.returncode == 0 or "--resume cannot replace one of several" not in done.stderr or Path(of_other).read_bytes() != bytes(160):
         bed.fail("--resume over an input of another process", done)
+    inputs = lay_out(bed, [[keys("few", "Q", 500, rng)], [keys("few", "Q", 700, rng)]])
+    wanted = sorted(struct.unpack("<1200Q", b"".join(Path(name).read_bytes() for name in inputs)))
+    process = ["-n", "1", str(bed.gsort_mpi), "--inputs-here"]
+    options = ["-t", "u64", "-S", "40M", "-o", inputs[1]]
+    done = bed.run([bed.mpirun, *process, inputs[0], *options, ":", *process, inputs[1], *options])
+    if done.returncode != 0 or Path(inputs[1]).read_bytes() != struct.pack("<1200Q", *wanted):
+        bed.fail("an output with the name of an input of one process", done)
 
 
 def check_inputs_here(bed: Bed) -> None:

@@ -48,6 +48,12 @@ TEST(ParseOptions, WorksWithoutEvenAProgramName) {
   EXPECT_EQ(parse_options(0, nullptr, [](const char*) { return nullptr; }).inputs, Strings{"-"});
 }
 
+TEST(OptionWords, LeaveOutOperandsOnlyWhereTheyAreNoValues) {
+  const Strings typed = {"a", "--inputs-here", "out", "-t", "u32", "-o", "out", "--", "out", "-r"};
+  const Strings options = {"--inputs-here", "-t", "u32", "-o", "out"};
+  EXPECT_EQ(option_words(typed, Program::kCluster), options);
+}
+
 TEST(ParseOptions, ReadsEveryOption) {
   const Options o =
       parse({"--type=u64", "--endian=big", "--reverse", "--output=out", "--temporary-directory=/a",
