@@ -48,13 +48,23 @@ std::string type_words(const Job& job) {
                      describe(job.type_source));
 }
 
+// Raw keys do not tell their byte order, and no option says it if it is that of a header.
+std::string note_of_byte_order(const Job& job, const std::string& output) {
+  const KeyFormat key = job.result_key();
+  const bool is_raw = job.output_form.format == FileFormat::kBinary;
+  const bool is_big = key.big_endian && bytes_of(key) > 1;
+  if (!is_raw || !is_big || job.type_source != TypeSource::kHeader) return {};
+  return fmt::format("gsort: {} will hold big-endian {} (byte order from {})\n", printable(output),
+                     name_of(key.type), describe(job.type_source));
+}
+
 // For text output, and if the input's size is not known, positions of either width are right.
 std::string warning_of_positions(const Job& job, const std::string& output, KeyType named) {
   const KeyType widest = job.result_key().type;
   const bool either = job.index_may_shrink || job.output_form.format == FileFormat::kText;
   const bool is_right =
       named == widest || (either && (named == KeyType::kU32 || named == KeyType::kU64));
-  if (is_right) return {};
+  if (is_right) return note_of_byte_order(job, output);
   return warning(output, either ? "will hold positions"
                                 : fmt::format("will hold positions as {}", name_of(widest)));
 }
@@ -66,7 +76,8 @@ std::string warning_of_output(const Request& request, const Job& job) {
   const bool is_like_inputs = job.adds_counts && is_named_like_an_input(request.inputs, *named);
   if (job.count && !is_like_inputs)
     return warning(*request.output, "will hold keys with their counts");
-  if (!has_type(job, job.input_element()) || is_type_of(job.result_key(), *named)) return {};
+  if (!has_type(job, job.input_element())) return {};
+  if (is_type_of(job.result_key(), *named)) return note_of_byte_order(job, *request.output);
   const bool is_asked = job.type_source == TypeSource::kOption;
   if (is_asked && is_named_like_an_input(request.inputs, *named)) return {};
   return warning(*request.output, "will hold " + type_words(job));
