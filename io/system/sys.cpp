@@ -286,12 +286,15 @@ int lock(int fd) {
 }
 
 // Unlike flock(1), whose users may hold that lock while they call gsort. It ends with the last
-// descriptor of this opening.
+// descriptor of this opening. No file has the byte: where locks are mandatory, as on CIFS, the sort
+// could not read the file through its other descriptors.
 int lock_bytes(int fd) {
-  struct flock all = {};
-  all.l_type = F_WRLCK;
-  all.l_whence = SEEK_SET;
-  return fails(Call::kLock) ? -1 : ::fcntl(fd, F_OFD_SETLK, &all);
+  struct flock far = {};
+  far.l_type = F_WRLCK;
+  far.l_whence = SEEK_SET;
+  far.l_start = off_t{1} << 62;
+  far.l_len = 1;
+  return fails(Call::kLock) ? -1 : ::fcntl(fd, F_OFD_SETLK, &far);
 }
 
 uid_t effective_user() {

@@ -6,6 +6,7 @@
 
 #include <fcntl.h>
 
+#include "io/system/file.hpp"
 #include "unit/io/support.hpp"
 
 namespace gsort::io {
@@ -75,6 +76,22 @@ TEST_F(Sys, NamesEveryKindDifferently) {
   }
   EXPECT_EQ(names.size(), sys::kCallKinds);
   EXPECT_EQ(names.count(""), 0U);
+}
+
+// Where locks are mandatory, a sort in place reads its input through another descriptor.
+TEST(LockBytes, ExcludesAnotherLockButNoBytesOfData) {
+  const test::TempFolder folder;
+  const std::string path = folder / "file";
+  const File one(sys::open_at(AT_FDCWD, path.c_str(), O_RDWR | O_CREAT, 0600), path,
+                 ErrorKind::kOutput);
+  const File other(sys::open_at(AT_FDCWD, path.c_str(), O_RDWR, 0), path, ErrorKind::kOutput);
+  ASSERT_EQ(sys::lock_bytes(one.fd()), 0);
+  EXPECT_NE(sys::lock_bytes(other.fd()), 0);
+  struct flock data = {};
+  data.l_type = F_WRLCK;
+  data.l_len = off_t{1} << 60;
+  ASSERT_EQ(::fcntl(other.fd(), F_OFD_GETLK, &data), 0);
+  EXPECT_EQ(data.l_type, F_UNLCK);
 }
 
 }  // namespace
