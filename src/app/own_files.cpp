@@ -100,7 +100,10 @@ void refuse_shared_report(const FileNames& names, std::string_view option,
     if (is_one_file(name, output)) throw shared(what, "the output", kHintForReports);
   }
   for (const std::string& input : names.inputs) {
-    if (is_one_file(name, name_of_input(input))) throw shared(what, "an input", kHintForReports);
+    const std::string read = name_of_input(input);
+    if (io::same_file(name, read) || io::same_stream(name, read)) {  // not /dev/null
+      throw shared(what, "an input", kHintForReports);
+    }
   }
   if (is_made_by_resume(names, name)) {
     throw shared(what, "a file of --resume", kHintForReports);
@@ -212,7 +215,9 @@ void refuse_results_over_others(const Request& request) {
   for (const std::string& input : request.inputs) owners.emplace(end_of_links(input), &input);
   for (const std::string& input : request.inputs) {
     const std::string result = result_of(input);
-    const auto [place, is_free] = owners.emplace(end_of_links(result), &input);
+    const std::filesystem::path end = end_of_links(result);
+    if (end.empty()) continue;  // it has none; opening it says more
+    const auto [place, is_free] = owners.emplace(end, &input);
     if (!is_free && place->second != &input) refuse(input, *place->second);
     std::error_code error;
     const auto links = std::filesystem::hard_link_count(result, error);
