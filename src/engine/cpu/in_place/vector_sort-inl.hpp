@@ -321,12 +321,14 @@ template <class Key, class FallBack>
 HWY_ATTR bool merge_evenly(std::span<std::span<const Key>> slices, std::size_t count, Key* out,
                            Key* scratch, const FallBack& fall_back) {
   const std::size_t buckets = count / kKeysPerBucket<Key> + 1;
-  // Fewer than 2.5 keys of a slice in a bucket, on average, are not worth a look at the slice.
-  const auto is_long = [=](const auto& slice) { return 2 * slice.size() >= 5 * buckets; };
+  // Fewer keys of a slice in a bucket, on average, are not worth a look at the slice: 2 are, if the
+  // slices are in the cache, but most looks wait for a key.
+  constexpr std::size_t kLeastPerSlice = 3;
+  const auto is_long = [=](const auto& slice) { return slice.size() >= kLeastPerSlice * buckets; };
   const auto shorts = std::partition(slices.begin(), slices.end(), is_long);
   std::size_t in_longs = 0;
   for (auto slice = slices.begin(); slice != shorts; ++slice) in_longs += slice->size();
-  if (in_longs < count / 2) return false;
+  if (in_longs < count - count / 8) return false;  // the others are sorted, and then merged
   Key least = slices.front().front();
   Key greatest = slices.front().back();
   for (const std::span<const Key> slice : slices) {
