@@ -367,5 +367,33 @@ TEST(DeviceLibraryErrors, NumbersThatAnIndexDoesNotHaveAreRefused) {
                  "more than 4,294,967,296 pairs");
 }
 
+template <class Key, class Value>
+void expect_no_less_memory_for_more_pairs() {
+  std::size_t before = 0;
+  for (std::uint64_t step = 1; step <= 144; ++step) {  // of an eighth of 2^20 pairs
+    for (const std::uint64_t count : {(step << 17) - 1, step << 17, (step << 17) + 1}) {
+      const std::size_t bytes = device_pairs_scratch_bytes<Key, Value>(count);
+      ASSERT_GE(bytes, before) << count;
+      before = bytes;
+    }
+  }
+}
+
+// Where sorts change, too: merges, one distribution, two with few bins and with many.
+TEST(DevicePairMemory, IsNeverLessForMorePairs) {
+  expect_no_less_memory_for_more_pairs<std::uint32_t, std::uint32_t>();
+  expect_no_less_memory_for_more_pairs<float, std::uint64_t>();
+  expect_no_less_memory_for_more_pairs<double, std::uint32_t>();
+  expect_no_less_memory_for_more_pairs<std::uint64_t, std::uint64_t>();
+  expect_no_less_memory_for_more_pairs<Float16, std::uint32_t>();
+}
+
+TEST(DevicePairMemory, OfSegmentsIsTheSameForAllKeysOfUpTo32Bits) {
+  const DeviceSegments segments{.array_count = 3, .array_keys = 20'000};
+  const std::size_t bytes = device_segment_pairs_scratch_bytes<float>(segments);
+  EXPECT_EQ(device_segment_pairs_scratch_bytes<BFloat16>(segments), bytes);
+  EXPECT_EQ(device_segment_pairs_scratch_bytes<std::int8_t>(segments), bytes);
+}
+
 }  // namespace
 }  // namespace gsort
