@@ -137,7 +137,7 @@ void WrittenOutput::write_through(ByteSpan step) const {
   require_name();
 }
 
-// Throws if the name does not exist, or is that of another file: what is written would be lost.
+// Throws if the name does not exist or is that of another file: the written data would be lost.
 void WrittenOutput::require_name() const {
   struct stat now = {};
   const bool is_there = sys::stat_at(AT_FDCWD, resolved_.c_str(), &now, AT_SYMLINK_NOFOLLOW) == 0;
@@ -169,7 +169,7 @@ std::vector<std::string> WrittenOutput::notes() const {
 // locks gives another error; the file is then used without a lock.
 void lock(const File& file) {
   if (sys::lock_bytes(file.fd()) == 0 || (errno != EAGAIN && errno != EACCES)) return;
-  throw Error(ErrorKind::kOutput, "opening", "another program has locked it, perhaps a gsort")
+  throw Error(ErrorKind::kOutput, "opening", "another program, perhaps gsort, has locked it")
       .path(file.path())
       .hint("wait until it ends, or name another output");
 }

@@ -31,12 +31,12 @@ std::string name_of_input(const std::string& path) {
   return path == "-" ? io::kStandardInput : path;
 }
 
-// Also if the name is in use by a FIFO or a block device, or by standard output.
+// Whether both names lead to one file, FIFO or block device; standard output has names, too.
 bool is_one_file(const std::string& a, const std::string& b) {
   return a == b || io::same_file(a, b) || io::same_stream(a, b);
 }
 
-// The path of the file that has this name, or would get it.
+// The path of the file that the name leads to, or that would be created by this name.
 std::filesystem::path end_of_links(const std::string& name) {
   constexpr int kMostLinks = 40;  // as many as the kernel follows
   std::error_code error;
@@ -145,8 +145,8 @@ void refuse_replacing_by_assumption(const FileNames& names, const ElementFormat&
   }
 }
 
-// Why the same command, repeated after a kill at the end, would make another result; most of the
-// time, it sorts the result again, which changes nothing. Empty: it would not.
+// Says why the same command, repeated after a kill at the end, would make another result; empty if
+// it would not: most commands sort the result again, which changes nothing.
 std::string harm_of_repeating(const Request& request, const Job& job) {
   const auto harm = [](std::string_view input, std::string_view what) {
     return fmt::format(
@@ -159,7 +159,8 @@ std::string harm_of_repeating(const Request& request, const Job& job) {
   if (job.shuffle) return harm("the input of --shuffle", "shuffle the result again");
   const bool leaves_out = job.top || job.unique;
   if (!request.input_form.elements || !leaves_out) return {};
-  return harm("an input of --elements by fewer elements", "sort bytes behind the result, too");
+  return harm("an input of --elements with fewer elements",
+              "also sort the bytes behind the result");
 }
 
 void refuse_resuming_into_inputs(const Request& request, const Job& job) {
@@ -207,9 +208,9 @@ void refuse_results_over_others(const Request& request) {
   };
   const auto refuse = [&](const std::string& input, const std::string& other) {
     throw Error(ErrorKind::kUsage, fmt::format("operand '{}'", input),
-                fmt::format("its result {} would replace that of another FILE, or this: {}",
+                fmt::format("its result {} would replace another FILE or its result: {}",
                             result_of(input), other))
-        .hint("sort them in separate runs, each with its own folder");
+        .hint("sort them with separate commands, each with its own folder");
   };
   std::map<std::filesystem::path, const std::string*> owners;
   for (const std::string& input : request.inputs) owners.emplace(end_of_links(input), &input);

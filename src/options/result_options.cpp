@@ -104,7 +104,7 @@ void refuse_inputs_of_each(const Options& options) {
     if (names.insert(name).second) continue;
     throw Error(ErrorKind::kUsage, fmt::format("operand '{}'", input),
                 fmt::format("has the output of an earlier FILE: {} in {}", name, *options.output))
-        .hint("sort them in separate runs, each with its own folder");
+        .hint("sort them with separate commands, each with its own folder");
   }
 }
 

@@ -206,7 +206,7 @@ def two_sorts_do_not_write_into_one_file_at_the_same_time(place):
     place.bash("printf d > in")
     done = changed_meanwhile(place, "in more -o out --replace=write", "gsort -t u8 in -o out --replace=write; echo $?; cat out; echo", "/out$")
     return report(the_second_one_is_refused=done.stdout.startswith("2\ncab\n"), the_first_one_is_done=done.stdout.startswith("2\ncab\n0\nde\n"),
-                  it_is_named=done.stderr.startswith("gsort: opening out: another program has locked it, perhaps a gsort\n"),
+                  it_is_named=done.stderr.startswith("gsort: opening out: another program, perhaps gsort, has locked it\n"),
                   nothing_is_left=not place.leftovers())
 
 

@@ -198,8 +198,8 @@ def meet(options, name: str, turn: int) -> Count:
 def main() -> int:
     parser = argparse.ArgumentParser()
     bench.add_arguments(parser)
-    parser.add_argument("--every", action="store_true", help="each place in the code; else each N, with growing strides")
-    parser.add_argument("--jobs", type=int, help="sorts at the same time; one, or with --every one a core")
+    parser.add_argument("--every", action="store_true", help="fail calls of each place in the code, not the Nth of all")
+    parser.add_argument("--jobs", type=int, help="sorts at the same time (default: one; with --every one a core)")
     parser.add_argument("--share", type=int, default=1, help="one fault of so many, another for every sort")
     parser.add_argument("--seed", type=int, default=int(time.time()), help="chooses faults, and calls of a place")
     parser.add_argument("--calls", help="only these, with commas between them")

@@ -154,7 +154,7 @@ def test_numbers_that_are_no_keys_have_places_between_them(dtype):
     (numpy.array(["a", "b"]), ["a\0"]),
     (numpy.array(["5" * 30]), [5])])
 def test_values_of_another_kind_are_refused(keys, values):
-    with pytest.raises(gsort.UsageError, match=f"^values: one has no place among {re.escape(str(keys.dtype))}, as the keys are"):
+    with pytest.raises(gsort.UsageError, match=f"^values: one cannot become {re.escape(str(keys.dtype))}, the type of the keys"):
         gsort.searchsorted(keys, values)
 
 

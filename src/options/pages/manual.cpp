@@ -59,7 +59,7 @@ constexpr Example kMoreExamples[] = {
     {"gsort --key=2r,0 a.npy -o b.npy",
      "rows of a table, by column 2 in descending order, then by column 0"},
     {"gsort -t u64 --skip=8 --skip-end=4 ids -o sorted",
-     "keys between 8 bytes and 4 bytes, which are copied"},
+     "keys between 8 leading and 4 trailing bytes, which are copied"},
     {"gsort -t bytes32 -u --count hashes -o counted", "SHA-256 sums, each with its count"},
     {"gsort -t u64 -m --count --format=bin day1 day2 -o both",
      "adds up what -u --count counted in two files"},

@@ -101,7 +101,7 @@ def _converted(given: numpy.ndarray, dtype: numpy.dtype) -> Optional[_Keys]:
 
 
 def _of_objects(items: numpy.ndarray, dtype: numpy.dtype) -> Optional[_Keys]:
-    """The same of Python's objects."""
+    """The same for Python's objects."""
     if is_text(dtype):
         # NumPy drops NUL at the end of a text.
         are_texts = all(isinstance(item, (str, bytes)) and item[-1:] not in ("\0", b"\0") for item in items.flat)
@@ -136,7 +136,7 @@ def _as_keys(values: Any, dtype: numpy.dtype) -> _Keys:
     except (TypeError, ValueError, OverflowError):
         keys = None
     if keys is None:
-        raise usage("values", f"one has no place among {dtype}, as the keys are", "give values of this kind")
+        raise usage("values", f"one cannot become {dtype}, the type of the keys", f"give values that {dtype} can hold")
     return keys
 
 
