@@ -18,9 +18,9 @@ namespace gsort::gpu {
 // instead of 0.48; 2^28 take 14.9 instead of 19.8, 17.3 instead of 24.9, and 8.3 instead of 12.9.
 // Eleven distributions were measured at these counts; only sawtooth (with u32 keys 1.14 times,
 // u64 with u32 1.05) and zipf of u32 keys (1.04) take longer. On an H200, 7 * 2^20 pairs of u32
-// with u32, and with u64: random 0.36 instead of 0.42, 0.40 and 0.49; few distinct keys 0.30 and
-// 0.40, 0.33 and 0.48; clustered times 0.51 and 0.51, 0.47 and 0.59; sawtooth 0.42 and 0.36, 0.46
-// and 0.43.
+// with u32, and with u64, take so many ms (by sort_pairs): random 0.36 (0.42), 0.40 (0.49); few
+// distinct keys 0.30 (0.40), 0.33 (0.48); clustered times 0.51 (0.51), 0.47 (0.59); sawtooth 0.42
+// (0.36), 0.46 (0.43).
 template <class Key>
 inline constexpr std::uint64_t kLeastDistributedPairs =
     std::uint64_t{sizeof(Key) == 8 ? 4 : 6} << 20;

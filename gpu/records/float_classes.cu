@@ -14,7 +14,7 @@ namespace {
 constexpr unsigned kThreads = 256;
 constexpr unsigned kWarps = kThreads / 32;
 
-// What a key is, of its bits in the order of a float's.
+// Tells the class of a key by its bits, which have the byte order of the machine.
 template <class Key>
 struct FloatBits {
   Key bits;
@@ -35,8 +35,8 @@ struct FloatBits {
   }
 };
 
-// The first i >= low whose number is not less than `number`, of sorted keys; `high` if there is
-// none. All lanes of a warp call this; they try 32 keys at once.
+// In the sorted keys [low, high), the first whose number is not less than `number`; `high` if there
+// is none. All lanes of a warp call this; they try 32 keys at once.
 template <class Key, class Keys>
 __device__ std::uint64_t warp_lower_bound(const Keys& keys, const KeyMap<Key>& map,
                                           std::uint64_t low, std::uint64_t high, Key number) {
@@ -51,7 +51,7 @@ __device__ std::uint64_t warp_lower_bound(const Keys& keys, const KeyMap<Key>& m
   return low;
 }
 
-// Calls f(begin, end) for the keys [low, high) of a class, if there are some, of sorted keys.
+// Calls f(begin, end) for the keys of a class among the sorted keys [low, high), if there are any.
 template <class Key, class Keys, class F>
 __device__ void warp_find_class(const Keys& keys, const KeyMap<Key>& map, std::uint64_t low,
                                 std::uint64_t high, Key number, const F& f) {
@@ -84,7 +84,7 @@ __device__ void block_each_part(const FloatKeys<Key>& keys, const F& f) {
   }
 }
 
-// `sorted` is null if they are not sorted yet.
+// `sorted` is null if the keys are not sorted yet.
 template <class Key>
 __global__ void __launch_bounds__(kThreads)
     count_classes_kernel(const FloatKeys<Key> keys, const Key* sorted) {

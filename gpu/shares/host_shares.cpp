@@ -271,7 +271,7 @@ class HostSort {
       }
     }
     order_streams(copies.get(), sorts.get(), kSharing);
-    // Runs are not used yet.
+    // The memory of the runs is still free.
     Key* const kept = behind(place.runs, at.slot * shape_.chunk_keys).keys;
     sort_chunk<Key, Value>({chunk, chunk, count, host_.map, maps_.store, place.others, sorts.get()},
                            kept);

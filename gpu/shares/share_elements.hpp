@@ -20,8 +20,8 @@
 
 namespace gsort::gpu {
 
-// The maps of sorted runs, between their sort and the last merge: they hold ordered keys; pairs
-// whose equal floats keep their order hold keys as they were.
+// The maps of sorted runs, between their sort and the last merge. Runs hold ordered keys, but runs
+// of pairs whose equal floats keep their order hold the original keys.
 template <class Key>
 struct RunMaps {
   KeyMap<Key> load{};

@@ -64,7 +64,7 @@ template <class Key>
 template <class Key, class Value>
 class SharedRuns {
  public:
-  // `run_map` is from keys of the runs to ordered keys.
+  // `run_map` maps keys of the runs to ordered keys.
   SharedRuns(const std::vector<int>& ordinals, const KeyMap<Key>& run_map)
       : ordinals_(ordinals), run_map_(run_map) {
     for (const int ordinal : ordinals) streams_.emplace_back(ordinal);

@@ -1,7 +1,7 @@
 // Sorts and merges of pairs in device memory whose keys may be floats: the calls of any_width, with
 // their requests, requirements and errors. If load_map folds classes, pairs of equal floats keep
-// their order, and keys their bits (gpu/records/float_classes.hpp); store_map is that of the same
-// format which keeps bits. Any host code may include this file.
+// their order, and keys their bits (gpu/records/float_classes.hpp); store_map is the map of the
+// same format that keeps bits. Any host code may include this file.
 #pragma once
 
 #include <cstddef>

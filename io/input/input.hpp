@@ -76,8 +76,8 @@ class Input {
   // opening, or, after park(), if its name belongs to another file.
   void check_unchanged() const;
 
-  // For an output that replaces it: the same, and throws if `output` is the name of another file by
-  // now, which another program has renamed to it.
+  // The same for an output that replaces it. Throws, too, if another program has renamed another
+  // file to the name `output`: that file would be lost.
   void check_replaceable(const std::string& output) const;
 
   // The state at opening; none if it is not a regular file.

@@ -177,13 +177,12 @@ class Reader {
   [[nodiscard]] std::size_t read_again(ByteSpan buffer, std::uint64_t position_bytes,
                                        std::uint64_t bytes) const;
 
-  // The output of this name will replace the input.
+  // Call this if the output of this name will replace the input.
   void set_replaced_by(std::size_t input, const std::string& output);
 
-  // Call it after the last block and before the output is committed: if the size or modification
-  // time of a regular file has changed since the start, the file was written to; and if the output
-  // replaces it, another program may have renamed another file to its name, which would be lost.
-  // Throws: Error(kInput) naming the file.
+  // Call it after the last block and before the output is committed. Throws: Error(kInput) naming
+  // the file, if the size or modification time of a regular file has changed since the start, or if
+  // the output will replace it and another file now has its name: that file would be lost.
   void check_unchanged() const;
 
   // Fallbacks taken and choices made, for -v: "in.u32: cached, read through the page cache".

@@ -120,11 +120,11 @@ class Source {
   // Closes its descriptor, if it does not need one between reads.
   virtual void park() {}
 
-  // The output of this name replaces the file.
+  // Call this if the output of this name will replace the file.
   void set_replaced_by(std::string output) { replaced_by_ = std::move(output); }
 
-  // Throws: Error(kInput) if the file has changed since it was opened; or if another file has its
-  // name, and the output replaces it.
+  // Throws: Error(kInput) if the file has changed since it was opened, or if an output will replace
+  // it and another file now has its name.
   void check_unchanged() const {
     replaced_by_.empty() ? input_->check_unchanged() : input_->check_replaceable(replaced_by_);
   }

@@ -157,7 +157,7 @@ void RegularOutput::finish(std::uint64_t size_bytes) {
 }
 
 // The rights of the file that is replaced may have changed since the output was opened, or another
-// program may have made one.
+// program may have created a file of this name.
 void RegularOutput::look_at_target() {
   struct stat now = {};
   const int flags = AT_SYMLINK_NOFOLLOW;

@@ -28,7 +28,7 @@ void require_writable(std::span<const std::string> folders, const std::string& p
 void require_space(std::span<const SpaceNeed> needs);
 
 // Watches the host's memory while files in memory are written: the kernel kills a process that
-// takes the last of it. Looks only once in a number of bytes. Thread-safe.
+// takes the last of it. Looks once in 4 to 64 MiB of writes. Thread-safe.
 class MemoryWatch {
  public:
   explicit MemoryWatch(std::string_view kind = {}) : kind_(kind) {}
@@ -36,8 +36,8 @@ class MemoryWatch {
   // Whether the memory has room for `bytes` more of a file.
   [[nodiscard]] bool has_room_for(std::uint64_t bytes);
 
-  // Sets the kind of memory that holds the output, as FolderFacts does; none: a disk. Call it
-  // before other threads use this.
+  // Sets the kind of memory that holds the output, as FolderFacts names it; empty: a disk. Call
+  // it before other threads use this.
   void set_kind(std::string_view kind) { kind_ = kind; }
   [[nodiscard]] std::string_view kind() const { return kind_; }
   [[nodiscard]] bool is_memory() const { return !kind_.empty(); }

@@ -285,9 +285,9 @@ int lock(int fd) {
   return fails(Call::kLock) ? -1 : ::flock(fd, LOCK_EX | LOCK_NB);
 }
 
-// Unlike flock(1), whose users may hold that lock while they call gsort. It ends with the last
-// descriptor of this opening. No file has the byte: where locks are mandatory, as on CIFS, the sort
-// could not read the file through its other descriptors.
+// Not flock(): a script may hold that lock, by flock(1), while it calls gsort. The lock ends with
+// the last descriptor of this opening. The locked byte is behind the end of any file: where locks
+// are mandatory, as on CIFS, the sort must be able to read the file through its other descriptors.
 int lock_bytes(int fd) {
   struct flock far = {};
   far.l_type = F_WRLCK;

@@ -107,7 +107,7 @@ int madvise(void* address, std::size_t bytes, int advice);
 off_t lseek(int fd, off_t offset, int whence);
 [[nodiscard]] int duplicate(int fd);  // close-on-exec
 int lock(int fd);                     // flock, exclusive, without waiting
-int lock_bytes(int fd);               // behind all data; it is open for writing; without waiting
+int lock_bytes(int fd);               // exclusive, of a byte behind all data, without waiting
 [[nodiscard]] uid_t effective_user();
 [[nodiscard]] bool is_open(int fd);
 [[nodiscard]] int access_mode(int fd);  // O_RDONLY, O_WRONLY or O_RDWR; -1 when it is closed

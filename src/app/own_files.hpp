@@ -23,16 +23,16 @@ void require_replaceable(const std::string& input);
 // once one of them is replaced.
 void refuse_files_given_twice(const FileNames& names);
 
-// For a sort of each file into the folder of the output. Throws: Error(kUsage) when links in it
-// lead the result of an input to another input, which may have to be read later, or to its result;
-// hard links, too, if results are written into files.
+// For --each with a folder for the results. Throws: Error(kUsage) when links in the folder lead the
+// result of an input to another input, which may have to be read later, or to the result of another
+// input. Hard links count only if results are written into existing files.
 void refuse_results_over_others(const Request& request);
 
 // Throws: Error(kUsage) when the output or an input is a file of the folder of --resume, which is
 // removed in the end; if the output would replace an input by other elements (below); or, with
-// --resume, if it would replace one of several inputs, the input of a shuffle, or one of which
-// --elements leaves other data behind a shorter result: a repeated command may not see that its
-// result is complete, and would make another of it. Call this before the reader has read anything.
+// --resume, if it would replace one of several inputs, the input of --shuffle, or the
+// input of --elements with fewer elements: a repeated command may not see that its result is
+// complete, and would make another result from it. Call this before the reader has read anything.
 void refuse_losing_inputs(const Request& request, const Job& job, io::Reader& reader);
 
 // The same when the output is known. Throws: Error(kUsage) if it would be written into an input,

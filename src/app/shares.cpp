@@ -171,8 +171,8 @@ bool wants_report(const Options& options) {
   return options.stats || options.trace;
 }
 
-// Reports work that an earlier process did: `output` holds the elements that came out, `dropped`
-// the others.
+// The outcome of work that an earlier process did: `output` is the fingerprint of the elements that
+// came out, `dropped` that of the others.
 Outcome outcome_of_before(const Job& job, std::uint64_t elements, Fingerprint output,
                           const Fingerprint& dropped) {
   Outcome outcome;

@@ -115,7 +115,7 @@ class ClusterSort {
     outcome_.bytes = outcome_.elements * job_.input_bytes();
     result_ = std::min(outcome_.elements, job_.top.value_or(outcome_.elements));
     asked_ = job_;
-    job_.top = std::nullopt;  // each process keeps all of its share: the first ones may be there
+    job_.top = std::nullopt;  // each process keeps all of its share: it may have the first ones
     on_this_host([this] { refuse_losing_inputs(request_, asked_, *reader_); });
     own_.share_out(job_, outcome_.elements, *reader_);
   }
@@ -448,7 +448,7 @@ class ClusterSort {
   Meter& meter_ = *outcome_.meter;
   std::optional<io::Reader> reader_;
   Job asked_;
-  Job job_;                         // of this process; when keys are distinct, it is not -u
+  Job job_;                         // of this process; without -u when keys are distinct
   std::uint64_t sorted_bytes_ = 0;  // of the input, with numbers of its elements
   std::uint64_t result_ = 0;        // elements of the output
   std::uint64_t runs_ = 0;          // of all processes

@@ -64,11 +64,11 @@ struct Handling {
   bool verify_encoding = false;  // for text and compressed output
 };
 
-// The elements that come out, as Options and Job have them: not a part of the request.
+// The options that choose the elements of the result. Options and Job have them, Request does not.
 struct ResultOptions {
   bool unique = false;                     // one of each key; in a Job, also of a set operation
   bool count = false;                      // with unique, for keys: each comes out with its count
-  std::optional<std::uint64_t> min_count;  // with count: only keys that occur so often
+  std::optional<std::uint64_t> min_count;  // with count: only keys that occur at least so often
   std::optional<std::uint64_t> shuffle;    // the seed of a random order
   std::optional<std::uint64_t> top;        // only this many first elements
 };

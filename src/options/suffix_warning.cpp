@@ -48,7 +48,7 @@ std::string type_words(const Job& job) {
                      describe(job.type_source));
 }
 
-// Raw keys do not tell their byte order, and no option says it if it is that of a header.
+// Raw keys do not show their byte order; if it comes from a header, no option shows it, either.
 std::string note_of_byte_order(const Job& job, const std::string& output) {
   const KeyFormat key = job.result_key();
   const bool is_raw = job.output_form.format == FileFormat::kBinary;

@@ -1,4 +1,5 @@
-// Suffixes that name another type than the one that is read or written, or not its byte order.
+// Warnings about suffixes that name another type than the one that is read or written, or that do
+// not show its byte order.
 #pragma once
 
 #include <optional>
@@ -18,7 +19,7 @@ namespace gsort {
 
 // One line for standard error; empty if no suffix names another type, or if -t overrules those of
 // the inputs. Records have no type; positions have one; keys with counts differ from every type.
-// Also a raw output whose suffix is right, but whose keys are big endian only because of a header.
+// Also names a raw output whose suffix is right, but whose keys are big endian because of a header.
 [[nodiscard]] std::string suffix_warning(const Request& request, const Job& job);
 
 }  // namespace gsort

@@ -87,8 +87,8 @@ struct SortContext {
 io::RunStore& make_run_store(const SortContext& context, std::optional<io::TierGroup>& tier,
                              std::optional<io::RunStore>& store, std::vector<std::string>& notes);
 
-// The runs of a merge by the plan, as they are cut. `scratch_bytes` is the least scratch for
-// reading any of them, which outlive the result.
+// The runs of the plan's merge, as RunCounter takes them. `scratch_bytes` is the least scratch for
+// reading any of them. The runs outlive the result.
 [[nodiscard]] RunsToCut runs_to_cut(const Plan& plan, RunViewSpan runs,
                                     std::uint64_t scratch_bytes);
 

@@ -25,7 +25,7 @@ void require_disk_space(const Plan& plan, const Machine& machine);
 // The memory that the plan's files in a tmpfs take; results in memory are not files.
 [[nodiscard]] std::uint64_t files_in_memory(const Plan& plan, const Machine& machine);
 
-// The folders that hold such files, and the kinds of their file systems, each with commas between.
+// The folders that hold such files, and the kinds of their file systems, separated by commas.
 struct FoldersInMemory {
   std::string names;
   std::string kinds;

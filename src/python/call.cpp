@@ -139,7 +139,7 @@ Report Call::sort(std::optional<io::MemoryResult> memory, Meter& meter,
   }
   for (const auto& file : mapped_) {
     if (!io::same_file(*options_.output, file->path())) continue;
-    constexpr bool kFormatIsGiven = true;  // that of the mapped array does not count
+    constexpr bool kFormatIsGiven = true;  // the format of the mapped array does not count
     const OutputForm& form = job_.output_form;
     refuse_replacing_by_other_elements(
         {file->path(), form.format, form.codec, false, kFormatIsGiven}, job_);

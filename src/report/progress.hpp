@@ -39,8 +39,8 @@ class Progress {
   static constexpr std::chrono::milliseconds kBetweenLooks{170};
   static constexpr std::chrono::milliseconds kBetweenLines{1000};
 
-  // The meter outlives it. The thread calls the functions of the request. If the system allows no
-  // thread, nothing is printed; nor while memory has run out.
+  // The meter outlives it. The thread calls the functions of the request. Nothing is
+  // printed if the system allows no thread, or while no memory is left.
   Progress(const Meter& meter, Request request);
   Progress(Source source, Request request);
 

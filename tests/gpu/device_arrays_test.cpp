@@ -32,7 +32,7 @@ std::vector<Key> random_keys(std::size_t count, std::uint64_t values) {
   return keys;
 }
 
-// The same, but half of them are what is -0, +0 or NaN among floats.
+// The same, but half of them have the bits of -0, +0 or NaN.
 template <class Key>
 std::vector<Key> keys_of_classes(std::size_t count) {
   constexpr Key kSign = KeyMap<Key>::kSignBit;

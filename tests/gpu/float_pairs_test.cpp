@@ -32,7 +32,7 @@ struct Shares {
   unsigned usual_nans;
   unsigned other_nans;
 };
-// Of many pairs, only the first four are tried.
+// Large arrays are tried with the first four only.
 constexpr Shares kShares[] = {{"zeros of both signs", 10, 10, 0, 0},
                               {"NaN of many bits", 0, 0, 5, 25},
                               {"everything", 15, 20, 10, 15},

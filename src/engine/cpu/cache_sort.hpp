@@ -52,9 +52,8 @@ void cache_sort(std::span<std::uint32_t> keys, std::span<std::uint32_t> scratch)
 void cache_sort(std::span<std::uint64_t> keys, std::span<std::uint64_t> scratch);
 void cache_sort(std::span<UInt128> keys, std::span<UInt128> scratch);  // VQSort, always
 
-// Merges slices, each of which is in order and not empty, to `keys`, which is as long as all of
-// them together; `scratch` is as long. The slices themselves are not changed, `slices` is. Throws:
-// as cache_sort().
+// Merges sorted slices into `keys`, which is as long as all slices together; so is `scratch`. No
+// slice is empty. Changes `slices`, but not the keys of the slices. Throws: as cache_sort().
 template <class Key>
 void cache_merge(std::span<std::span<const Key>> slices, std::span<Key> keys,
                  std::span<Key> scratch);

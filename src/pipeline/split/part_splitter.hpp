@@ -25,7 +25,7 @@ namespace gsort {
 // Not thread-safe. Movable.
 class PartSplitter {
  public:
-  // As RunCounter's.
+  // As RunCounter's constructor.
   explicit PartSplitter(const RunsToCut& runs, std::size_t most_blocks = kABlockOfEach);
 
   // The cuts for output position `position`, one for each run. Requires: the position is not below

@@ -20,7 +20,7 @@
 
 namespace gsort {
 
-// The runs of a merge, and how they are stored. They outlive it.
+// The runs of a merge, which outlive this, and how they are stored.
 struct RunsToCut {
   RunViewSpan runs;
   std::uint64_t element_bytes = 0;

@@ -301,8 +301,8 @@ def searchsorted(source: Any, values: Any, side: str = "left", *, dtype: Any = N
     Args:
         source: a raw or .npy file, or an array, of keys in one dimension. It may be larger than memory: few pages are
             read. It must be sorted, floats in numeric order; gsort.check says whether it is.
-        values: numbers, if the keys are numbers, compared exactly; else of the type of the keys, or of another one without
-            a change of value.
+        values: any numbers, if the keys are numbers (compared exactly); else values of the type of the keys, or of a type
+            that converts to it without a change.
         side: "left" is before equal keys, "right" after them.
         dtype, descending: as for sort.
 

@@ -41,7 +41,7 @@ class UsageError(Error, ValueError):
     """An argument is wrong."""
 
     def set_argument(self, name: str) -> None:
-        """Names the argument that gave the sources, if the error is about these."""
+        """Names the argument that gave the sources, if the error is about them."""
         if self._parts[0].startswith("sources: "):
             self._parts = (name + self._parts[0][len("sources"):], *self._parts[1:])
             self.args = self._parts[:1]

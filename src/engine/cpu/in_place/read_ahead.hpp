@@ -1,5 +1,6 @@
-// For loops that read memory a stretch at a time and work on each for long: the processor does not
-// see the reads of the next stretch in time, and fetches ahead by itself only within a page.
+// Fetches memory in advance, for loops that read a stretch at a time and work on it for long: the
+// processor does not see the reads of the next stretch in time, and fetches ahead by itself only
+// within a page.
 #pragma once
 
 #include <cstddef>
@@ -10,8 +11,7 @@ namespace gsort::cpu {
 // Measured on Zen 5 and on an Intel Xeon: 2 KiB saves most of what 4 KiB saves.
 inline constexpr std::size_t kReadAheadBytes = 4096;
 
-// Begins to fetch so many bytes. The address may be anything: memory that does not exist is not
-// fetched.
+// Begins to fetch the bytes. Any address is allowed: memory that does not exist is not fetched.
 inline void fetch_bytes(std::uintptr_t address, std::size_t bytes) {
   for (std::size_t at = 0; at < bytes; at += 64) {
     __builtin_prefetch(reinterpret_cast<const void*>(address + at));

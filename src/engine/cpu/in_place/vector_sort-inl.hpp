@@ -10,10 +10,10 @@
 // passes the place that is read), the other side is free memory of the same size; the parts are
 // then sorted back to their places.
 //
-// Sorted slices are merged the same way, but nothing is counted: the keys of a bucket are the first
-// ones that are left of each slice. A vector of them is compared with the bucket's last key and
-// written as a whole; those of later buckets are overwritten. Short slices are first sorted into
-// one. Slices whose keys crowd are left to the caller.
+// Sorted slices are merged the same way, but nothing is counted: the keys of a bucket are at the
+// front of what is left of each slice. A vector of keys is compared with the bucket's last key and
+// written as a whole; keys of later buckets are overwritten. Short slices are first sorted into
+// one. The caller sorts slices whose keys crowd.
 //
 // Cost. Two reads and two writes of evenly spread keys. A partition moves each key once, in about
 // half a cycle. A pivot is a median of a sample; after twice as many partitions as an even split
@@ -254,7 +254,7 @@ HWY_ATTR void sort_evenly(Key* keys, Key* other, std::size_t count, Key least, K
   }
 }
 
-// Takes the keys of sorted slices that are not above `last` off the slices, and appends them to
+// Removes the keys that are not above `last` from the fronts of sorted slices, and writes them to
 // `out`, which has room for all keys of the slices up to `out_end`. Returns the end of the keys.
 template <class Key>
 HWY_ATTR HWY_INLINE Key* take_up_to(Key last, std::span<std::span<const Key>> slices, Key* out,
@@ -282,8 +282,8 @@ HWY_ATTR HWY_INLINE Key* take_up_to(Key last, std::span<std::span<const Key>> sl
   return out;
 }
 
-// Sorts the keys of short slices, if there are several, to the end of `out`, where they are one
-// slice. Returns the slices that are left, the long ones first.
+// Sorts the keys of short slices, if there are several, into one slice that ends at `out_end`.
+// Returns the slices that are left, the long ones first.
 template <class Key, class FallBack>
 HWY_ATTR std::span<std::span<const Key>> join_short(std::span<std::span<const Key>> slices,
                                                     std::size_t longs, Key* out_end, Key* scratch,
