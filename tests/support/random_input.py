@@ -274,6 +274,8 @@ def random_input(pick: Random, folder: Path, environment: dict) -> Input:
     given.argsort = what in ("", "unique", "top", "both") and given.min_count is None and pick.random() < 0.2
     if what in ("", "top") and not given.argsort and given.min_count is None and pick.random() < 0.1:
         given.shuffle = pick.choice([0, 1, 2**64 - 1, pick.getrandbits(64)])
+    if given.shuffle is not None and given.keys and forms.bytes_of(given.kind) == 1:
+        given.out_form = "bin"  # without a key, such a record is a bytes1, which arrays and text can hold
     has_known_size = not (given.unique or given.compare or given.adds_counts())
     if has_known_size and given.out_form != "npy" and pick.random() < 0.15:
         given.parts = pick.choice([2, 3, 11, 100])
