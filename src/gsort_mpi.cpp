@@ -37,6 +37,7 @@
 #include "io/output/output.hpp"
 #include "io/system/process.hpp"
 #include "io/system/temporary_file.hpp"
+#include "options/option_spec.hpp"
 #include "options/options.hpp"
 #include "options/pages/help.hpp"
 #include "report/style.hpp"
@@ -315,10 +316,10 @@ class Process {
   void work(cluster::Team& team, const Command& own) {
     const Command first = to_command(team.broadcast(to_message(own)));
     Options options = options_of(first, team.count());
-    require_same_command(team, first, own, options.inputs_here);
     if (options.inputs_here) {
       options.inputs = cluster::on_this_host([&] { return options_of(own).inputs; });
     }
+    require_same_command(team, first, own, options.inputs_here);
     color_ = options.color;
     if (options.show != Show::kNone) {
       if (team.rank() == 0) print(stdout, text_of(options.show, Program::kCluster));

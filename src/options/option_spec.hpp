@@ -60,4 +60,9 @@ struct OptionSpec {
 // "--buffer-size", or "-C" for a row without a long name: how messages name the option.
 [[nodiscard]] std::string display_name(const OptionSpec& spec);
 
+// The arguments that are options or their values, not operands. Throws: Error(kUsage) as
+// parse_options does.
+[[nodiscard]] std::vector<std::string> option_words(const std::vector<std::string>& arguments,
+                                                    Program program);
+
 }  // namespace gsort

@@ -88,11 +88,6 @@ using Environment = std::function<const char*(const char*)>;
 // Reads the names that the file `list` holds ("-" is stdin).
 using NameList = std::function<std::vector<std::string>(const std::string& list)>;
 
-// The arguments that are options or their values, not operands. Throws: Error(kUsage) as
-// parse_options does.
-[[nodiscard]] std::vector<std::string> option_words(const std::vector<std::string>& arguments,
-                                                    Program program);
-
 // Reads TMPDIR, then GSORT_OPTIONS, which may have only some options, then the arguments; if an
 // option is given twice, the last one counts, except that -k, -T and -v add up and two different -o
 // are an error. `name_list` is called for --files0-from only. Throws: Error(kUsage) for anything
