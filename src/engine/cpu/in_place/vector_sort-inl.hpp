@@ -316,7 +316,8 @@ HWY_INLINE bool is_spread(std::span<const Key> slice, Key range) {
 
 // Merges `count` keys of sorted slices to `out`: their range is divided evenly, as above, but keys
 // of a bucket are found at the beginnings of all slices. Returns false, and changes at most the
-// order of the slices, if sort_evenly() takes less time. Requires: scratch has room for all keys.
+// order of the slices, if sort_evenly() takes less time. If the slices are not sorted, the order of
+// `out` is undefined, but it holds their keys. Requires: scratch has room for all keys.
 template <class Key, class FallBack>
 HWY_ATTR bool merge_evenly(std::span<std::span<const Key>> slices, std::size_t count, Key* out,
                            Key* scratch, const FallBack& fall_back) {
@@ -350,6 +351,8 @@ HWY_ATTR bool merge_evenly(std::span<std::span<const Key>> slices, std::size_t c
     sort(scratch, out + done, out + done, taken, depth_for(taken), fall_back);
     done += taken;
     if (taken > 0) continue;
+    // Slices that are not sorted hold greater keys: the merge must end with these, too.
+    if (last == greatest) greatest = static_cast<Key>(~Key{0});
     Key next = greatest;
     for (const std::span<const Key> slice : slices) {
       if (!slice.empty()) next = std::min(next, slice.front());
