@@ -70,11 +70,27 @@ std::string pointed_to(const std::string& link, const std::string& path) {
   return target.starts_with('/') ? target : place_of(link).folder + "/" + target;
 }
 
+// Whether the system follows the link to another file than its text names, as some below /proc: to
+// a pipe, or to a file that was removed.
+bool is_magic(const std::string& link, const std::string& target) {
+  struct stat end = {};
+  struct stat named = {};
+  if (sys::stat_at(AT_FDCWD, link.c_str(), &end, 0) != 0) return false;
+  return sys::stat_at(AT_FDCWD, target.c_str(), &named, 0) != 0 || end.st_dev != named.st_dev ||
+         end.st_ino != named.st_ino;
+}
+
 // Writes through a file that is not regular: opening a FIFO waits for its reader.
 std::unique_ptr<Output::Impl> open_stream(const std::string& resolved, const std::string& path) {
-  const int fd = sys::open_at(AT_FDCWD, resolved.c_str(), O_WRONLY | O_NOCTTY);
-  if (fd < 0) throw cannot_open(path, errno);
-  return make_stream_output(File(fd, path, ErrorKind::kOutput));
+  File file(sys::open_at(AT_FDCWD, resolved.c_str(), O_WRONLY | O_NOCTTY), path,
+            ErrorKind::kOutput);
+  if (!file.is_open()) throw cannot_open(path, errno);
+  if (S_ISREG(file.facts().st_mode)) {
+    throw Error(ErrorKind::kOutput, "opening", "it is a file that no longer has a name")
+        .path(path)
+        .hint("name another output");
+  }
+  return make_stream_output(std::move(file));
 }
 
 std::unique_ptr<Output::Impl> open_path(const std::string& path, const OutputOptions& options) {
@@ -93,7 +109,9 @@ std::unique_ptr<Output::Impl> open_path(const std::string& path, const OutputOpt
     }
     if (options.must_be_new) throw exists_already(path);
     if (S_ISLNK(found.st_mode)) {
-      resolved = pointed_to(resolved, path);
+      std::string target = pointed_to(resolved, path);
+      if (is_magic(resolved, target)) return open_stream(resolved, path);
+      resolved = std::move(target);
       continue;
     }
     if (S_ISDIR(found.st_mode)) throw cannot_open(path, EISDIR);

@@ -55,6 +55,27 @@ int open_for_writing(const std::string& path) {
   return sys::open_at(AT_FDCWD, path.c_str(), O_WRONLY | O_CREAT, 0600);
 }
 
+TEST(OutputStream, DoesNotTakeTheTextOfALinkOfTheSystemForAName) {
+  const TempFolder folder;
+  const std::string path = folder / "out";
+  const File removed(::open(path.c_str(), O_RDWR | O_CREAT, 0600), path, ErrorKind::kOutput);
+  std::filesystem::remove(path);
+  const auto link_to = [](int fd) { return "/proc/thread-self/fd/" + std::to_string(fd); };
+  const Error error = error_of([&] { const Output output(link_to(removed.fd())); });
+  EXPECT_EQ(error.reason(), "it is a file that no longer has a name");
+  EXPECT_TRUE(std::filesystem::is_empty(folder.path()));
+  std::array<int, 2> ends{};
+  ASSERT_EQ(::pipe(ends.data()), 0);
+  const File reader(ends[0], "reader", ErrorKind::kInput);
+  const File writer(ends[1], "writer", ErrorKind::kOutput);
+  Output output(link_to(writer.fd()));
+  EXPECT_TRUE(output.is_stream());
+  output.write_next(bytes_of("ab"));
+  output.commit(2);
+  std::array<std::byte, 2> read{};
+  EXPECT_EQ(reader.read_full(read), 2U);
+}
+
 TEST(OutputStream, PutsPiecesOfManyThreadsInOrder) {
   const TempFolder folder;
   const std::string path = folder / "fifo";
