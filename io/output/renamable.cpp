@@ -55,6 +55,10 @@ void refuse_append_only_folder(const std::string& folder, const std::string& pat
       .hint("remove this attribute with 'chattr -a', or use another folder");
 }
 
+void refuse_folder_that_would_stay(const std::string& folder, const std::string& above) {
+  if (!look_at(folder)) refuse_append_only_folder(above, folder);
+}
+
 void refuse_attributes(const std::string& folder, const std::string& name,
                        const std::string& path) {
   const auto file = look_at(folder + "/" + name);

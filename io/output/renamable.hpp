@@ -12,6 +12,9 @@ namespace gsort::io {
 // `path`: the output, for the message.
 void refuse_append_only_folder(const std::string& folder, const std::string& path);
 
+// The same for a folder that does not exist yet, in the folder `above`: gsort could not remove it.
+void refuse_folder_that_would_stay(const std::string& folder, const std::string& above);
+
 // Throws: Error(kOutput) if the file `name` in `folder` is append-only or immutable. `path`: its
 // name in the message.
 void refuse_attributes(const std::string& folder, const std::string& name, const std::string& path);

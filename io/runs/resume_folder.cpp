@@ -57,9 +57,12 @@ void require_readable(const Manifest& manifest, const std::string& folder,
       .hint("give more memory with -S, or use shorter names");
 }
 
+ResumeFolder::ResumeFolder(std::string path, ResumeAccess access, ResumePath whose)
+    : path_(std::move(path)), access_(access), whose_(whose) {}
+
 ResumeFolder::ResumeFolder(std::string path, ResumeAccess access, std::uint64_t most_bytes,
                            ResumePath whose)
-    : path_(std::move(path)), access_(access), whose_(whose) {
+    : ResumeFolder(std::move(path), access, whose) {
   constexpr int kAttempts = 5;
   for (int attempt = 1; !folder_.file.is_open(); ++attempt) {
     if (access == ResumeAccess::kUse) make();

@@ -98,6 +98,8 @@ class ResumeFolder {
   [[nodiscard]] Error refusal(const std::string& reason) const;
 
  private:
+  // If another constructor throws after this one, the destructor is called.
+  ResumeFolder(std::string path, ResumeAccess access, ResumePath whose);
   void make();
   void open();
   void lock() const;

@@ -16,6 +16,7 @@
 #include "engine/cpu/cpu_engine.hpp"
 #include "form/equal_floats.hpp"
 #include "gpu/engine/gpu.hpp"
+#include "io/output/renamable.hpp"
 #include "io/system/host_facts.hpp"
 #include "io/system/memory.hpp"
 #include "options/job.hpp"
@@ -288,6 +289,7 @@ PreparedSort::PreparedSort(const Request& request, const Job& job, io::Reader& r
   refuse_losing_inputs(request, job, reader);
   if (!outputs_.empty()) refuse_losing_inputs(request, job, outputs_.front(), reader);
   if (request.resume) {
+    io::refuse_folder_that_would_stay(*request.resume, folder_above(*request.resume));
     run_folder_.emplace(
         *request.resume, resume_access(request),
         manifest_of(resumable_job(job, request.input_form), job.element.bytes(), reader), reader,

@@ -14,6 +14,7 @@
 #include "app/prepared_sort.hpp"
 #include "base/error.hpp"
 #include "cluster/runs/room.hpp"
+#include "io/output/renamable.hpp"
 #include "io/output/shared_file.hpp"
 #include "io/system/file.hpp"
 #include "io/system/sys.hpp"
@@ -41,6 +42,7 @@ KeptRuns::KeptRuns(Team& team, const Request& request, io::Manifest wanted,
       most_manifest_bytes_(io::manifest_limit(
           on_this_host([&] { return memory_of(request, team.processes_here()); }))) {
   if (only_looks()) return;
+  io::refuse_folder_that_would_stay(dir_, folder_above(dir_));
   if (io::sys::make_folder(dir_.c_str(), kFolderOfTheOwner) == 0) {
     try {
       io::write_record({dir_, ""}, std::string(kMark), "");

@@ -170,6 +170,12 @@ TEST_F(Resumed, FolderThatWasMadeIsSyncedIntoTheOneAbove) {
   EXPECT_TRUE(contains(error.what(), path_ + "/.."));
 }
 
+TEST_F(Resumed, FolderThatWasMadeDoesNotStayWhereItCannotBeOpened) {
+  const FaultScope fault({sys::Call::kOpen, 1, EMFILE});
+  EXPECT_EQ(error_of_use().error_number(), EMFILE);
+  EXPECT_FALSE(is_there());
+}
+
 TEST_F(Resumed, FolderWithFilesOfOthersStays) {
   {
     ResumeFolder folder = use();
