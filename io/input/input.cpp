@@ -8,6 +8,7 @@
 #include <utility>
 
 #include <fcntl.h>
+#include <fmt/format.h>
 #include <unistd.h>
 
 #include "base/error.hpp"
@@ -129,6 +130,15 @@ void Input::read_at(ByteSpan room, std::size_t bytes, std::uint64_t at) {
 void Input::check_unchanged() const {
   if (is_stream_ || is_block_device_ || is_in_memory_) return;
   is_parked_ ? static_cast<void>(opened_again()) : require_unchanged(file_.facts());
+}
+
+void Input::require_all_of_file() const {
+  if (base_offset_ == 0) return;
+  throw Error(
+      ErrorKind::kUsage, "replacing the file of",
+      fmt::format("it is read from byte {} on, and the bytes before would be lost", base_offset_))
+      .path(path_)
+      .hint("name another file with -o");
 }
 
 void Input::check_replaceable(const std::string& output) const {

@@ -121,7 +121,11 @@ class Source {
   virtual void park() {}
 
   // Call this if the output of this name will replace the file.
-  void set_replaced_by(std::string output) { replaced_by_ = std::move(output); }
+  // Throws: Error(kUsage) if the input begins within the file.
+  void set_replaced_by(std::string output) {
+    input_->require_all_of_file();
+    replaced_by_ = std::move(output);
+  }
 
   // Throws: Error(kInput) if the file has changed since it was opened, or if an output will replace
   // it and another file now has its name.

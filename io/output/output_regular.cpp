@@ -24,6 +24,7 @@
 #include "io/output/write_queue.hpp"
 #include "io/system/host_facts.hpp"
 #include "io/system/linkable_file.hpp"
+#include "io/system/process.hpp"
 #include "io/system/space.hpp"
 #include "io/system/sys.hpp"
 
@@ -62,6 +63,7 @@ class RegularOutput : public Output::Impl {
  private:
   void write_cached(std::uint64_t offset, ConstByteSpan bytes);
   void look_at_target();
+  void require_place() const;
 
   OutputTarget target_;
   const OutputOptions options_;
@@ -171,7 +173,24 @@ void RegularOutput::look_at_target() {
   rights_ = OutputRights(target_.folder, target_.name, now);
 }
 
+// Throws if the path leads elsewhere by now: its folder was moved, or a link in it was changed.
+// Paths from the working folder are those of the program: other programs that call the library may
+// have changed it.
+void RegularOutput::require_place() const {
+  if (!process_is_own() && !target_.path.starts_with('/')) return;
+  struct stat now = {};
+  const struct stat own = folder_.file.facts();
+  const bool is_there = sys::stat_at(AT_FDCWD, target_.folder.c_str(), &now, 0) == 0;
+  if (!is_there && errno != ENOENT && errno != ENOTDIR && errno != ELOOP) return;
+  if (is_there && now.st_dev == own.st_dev && now.st_ino == own.st_ino) return;
+  throw Error(ErrorKind::kOutput, "putting in place",
+              "its folder was moved or removed during the sort")
+      .path(target_.path)
+      .hint("try again when no program moves it");
+}
+
 void RegularOutput::put_in_place() {
+  require_place();
   // The descriptor is needed to link. It is closed after the output has its name; close can then
   // report no more errors, because fsync has succeeded.
   if (options_.must_be_new) {

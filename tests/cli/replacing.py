@@ -103,7 +103,8 @@ def an_append_only_folder_keeps_no_hidden_files(place):
     if place.bash("chattr +a log").returncode:
         skip("folders cannot be made append-only here")
     try:
-        commands = ["gsort -t u8 in -o log/out", "gsort -t u8 --form=log/r --share=0/1 in", "gsort --take=0/1 --from=runs -o log/new"]
+        commands = ["gsort -t u8 in -o log/out", "gsort -t u8 --form=log/r --share=0/1 in",
+                    "gsort -t u8 --resume=log/r in -o out", "gsort --take=0/1 --from=runs -o log/new"]
         refusals = [place.bash(f"timeout 20 {command}") for command in commands]
         print("".join(done.stderr for done in refusals))
         written = place.bash("gsort --replace=write -t u8 in -o log/out; cat log/out; ls -A log")
@@ -187,6 +188,31 @@ def a_file_that_is_renamed_to_the_name_of_an_input_is_not_replaced(place):
         done = changed_meanwhile(place, sort, "mv other out", opened)
         checks |= {f"{sort}: status 2": done.stdout.startswith("2\nnew\n"), f"{sort}: it is named":
                    done.stderr.startswith("gsort: reading out: the file was replaced while it was read\n")}
+    return report(**checks, nothing_is_left=not place.leftovers())
+
+
+@scenario
+def a_file_whose_beginning_was_not_read_is_not_replaced(place):
+    after_2_bytes = "{ dd bs=2 count=1 of=/dev/null status=none; gsort -t u8 - -o %s; echo $?; cat in out; } < in"
+    place.bash("printf xxcab > in")
+    replaced, other = (place.bash(after_2_bytes % name) for name in ("in", "out"))
+    print(replaced.stderr)
+    return report(it_is_refused=replaced.stdout == "2\nxxcab", other_outputs_are_not=other.stdout == "0\nxxcababc",
+                  it_is_named=replaced.stderr.startswith("gsort: replacing the file of standard input: it is read from byte 2 on, "))
+
+
+@scenario
+def an_output_does_not_follow_its_folder(place):
+    """After a folder was moved, or a link in the path changed, the name of the output leads elsewhere."""
+    checks = {}
+    for change in "mv sub moved", "mv sub moved; mkdir sub; printf new > sub/out", "rm -r sub", "ln -sfn elsewhere link":
+        place.bash("rm -rf sub moved elsewhere link in; mkdir sub elsewhere; ln -s sub link; printf cab > in; printf old > sub/out")
+        done = changed_meanwhile(place, f"in more -o {'link' if 'link' in change else 'sub'}/out", change, "deleted")
+        files = place.bash("cat sub/out moved/out elsewhere/out 2>/dev/null").stdout
+        checks |= {f"{change}: status 2": done.stdout.startswith("2\n"),
+                   f"{change}: it is named": "/out: its folder was moved or removed during the sort\n" in done.stderr,
+                   f"{change}: no file has changed": files == ("newold" if "new" in change else "" if "rm" in change else "old")}
+        place.bash("rm -rf sub moved elsewhere link")
     return report(**checks, nothing_is_left=not place.leftovers())
 
 
