@@ -44,7 +44,7 @@ constexpr ForeignForm kXlsx = {"a spreadsheet", kSaveColumn, {}};
 constexpr ForeignForm kHdf5 = {"an HDF5 file", kSaveNumbers, {}};
 constexpr ForeignForm kHdf4 = {"an HDF4 file", kSaveNumbers, {}};
 constexpr ForeignForm kFits = {"a FITS file", kSaveNumbers, {}, true};
-constexpr ForeignForm kVectors = {"a file of vectors", kSaveNumbers, {}};
+constexpr ForeignForm kVectorFile = {"a file of vectors", kSaveNumbers, {}};
 constexpr ForeignForm kMat = {"a MAT-file", kSaveNumbers, {}};
 constexpr ForeignForm kNetCdf = {"a NetCDF file", kSaveNumbers, {}};
 constexpr ForeignForm kDicom = {"a DICOM file", kSaveNumbers, {}};
@@ -108,9 +108,9 @@ constexpr NamedForm kNamedForms[] = {{"csv", kCsv},
                                      {"pcapng", kPcap},
                                      {"png", kPng},
                                      {"wav", kWav},
-                                     {"fvecs", kVectors},
-                                     {"ivecs", kVectors},
-                                     {"bvecs", kVectors},
+                                     {"fvecs", kVectorFile},
+                                     {"ivecs", kVectorFile},
+                                     {"bvecs", kVectorFile},
                                      {"bam", kBam},
                                      {"zip", kZip},
                                      {"npz", kNpz},

@@ -209,11 +209,11 @@ bool is_fits(std::string_view first_bytes) {
 }
 
 std::optional<unsigned> key_bytes_of_sosd(std::string_view first_bytes, std::uint64_t file_bytes) {
-  constexpr std::uint64_t kCountBytes = 8;
-  if (first_bytes.size() < kCountBytes || file_bytes < kCountBytes) return std::nullopt;
-  const std::uint64_t keys = little_endian(first_bytes.substr(0, kCountBytes));
+  constexpr std::uint64_t kHeaderBytes = 8;
+  if (first_bytes.size() < kHeaderBytes || file_bytes < kHeaderBytes) return std::nullopt;
+  const std::uint64_t keys = little_endian(first_bytes.substr(0, kHeaderBytes));
   for (const unsigned bytes : {8U, 4U}) {
-    if (keys > 0 && capped_product(keys, bytes) == file_bytes - kCountBytes) return bytes;
+    if (keys > 0 && capped_product(keys, bytes) == file_bytes - kHeaderBytes) return bytes;
   }
   return std::nullopt;
 }

@@ -240,7 +240,7 @@ def main() -> int:
     parser.add_argument("--tools", type=Path, default=Path("build/release/tests"))
     parser.add_argument("--scratch", help="where the folders of the cases are made")
     parser.add_argument("--follow-hints", action="store_true")
-    parser.add_argument("--seed", type=int, default=int(time.time()), help="of the key types that are tried")
+    parser.add_argument("--seed", type=int, default=int(time.time()), help="of what is tried")
     parser.add_argument("--of-all-types", action="store_true", help="the cases that try some of the key types, with all")
     parser.add_argument("--without", metavar="REGEX", help="leaves out cases whose names contain this")
     parser.add_argument("--list", action="store_true")
@@ -263,8 +263,7 @@ def main() -> int:
             print(reason)
             result = "skipped"
         results.append(result)
-        seed = f" --seed {options.seed}" if is_of_types(cases[name]) else ""
-        print(f"{result}: {name}{seed} ({time.monotonic() - begin:.2f} s)", flush=True)
+        print(f"{result}: {name} --seed {options.seed} ({time.monotonic() - begin:.2f} s)", flush=True)
     return 1 if "FAILED" in results else 0 if "ok" in results else SKIPPED
 
 

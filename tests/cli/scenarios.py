@@ -330,7 +330,7 @@ def real_integers_of_this_system_are_sorted(place):
         done = place.bash(f"""
             gsort real/{name} -o sorted &&
             reference-sort {kind} < real/{name} | cmp - sorted &&
-            gsort -S 32M -r real/{name} -o sorted &&
+            gsort -S 4M -r real/{name} -o sorted &&
             reference-sort {kind} descending < real/{name} | cmp - sorted""")
         print(done.stdout + done.stderr, end="")
         checks[f"{name} equals std::sort's"] = done.returncode == 0

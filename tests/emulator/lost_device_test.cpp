@@ -1,8 +1,9 @@
 // Sorts on emulated devices of which one fails: every call on each device in turn, once or from
 // then on. The sort does without the device and says so, or ends with an Error that names it.
 //
-// By default, the number of the call grows in strides, and each call fails once or from then on,
-// in turn by device; GSORT_EVERY_FAULT makes it try all.
+// By default, one of the three devices is chosen by a seed (support/some_of.hpp), the number of the
+// call grows in strides, and each call fails once or from then on, in turn; GSORT_EVERY_FAULT makes
+// it try all.
 #include <algorithm>
 #include <bit>
 #include <cstdint>
@@ -27,6 +28,7 @@
 #include "gpu/shares/host_shares.hpp"
 #include "gpu/sort/host_array_sort.hpp"
 #include "support/engine_wrap.hpp"
+#include "support/some_of.hpp"
 #include "support/stably_sorted.hpp"
 
 namespace gsort {
@@ -432,7 +434,13 @@ TEST(FailedSortOfHostMemory, KeepsOffsetsUntilTheyHaveArrived) {
   emulator::set_copy_hook(nullptr);
 }
 
-INSTANTIATE_TEST_SUITE_P(Each, LostDevice, testing::Values(0, 1, 2));
+std::vector<int> lost_devices() {
+  if (wants_every_fault()) return {0, 1, 2};
+  return {static_cast<int>(test::seed_of_cases() % 3)};
+}
+
+INSTANTIATE_TEST_SUITE_P(Each, LostDevice, testing::ValuesIn(lost_devices()),
+                         testing::PrintToStringParamName());
 
 }  // namespace
 }  // namespace gsort

@@ -66,12 +66,12 @@ inline bool are_too_many(std::size_t count) {
 }
 
 // Whether to leave out a case of this many elements. The emulator runs the first case of a test
-// that is not too large, and one in four of the others (support/some_of.hpp).
+// that is not too large, and one in six of the others (support/some_of.hpp).
 inline bool is_left_out(std::size_t count = 0) {
   if (are_too_many(count)) return true;
 #ifdef GSORT_EMULATED_MOST_KEYS
   if (cases_of_test.some) return !cases_of_test.some->takes();
-  cases_of_test.some.emplace(4U);
+  cases_of_test.some.emplace(6U);
 #endif
   return false;
 }
@@ -79,7 +79,7 @@ inline bool is_left_out(std::size_t count = 0) {
 // The number of times that tests of several streams queue their calls, and the elements of each.
 #ifdef GSORT_EMULATED_MOST_KEYS
 inline constexpr int kRoundsOfStreams = 2;
-inline constexpr std::size_t kCountOfStreams = 90000;
+inline constexpr std::size_t kCountOfStreams = 30000;
 #else
 inline constexpr int kRoundsOfStreams = 5;
 inline constexpr std::size_t kCountOfStreams = 300000;

@@ -35,7 +35,7 @@
 namespace gsort::test {
 namespace {
 
-constexpr std::uint64_t kUsualLies = 100;
+constexpr std::uint64_t kUsualLies = 60;
 constexpr std::chrono::seconds kLongestSort{60};
 
 std::uint64_t number_in(const char* variable, std::uint64_t otherwise) {

@@ -3,6 +3,7 @@
 #include <algorithm>
 #include <array>
 #include <csignal>
+#include <cstdlib>
 #include <filesystem>
 #include <thread>
 #include <utility>
@@ -18,6 +19,7 @@
 #include "io/output/output.hpp"
 #include "support/engines.hpp"
 #include "support/invented.hpp"
+#include "support/some_of.hpp"
 #include "support/std_engine.hpp"
 #include "unit/io/support.hpp"
 
@@ -285,6 +287,14 @@ EngineMaker engine_maker(const std::string& name) {
   return [](const Plan&, const EngineShape& shape, ByteSpan memory) {
     return cpu::make_cpu_engine(shape, memory);
   };
+}
+
+std::vector<const char*> engines_of_sorts() {
+  std::vector<const char*> names = {"cpu", "cuda", "cuda_x2", "cuda_x4"};
+  const bool takes_all = std::getenv("GSORT_EVERY_CASE") != nullptr;
+  if (takes_all || seed_of_cases() % 2 == 0) names.push_back("std");
+  if (takes_all || seed_of_cases() % 2 != 0) names.push_back("std_x3");
+  return names;
 }
 
 void use_engine(SortRequest& request, const std::string& name) {

@@ -69,6 +69,10 @@ struct SortResult {
 // The engine makers by name: "cpu", "cuda", "cuda_x2", "cuda_x4", "std", "std_x3".
 [[nodiscard]] EngineMaker engine_maker(const std::string& name);
 
+// Those engines, for tests of whole sorts. By default, a seed chooses one of "std" and "std_x3"
+// (some_of.hpp).
+[[nodiscard]] std::vector<const char*> engines_of_sorts();
+
 // Lets that engine carry out the request. The CUDA engine has little memory on the device instead
 // of on the host, where its buffers alone take more than the budgets of these tests. "std_x3" is
 // the engine "std" by the plan for three devices.

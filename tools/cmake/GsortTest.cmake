@@ -26,15 +26,17 @@ elseif(EXISTS /dev/nvidiactl)
 endif()
 
 # gsort_test_suite(NAME SOURCES file... DEPENDS target... [ALONE file...] [LABEL large|gpu] [ENVIRONMENT NAME=VALUE]
-#                  [SHARDS number] [ON_DEMAND])
+#                  [SHARDS number] [EVERY_CASE filter] [ON_DEMAND])
 # The tests are divided among SHARDS ctest cases (default: 1), NAME.1 and so on, each a process; tools/summary.py counts and names
 # the tests. In an emulator, the binary is one case.
 # If headers are precompiled, eight of the SOURCES are compiled as one. ALONE: files that are compiled alone, because they give a
 # name another meaning than a file of SOURCES does, take long to compile, or contain functions that are replaced.
+# EVERY_CASE: NAME.every_case, with the label `large`, runs the tests of this filter with all cases of which they otherwise choose
+# some (tests/support/some_of.hpp).
 # With ON_DEMAND, the suite has the label `large` and is built only before it runs.
 # A suite without files is no suite.
 function(gsort_test_suite name)
-  cmake_parse_arguments(PARSE_ARGV 1 ARG "ON_DEMAND" "LABEL;ENVIRONMENT;SHARDS" "SOURCES;ALONE;DEPENDS")
+  cmake_parse_arguments(PARSE_ARGV 1 ARG "ON_DEMAND" "LABEL;ENVIRONMENT;SHARDS;EVERY_CASE" "SOURCES;ALONE;DEPENDS")
   if(NOT ARG_SOURCES AND NOT ARG_ALONE)
     return()
   endif()
@@ -81,5 +83,9 @@ function(gsort_test_suite name)
       set_tests_properties(${name}.${shard} PROPERTIES TIMEOUT ${timeout} LABELS "${ARG_LABEL}" SKIP_RETURN_CODE 77 COST ${ARG_SHARDS}
         ENVIRONMENT "${environment}")
     endforeach()
+    if(ARG_EVERY_CASE)
+      add_test(NAME ${name}.every_case COMMAND ${name} --gtest_brief=1 --gtest_filter=${ARG_EVERY_CASE})
+      set_tests_properties(${name}.every_case PROPERTIES TIMEOUT 7200 LABELS "long;large" ENVIRONMENT GSORT_EVERY_CASE=1)
+    endif()
   endif()
 endfunction()

@@ -222,7 +222,7 @@ TEST_P(SameBytes, OfEveryDistributionAndKind) {
   ASSERT_EQ(distributions().size(), 12);
   const Kind kinds[] = {numbers<std::uint32_t>("u32"), numbers<std::uint64_t>("u64"),
                         numbers<double>("f64"), records()};
-  gsort::test::SomeOf cases(2);
+  gsort::test::SomeOf cases(4);
   for (const Distribution& distribution : distributions()) {
     for (const Kind& kind : kinds) {
       if (cases.takes()) expect_same(kind, distribution, kCount);
@@ -232,8 +232,10 @@ TEST_P(SameBytes, OfEveryDistributionAndKind) {
 }
 
 TEST_P(SameBytes, OfFewElements) {
+  gsort::test::SomeOf cases(3);
   for (const std::size_t count : {0U, 1U, 2U, 5U, 1000U}) {
     for (const std::size_t place : {0U, 1U, 2U}) {
+      if (!cases.takes()) continue;
       expect_same(numbers<std::uint32_t>("u32"), distributions()[place], count);
       expect_same(numbers<double>("f64"), distributions()[place], count);
       expect_same(records(), distributions()[place], count);

@@ -355,8 +355,7 @@ TEST(Selection, OfRecordsKeepsTheFirstOnesOfEqualKeys) {
 INSTANTIATE_TEST_SUITE_P(Engines, PositionsOnEngine,
                          testing::Values("cpu", "cuda", "cuda_x2", "cuda_x4"),
                          [](const auto& engine) { return std::string(engine.param); });
-INSTANTIATE_TEST_SUITE_P(Engines, ResultOnEngine,
-                         testing::Values("cpu", "cuda", "cuda_x2", "cuda_x4", "std", "std_x3"),
+INSTANTIATE_TEST_SUITE_P(Engines, ResultOnEngine, testing::ValuesIn(test::engines_of_sorts()),
                          [](const auto& engine) { return std::string(engine.param); });
 
 }  // namespace

@@ -400,8 +400,7 @@ TEST(SortsWithADeviceTier, EndWithTheErrorOfADeviceThatFails) {
   }
 }
 
-INSTANTIATE_TEST_SUITE_P(Engines, SortsOnEngine,
-                         testing::Values("cpu", "cuda", "cuda_x2", "cuda_x4", "std", "std_x3"),
+INSTANTIATE_TEST_SUITE_P(Engines, SortsOnEngine, testing::ValuesIn(test::engines_of_sorts()),
                          [](const auto& engine) { return std::string(engine.param); });
 
 // Keys of one and two bytes never reach an engine.
