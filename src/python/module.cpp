@@ -27,6 +27,7 @@
 #include "python/array_sort.hpp"
 #include "python/call.hpp"
 #include "python/device_arrays.hpp"
+#include "python/lock.hpp"
 #include "python/watched.hpp"
 
 namespace nb = nanobind;
@@ -85,7 +86,7 @@ using ArrayReader = decltype(io::MemoryInput::read);
 // A reference that threads without the interpreter's lock may drop.
 std::shared_ptr<const Bytes> held(const Bytes& bytes) {
   return {new Bytes(bytes), [](const Bytes* last) {
-            const nb::gil_scoped_acquire lock;
+            const Locked lock;
             delete last;
           }};
 }
@@ -133,7 +134,7 @@ std::vector<std::string> texts_of(const std::vector<nb::bytes>& words) {
 }
 
 void look_for_signals() {
-  const nb::gil_scoped_acquire held;
+  const Locked held;
   if (PyErr_CheckSignals() != 0) throw nb::python_error();
 }
 
@@ -150,7 +151,7 @@ void make_call(Call* place, const std::vector<nb::bytes>& words, const std::vect
   const std::vector<std::string> texts = texts_of(words);
   const std::vector<std::string> fields = texts_of(order);
   const std::function<void()> look = look_for_signals;
-  const nb::gil_scoped_release released;
+  const Unlocked released;
   const io::Interruption interruption(look);
   try {
     new (place) Call(texts, std::move(inputs), fields, std::move(mapped));
@@ -197,7 +198,7 @@ void with_arrays(const nb::handle& source, const nb::handle& result, const F& f)
   const Held from(source, PyBUF_C_CONTIGUOUS);
   const Held to(result, PyBUF_C_CONTIGUOUS | PyBUF_WRITABLE);
   if (from.bytes().size() < kWorthReleasing) return f(from.bytes(), to.bytes());
-  const nb::gil_scoped_release released;
+  const Unlocked released;
   f(from.bytes(), to.bytes());
 }
 
@@ -238,7 +239,7 @@ DeviceKeys device_keys(std::uintptr_t address, std::uint64_t rows, std::uint64_t
 void sort_device_array(std::uintptr_t address, std::uint64_t rows, std::uint64_t row_keys,
                        const std::string& type, bool big_endian, bool descending, bool total,
                        std::uintptr_t offsets, std::uintptr_t output, std::uintptr_t stream) {
-  const nb::gil_scoped_release released;
+  const Unlocked released;
   sort_on_device(device_keys(address, rows, row_keys, type, big_endian, descending, total, offsets),
                  output, stream);
 }
@@ -247,7 +248,7 @@ void argsort_device_array(std::uintptr_t address, std::uint64_t rows, std::uint6
                           const std::string& type, bool big_endian, bool descending, bool total,
                           std::uintptr_t offsets, std::uintptr_t indices, std::size_t index_bytes,
                           std::uintptr_t stream) {
-  const nb::gil_scoped_release released;
+  const Unlocked released;
   argsort_on_device(
       device_keys(address, rows, row_keys, type, big_endian, descending, total, offsets),
       {indices, index_bytes}, stream);
@@ -258,7 +259,7 @@ void sort_device_pairs(std::uintptr_t address, std::uint64_t rows, std::uint64_t
                        std::uintptr_t offsets, std::uintptr_t keys_output, std::uintptr_t values,
                        std::size_t value_bytes, std::uintptr_t values_output,
                        std::uintptr_t stream) {
-  const nb::gil_scoped_release released;
+  const Unlocked released;
   sort_pairs_on_device(
       device_keys(address, rows, row_keys, type, big_endian, descending, total, offsets),
       keys_output, {values, value_bytes}, values_output, stream);
@@ -329,6 +330,7 @@ NB_MODULE(_native, module) {
   using namespace gsort::python;
   using gsort::CheckOutcome;
   nb::register_exception_translator(raise);
+  nb::set_leak_warnings(false);  // threads that sleep keep objects
 
   nb::class_<Array>(module, "Array")
       .def(nb::init<nb::bytes, std::string, Bytes, std::optional<nb::bytes>, std::uint64_t, bool>(),

@@ -13,6 +13,7 @@
 #include <nanobind/stl/string_view.h>
 
 #include "base/current_error.hpp"
+#include "python/lock.hpp"
 #include "report/status.hpp"
 
 namespace nb = nanobind;
@@ -95,11 +96,11 @@ void tell(const nb::object& watch, StatusTracker& tracker, const Meter& meter) {
 // watching early.
 Worker::State watch_work(Worker& worker, const nb::object& watch, StatusTracker& tracker,
                          Meter& meter) {
-  const nb::gil_scoped_release released;
+  const Unlocked released;
   for (;;) {
     const Worker::State state = worker.wait();
     if (state == Worker::State::kHasEnded) return state;
-    const nb::gil_scoped_acquire held;
+    const Locked held;
     if (PyErr_CheckSignals() != 0) throw nb::python_error();
     tell(watch, tracker, meter);
     if (state == Worker::State::kWaitsForLook) return state;
@@ -107,7 +108,7 @@ Worker::State watch_work(Worker& worker, const nb::object& watch, StatusTracker&
 }
 
 std::exception_ptr join_without_lock(Worker& worker) {
-  const nb::gil_scoped_release released;
+  const Unlocked released;
   return worker.join();
 }
 

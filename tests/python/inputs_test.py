@@ -98,6 +98,8 @@ WRONG = [
     ([math.nan, 1.0], "float64, do not fit in int32"), ([math.nan, 1.0], "float64, do not fit in bool"),
     ([numpy.datetime64("9999-01-01"), numpy.datetime64(1, "ns")], "numbers of the list would overflow"),
     ([[numpy.timedelta64(10**9, "D")], [numpy.timedelta64(1, "ns")]], "numbers of the list would overflow")]
+WRONG += [(numpy.ndarray, "a type gives no array"), (numpy.zeros(2, "G"), "convert it: array.astype("),
+          (numpy.zeros(2, [("a", object)]), "convert it: array.astype(")]
 DTYPES = {10: "i4", 11: "i4", 12: "i4", 13: "u8", 14: "f4", 15: "i4", 16: "?"}
 
 

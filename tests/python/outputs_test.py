@@ -59,6 +59,22 @@ def test_views_of_the_output():
     assert (array == KEYS).all()
 
 
+def test_elements_of_an_output_that_share_memory():
+    def stepwise(shape, strides, dtype="i4"):
+        return numpy.lib.stride_tricks.as_strided(numpy.zeros(99, dtype), shape, strides)
+
+    keys = random_array("i4", 20).reshape(5, 4)
+    for array in stepwise((5, 4), (4, 4)), stepwise((5, 4), (0, 4)), stepwise((5, 4), (16, 2)):
+        before = array.tolist()
+        for call in (lambda: gsort.sort(array, array), lambda: gsort.sort(keys, array, axis=0), lambda: gsort.sort(keys.T, array.T),
+                     lambda: gsort.shuffle(array, array), lambda: gsort.sort_pairs(keys, keys, (keys.copy(), array))):
+            with pytest.raises(gsort.UsageError, match="elements of the array share memory|not contiguous"):
+                call()
+        assert array.tolist() == before
+    for array in stepwise((5, 4), (4, 20)), numpy.zeros((9, 9), "i4")[::-2, 8:4:-1]:
+        assert_same(gsort.sort(keys, array, axis=0), numpy.sort(keys, axis=0))
+
+
 @pytest.mark.parametrize("dtype", [dtype for dtype in NUMBERS if dtype.isnative], ids=str)
 @pytest.mark.parametrize("count", [0, 1, 10, 1_000, 100_000, 600_001])
 def test_an_array_is_sorted_in_place(dtype, count):

@@ -38,6 +38,21 @@ def test_several_threads_at_once():
         assert (results[number][1] == numpy.argsort(array, kind="stable")).all()
 
 
+def test_threads_that_work_when_the_interpreter_ends():
+    done = run_python("""
+        import threading, time
+        import gsort, numpy
+        array = numpy.arange(3_000_000)
+        def work():
+            while True:
+                gsort.check(array)
+        for _ in range(3):
+            threading.Thread(target=work, daemon=True).start()
+        time.sleep(0.5)
+        """)
+    assert (done.returncode, done.stdout, done.stderr) == (0, "", "")
+
+
 def use_all_functions(number, folder):
     array = random_array("u4", 60_000 + number, number) % 1_000
     expected = numpy.sort(array)

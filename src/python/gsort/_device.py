@@ -58,7 +58,7 @@ def _interface_of(source: Any) -> Any:
 
 
 def is_on_device(source: object) -> bool:
-    if isinstance(source, numpy.ndarray):
+    if isinstance(source, (numpy.ndarray, type)):
         return False
     return _interface_of(source) is not None or _dlpack_device(source) in (_CUDA, _CUDA_MANAGED)
 

@@ -98,6 +98,16 @@ def refuse_overlap(output: numpy.ndarray, sources: Iterable[Any], hint: str = "g
             raise usage("output", "the array is mapped from the file of a source", hint)
 
 
+def _overlaps_itself(array: numpy.ndarray) -> bool:
+    """Whether a step in the array is shorter than all elements that shorter steps reach."""
+    end = array.dtype.itemsize
+    for step, length in sorted((abs(stride), length) for stride, length in zip(array.strides, array.shape) if length > 1):
+        if step < end:
+            return True
+        end += step * (length - 1)
+    return False
+
+
 def require_usable(output: Any, dtype: numpy.dtype, sources: Iterable[Any], must_be_contiguous: bool = True) -> None:
     """Raises UsageError if a result of this dtype cannot be written into the output."""
     if not isinstance(output, numpy.ndarray) or isinstance(output, numpy.ma.MaskedArray):
@@ -107,6 +117,8 @@ def require_usable(output: Any, dtype: numpy.dtype, sources: Iterable[Any], must
                     f"give an array of dtype {dtype}")
     if must_be_contiguous and not output.flags.c_contiguous:
         raise usage("output", "the array is not contiguous", "give numpy.empty(...), or a memmap")
+    if not output.flags.c_contiguous and _overlaps_itself(output):
+        raise usage("output", "elements of the array share memory", "give another array, or None")
     if not output.flags.writeable:
         raise usage("output", "the array is read-only", "give a writable array, or a memmap of mode r+ or w+")
     refuse_overlap(output, sources)

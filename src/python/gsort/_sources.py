@@ -191,10 +191,10 @@ def _warn(line: str) -> None:
 
 def _other_dtype(dtype: numpy.dtype) -> str:
     """A way to sort elements of a dtype that gsort does not sort."""
-    if dtype.kind == "c":
+    if dtype.kind == "c" and dtype.itemsize <= 16:
         part = f"f{dtype.itemsize // 2}"
         return f"sort the parts: gsort.sort(array.view([('real', '{part}'), ('imag', '{part}')])).view(array.dtype)"
-    if dtype.kind == "V":
+    if dtype.kind == "V" and not dtype.hasobject:
         return f"view it as texts, or as records: array.view('S{dtype.itemsize}')"
     return "convert it: array.astype('U') of texts, array.astype(dtype) of numbers"
 
