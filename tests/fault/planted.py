@@ -4,10 +4,11 @@ then damages what came of it, in one call of so many; the soak, which does not k
 is, within --minutes. With --control it must report nothing in that time where nothing is planted, and meet every option and
 every kind of trouble that it draws.
 
-Usage: planted.py --bin DIR --shim FILE [--every N] [--minutes M] [--patience S] [--control] [KIND...]
+Usage: planted.py --bin DIR --shim FILE [--every N] [--minutes M] [--patience S] [--control] [--some N [--seed N]] [KIND...]
 """
 
 import argparse
+import random
 import re
 import shlex
 import subprocess
@@ -95,11 +96,17 @@ def main() -> int:
     parser.add_argument("--every", type=int, default=20, help="one call of so many is damaged")
     parser.add_argument("--minutes", type=float, default=5)
     parser.add_argument("--patience", type=float, default=120, help="of the soak, for what hangs")
+    parser.add_argument("--some", type=int, help="only so many kinds, which a seed chooses")
+    parser.add_argument("--seed", type=int, default=int(time.time()))
     parser.add_argument("kinds", nargs="*", help="of damage.py; all")
     parser.add_argument("--control", action="store_true", help="also plant nothing, and expect no report")
     options = parser.parse_args()
     failed = 0
-    for kind in ["none"] * options.control + (options.kinds or list(damage.KINDS)):
+    kinds = options.kinds or list(damage.KINDS)
+    if options.some:
+        print(f"--seed {options.seed}")
+        kinds = random.Random(options.seed).sample(kinds, options.some)
+    for kind in ["none"] * options.control + kinds:
         begin = time.monotonic()
         problem = problem_with(options, kind)
         failed += problem is not None

@@ -204,6 +204,7 @@ TYPED_TEST(SharesOfPairs, ComeFromHostMemory) {
   for (const std::uint32_t devices : {1U, 2U, 3U, 4U, 9U}) {
     for (const std::uint64_t values : {0U, 1U, 30U}) {
       for (const std::uint64_t count : {0U, 1U, 2U, 3'001U}) {
+        if (is_left_out()) continue;
         const auto keys = keys_of<Key>(count, values, count);
         expect_host_sorts<Key, Value>(keys, devices, kLeastChunkKeys);
         expect_host_sorts<Key, Value>(keys, devices, 50);
@@ -220,6 +221,7 @@ TYPED_TEST(SharesOfPairs, OfFloatsComeFromHostMemoryInNumericOrder) {
     const auto map = float_classes<Key>(descending);
     for (const std::uint32_t devices : {1U, 2U, 9U}) {
       for (const std::uint64_t count : {3'001U, 1U, 0U}) {
+        if (is_left_out()) continue;
         const auto keys = float_keys_of<Key>(count, devices);
         expect_host_sorts<Key, Value>(keys, devices, kLeastChunkKeys, map);
         expect_host_sorts<Key, Value>(keys, devices, 50, map);

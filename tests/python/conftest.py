@@ -6,7 +6,7 @@ import hypothesis
 import pytest
 
 hypothesis.settings.register_profile(
-    "gsort", database=None, deadline=None, max_examples=25, derandomize=True,
+    "gsort", database=None, deadline=None, max_examples=100 if "GSORT_EVERY_CASE" in os.environ else 12, derandomize=True,
     suppress_health_check=[hypothesis.HealthCheck.too_slow])
 hypothesis.settings.load_profile("gsort")
 

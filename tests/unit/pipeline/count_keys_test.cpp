@@ -15,13 +15,13 @@
 namespace gsort {
 namespace {
 
-constexpr KeyFormat kFormat{KeyType::kI8, true, false};
+constexpr KeyFormat kNarrow{KeyType::kI8, true, false};
 constexpr std::size_t kBlockBytes = 64 << 10;
 constexpr std::size_t kBlocks = 40;
 
 Plan plan_of_workers(unsigned workers) {
   Plan plan;
-  plan.job.element.key = kFormat;
+  plan.job.element.key = kNarrow;
   plan.element_bytes = 1;
   plan.strategy = CountKeys{};
   plan.threads = workers;
@@ -53,19 +53,19 @@ class CountKeys : public testing::Test {
 
   const Plan plan_ = plan_of_workers(4);
   test::Bytes memory_ = test::Bytes(plan_.chunk.arena_bytes);
-  const test::Bytes raw_ = test::generated(kFormat, Distribution::kUniform, kBlocks* kBlockBytes);
+  const test::Bytes raw_ = test::generated(kNarrow, Distribution::kUniform, kBlocks* kBlockBytes);
 };
 
 TEST_F(CountKeys, PutsEachAsOftenAsItWasRead) {
   test::StreamSink sink(1);
   EXPECT_EQ(count(sink), raw_.size());
-  EXPECT_TRUE(sink.bytes() == test::sorted_copy(raw_, kFormat));
+  EXPECT_TRUE(sink.bytes() == test::sorted_copy(raw_, kNarrow));
 }
 
 TEST_F(CountKeys, PutsAnyRangeOfWhatWasCounted) {
   std::atomic<std::size_t> next{0};
   const KeyCounts counts = read_counts(plan_, blocks_from(next), nullptr, memory_);
-  const test::Bytes sorted = test::sorted_copy(raw_, kFormat);
+  const test::Bytes sorted = test::sorted_copy(raw_, kNarrow);
   const std::uint64_t borders[] = {0, 0, 1, 70'000, 70'000, raw_.size() - 1, raw_.size()};
   for (std::size_t i = 0; i + 1 < std::size(borders); ++i) {
     const OutputRange range{borders[i], borders[i + 1]};

@@ -18,9 +18,9 @@
 namespace gsort {
 namespace {
 
-constexpr std::uint64_t kElements = 3000;  // of the input: 0, 1, 2, ...
+constexpr std::uint64_t kKeptKeys = 3000;  // of the input: 0, 1, 2, ...
 constexpr std::uint64_t kRunElements = 1000;
-constexpr std::uint64_t kBlockElements = 100;
+constexpr std::uint64_t kKeptBlock = 100;
 
 enum class Use : std::uint8_t { kResume, kShare, kRank };
 
@@ -60,7 +60,7 @@ class Process {
 
   // Merges all runs.
   void merge() {
-    const io::Run merged = written(0, kElements);
+    const io::Run merged = written(0, kKeptKeys);
     kept_.replace(store_, 0, runs_, merged);
     runs_.clear();
   }
@@ -74,8 +74,8 @@ class Process {
 
   io::RunStoreOptions options() {
     io::RunStoreOptions options;
-    options.block_elements = kBlockElements;
-    options.persistent = kept_.begin(kBlockElements);
+    options.block_elements = kKeptBlock;
+    options.persistent = kept_.begin(kKeptBlock);
     return options;
   }
 
@@ -105,7 +105,7 @@ Step adding(std::uint64_t run) {
 
 std::vector<Step> steps_of(Use use) {
   std::vector<Step> steps;
-  for (std::uint64_t run = 0; run < kElements / kRunElements; ++run) steps.push_back(adding(run));
+  for (std::uint64_t run = 0; run < kKeptKeys / kRunElements; ++run) steps.push_back(adding(run));
   if (use == Use::kShare) {
     steps.push_back({[](Process& process) { process.kept().complete(io::ManifestShare{}); },
                      [](Held& held) { held.is_share = true; }});
@@ -113,7 +113,7 @@ std::vector<Step> steps_of(Use use) {
   }
   if (use == Use::kResume) {
     steps.push_back(
-        {[](Process& process) { process.merge(); }, [](Held& held) { held.runs = {kElements}; }});
+        {[](Process& process) { process.merge(); }, [](Held& held) { held.runs = {kKeptKeys}; }});
   }
   steps.push_back({[](Process& process) { process.kept().expect_commit(); },
                    [](Held& held) { held.is_committing = true; }});
@@ -125,7 +125,7 @@ std::vector<Step> steps_of(Use use) {
 class KeptFolder : public testing::TestWithParam<Use> {
  protected:
   KeptFolder() {
-    std::vector<std::uint32_t> keys(kElements);
+    std::vector<std::uint32_t> keys(kKeptKeys);
     std::iota(keys.begin(), keys.end(), 0U);
     io::test::write_file(input_, std::as_bytes(std::span(keys)));
   }

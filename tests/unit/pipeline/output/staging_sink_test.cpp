@@ -251,7 +251,7 @@ TEST(StagingOfSeveralThreads, PutsPiecesWhereOneThreadPutsAWholePart) {
 }
 
 // The second piece fails when the third one waits for its turn.
-class FailingSink final : public PieceSink {
+class BrokenSink final : public PieceSink {
  public:
   void put(std::uint64_t, ConstByteSpan) override {
     constexpr std::chrono::seconds kLong{20};
@@ -283,7 +283,7 @@ class FailingSink final : public PieceSink {
 
 TEST(StagingOfSeveralThreads, TellsThoseWhoWaitThatAPieceHasFailed) {
   Bytes buffer(kLarge * 12);
-  FailingSink failing;
+  BrokenSink failing;
   StagingSink sink(buffer, 12, 3, failing);
   sink.begin(0, kLarge);
   sink.put(0, Bytes(buffer));

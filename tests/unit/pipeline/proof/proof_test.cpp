@@ -20,7 +20,7 @@ namespace {
 
 using test::Bytes;
 
-constexpr KeyFormat kFormat{KeyType::kI32, true, true};
+constexpr KeyFormat kBigI32{KeyType::kI32, true, true};
 
 TEST(OrderLedger, FindsNothingInOrderedStretchesHoweverTheyCome) {
   std::vector<std::uint64_t> order(20);
@@ -110,7 +110,7 @@ TEST(OrderLedger, TakesTheLeastAndTheGreatestKey) {
 // The result if `input` is read and `output` is written in two pieces, the second first.
 std::optional<ErrorKind> verdict(const Bytes& input, const Bytes& output, bool enabled = true) {
   try {
-    Proof proof({kFormat, {}}, enabled);
+    Proof proof({kBigI32, {}}, enabled);
     const std::size_t cut = round_down(input.size() / 3, 4);
     proof.add_input(ConstByteSpan(input).subspan(cut));
     proof.add_input(ConstByteSpan(input).first(cut));
@@ -149,8 +149,8 @@ Bytes without(ConstByteSpan bytes, Range first, Range second) {
 
 class ProofOf : public testing::Test {
  protected:
-  Bytes input_ = test::generated(kFormat, Distribution::kUniform, 10'000);
-  Bytes sorted_ = test::sorted_copy(input_, kFormat);
+  Bytes input_ = test::generated(kBigI32, Distribution::kUniform, 10'000);
+  Bytes sorted_ = test::sorted_copy(input_, kBigI32);
 };
 
 TEST_F(ProofOf, AcceptsWhatIsRight) {
@@ -160,8 +160,8 @@ TEST_F(ProofOf, AcceptsWhatIsRight) {
 }
 
 TEST_F(ProofOf, AcceptsKeysThatRepeat) {
-  const Bytes few = test::generated(kFormat, Distribution::kFewDistinct, 1'000);
-  EXPECT_EQ(verdict(few, test::sorted_copy(few, kFormat)), std::nullopt);
+  const Bytes few = test::generated(kBigI32, Distribution::kFewDistinct, 1'000);
+  EXPECT_EQ(verdict(few, test::sorted_copy(few, kBigI32)), std::nullopt);
 }
 
 TEST_F(ProofOf, CatchesALostAndADoubledKey) {
@@ -190,7 +190,7 @@ TEST_F(ProofOf, CatchesDisorderWithinAPieceAndBetweenPieces) {
 
 TEST_F(ProofOf, SaysWhetherTheCountOrTheElementsAreOthers) {
   const auto refuse = [&](const Bytes& output, const std::string& why) {
-    Proof proof({kFormat, {}}, true);
+    Proof proof({kBigI32, {}}, true);
     proof.add_input(input_);
     proof.add_output(0, output);
     expect_refused(proof, why);
@@ -214,14 +214,14 @@ TEST_F(ProofOf, CountsOnlyWhereItIsNotEnabled) {
 
 TEST_F(ProofOf, CountsWhatWasDroppedAsWell) {
   const ConstByteSpan sorted = sorted_;
-  Proof right({kFormat, {}}, true, nullptr, OrderKind::kStrict, 2'000);
+  Proof right({kBigI32, {}}, true, nullptr, OrderKind::kStrict, 2'000);
   right.add_input(input_);
   right.add_output(0, sorted.first(8'000));
   right.add_beyond(2'000, sorted.subspan(8'000, 400));
   right.add_dropped(sorted.subspan(8'400));
   right.finish();
   EXPECT_EQ(right.output().count, 2'000U);
-  Proof lost({kFormat, {}}, true, nullptr, OrderKind::kStrict);
+  Proof lost({kBigI32, {}}, true, nullptr, OrderKind::kStrict);
   lost.add_input(input_);
   lost.add_output(0, sorted.first(8'000));
   lost.add_dropped(sorted.subspan(8'004));
@@ -229,7 +229,7 @@ TEST_F(ProofOf, CountsWhatWasDroppedAsWell) {
 }
 
 TEST_F(ProofOf, LetsNothingBeDroppedWhereRepeatsAreWanted) {
-  Proof proof({kFormat, {}}, true);
+  Proof proof({kBigI32, {}}, true);
   proof.add_input(input_);
   proof.add_output(0, ConstByteSpan(sorted_).first(39'996));
   proof.add_dropped(ConstByteSpan(sorted_).last(4));
@@ -239,7 +239,7 @@ TEST_F(ProofOf, LetsNothingBeDroppedWhereRepeatsAreWanted) {
 TEST_F(ProofOf, LetsElementsBeLeftOutOnlyBehindAsManyAsAreWanted) {
   const ConstByteSpan sorted = sorted_;
   for (const std::uint64_t top : {99U, 100U, 101U}) {
-    Proof proof({kFormat, {}}, true, nullptr, OrderKind::kAscending, top);
+    Proof proof({kBigI32, {}}, true, nullptr, OrderKind::kAscending, top);
     proof.add_input(input_);
     proof.add_output(0, sorted.first(400));
     proof.add_beyond(100, sorted.subspan(400));
@@ -249,26 +249,26 @@ TEST_F(ProofOf, LetsElementsBeLeftOutOnlyBehindAsManyAsAreWanted) {
       expect_refused(proof, "100 elements were written, and others were left out");
     }
   }
-  Proof all({kFormat, {}}, true, nullptr, OrderKind::kAscending, 10'001);
+  Proof all({kBigI32, {}}, true, nullptr, OrderKind::kAscending, 10'001);
   all.add_input(input_);
   all.add_output(0, sorted);
   all.finish();
-  Proof nobody_wanted_less({kFormat, {}}, true);
+  Proof nobody_wanted_less({kBigI32, {}}, true);
   nobody_wanted_less.add_input(input_);
   nobody_wanted_less.add_output(0, sorted.first(400));
   nobody_wanted_less.add_beyond(100, sorted.subspan(400));
   expect_refused(nobody_wanted_less, "others were left out");
 }
 
-// The ordered number of a raw key of kFormat: big endian, descending.
+// The ordered number of a raw key of kBigI32: big endian, descending.
 std::uint64_t ordered(ConstByteSpan key) {
-  return static_cast<std::uint64_t>(ElementOrder({kFormat, {}}).ordered_key(key.data()));
+  return static_cast<std::uint64_t>(ElementOrder({kBigI32, {}}).ordered_key(key.data()));
 }
 
 TEST_F(ProofOf, CatchesALeftOutKeyThatComesBeforeTheLastOne) {
   const ConstByteSpan sorted = sorted_;
   const auto finish_with = [&](std::size_t kept_end, std::uint64_t least) {
-    Proof proof({kFormat, {}}, true, nullptr, OrderKind::kAscending, 100);
+    Proof proof({kBigI32, {}}, true, nullptr, OrderKind::kAscending, 100);
     proof.add_input(input_);
     proof.add_output(0, sorted.first(396));
     proof.add_output(99, sorted.subspan(kept_end - 4, 4));
@@ -284,7 +284,7 @@ TEST_F(ProofOf, CatchesALeftOutKeyThatComesBeforeTheLastOne) {
 }
 
 TEST_F(ProofOf, WantsWhatAShareLeavesOutInOrder) {
-  Proof proof({kFormat, {}}, true, nullptr, OrderKind::kAscending, 100);
+  Proof proof({kBigI32, {}}, true, nullptr, OrderKind::kAscending, 100);
   proof.add_input(input_);
   proof.add_output(0, ConstByteSpan(sorted_).first(400));
   EXPECT_THROW(proof.add_left_out(input_), Error);
@@ -294,17 +294,17 @@ TEST_F(ProofOf, WantsWhatAShareLeavesOutInOrder) {
 
 TEST_F(ProofOf, CatchesWhatIsPutAtAnotherPlace) {
   const ConstByteSpan sorted = sorted_;
-  Proof gap({kFormat, {}}, true);
+  Proof gap({kBigI32, {}}, true);
   gap.add_input(input_);
   gap.add_output(0, sorted.first(4'000));
   gap.add_output(1'001, sorted.subspan(4'000));
   expect_refused(gap, "element 1000 of the output: data is missing here");
-  Proof late({kFormat, {}}, true);
+  Proof late({kBigI32, {}}, true);
   late.add_input(input_);
   late.add_output(1, sorted);
   expect_refused(late, "element 0 of the output: data is missing here");
   for (const bool enabled : {false, true}) {
-    Proof twice({kFormat, {}}, enabled);
+    Proof twice({kBigI32, {}}, enabled);
     twice.add_output(0, sorted.first(4'000));
     EXPECT_THROW(twice.add_output(999, sorted.subspan(4'000)), Error);
     EXPECT_THROW(twice.add_beyond(0, sorted.first(4)), Error);
@@ -338,7 +338,7 @@ class ProofOfArrays : public testing::Test {
     Bytes all;
     for (std::size_t at = 0; at < input.size(); at += elements * 4) {
       const auto bytes = std::min<std::size_t>(elements * 4, input.size() - at);
-      const Bytes array = test::sorted_copy(ConstByteSpan(input).subspan(at, bytes), kFormat);
+      const Bytes array = test::sorted_copy(ConstByteSpan(input).subspan(at, bytes), kBigI32);
       all.insert(all.end(), array.begin(), array.end());
     }
     return all;
@@ -346,7 +346,7 @@ class ProofOfArrays : public testing::Test {
 
   // Two blocks of arrays, the second first.
   static void prove(const Bytes& input, const Bytes& output, bool enabled = true) {
-    Proof proof({kFormat, {}}, enabled);
+    Proof proof({kBigI32, {}}, enabled);
     const std::size_t cut = 8 * kArray * 4;
     for (const bool second : {true, false}) {
       const auto part = [&](const Bytes& bytes) {
@@ -368,7 +368,7 @@ class ProofOfArrays : public testing::Test {
         << message;
   }
 
-  Bytes input_ = test::generated(kFormat, Distribution::kUniform, 10'000);
+  Bytes input_ = test::generated(kBigI32, Distribution::kUniform, 10'000);
   Bytes sorted_ = sorted_arrays(input_);
 };
 
@@ -391,7 +391,7 @@ TEST_F(ProofOfArrays, CatchesElementsThatChangeTheirArrays) {
 
 TEST_F(ProofOfArrays, CatchesShortOnesThatChangeTheirPlaces) {
   for (const std::uint64_t elements : {1U, 2U, 16U, 17U}) {
-    Proof proof({kFormat, {}}, true);
+    Proof proof({kBigI32, {}}, true);
     const ArraysFingerprint read = proof.add_input_arrays(input_, elements);
     Bytes output = sorted_arrays(input_, elements);
     const auto second = output.begin() + static_cast<std::ptrdiff_t>(4 * elements);
@@ -420,7 +420,7 @@ TEST_F(ProofOfArrays, CatchesDisorderInEveryArray) {
 
 TEST_F(ProofOfArrays, CatchesOtherCountsEvenWhereItIsNotEnabled) {
   const ConstByteSpan sorted = sorted_;
-  Proof proof({kFormat, {}}, false);
+  Proof proof({kBigI32, {}}, false);
   const ArraysFingerprint read = proof.add_input_arrays(input_, kArray);
   EXPECT_THROW(proof.add_output_arrays(0, sorted.first(39'996), kArray, read), Error);
   proof.add_output_arrays(0, sorted, kArray, read);
@@ -430,15 +430,15 @@ TEST_F(ProofOfArrays, CatchesOtherCountsEvenWhereItIsNotEnabled) {
 TEST_F(ProofOf, AddsUpProofsThatFollowEachOther) {
   const ConstByteSpan input = input_;
   const auto proof_of = [&](ConstByteSpan array) {
-    auto proof = std::make_unique<Proof>(ElementFormat{kFormat, {}}, true);
+    auto proof = std::make_unique<Proof>(ElementFormat{kBigI32, {}}, true);
     proof->add_input(array);
-    proof->add_output(0, test::sorted_copy(array, kFormat));
+    proof->add_output(0, test::sorted_copy(array, kBigI32));
     proof->finish();
     return proof;
   };
   const auto first = proof_of(input.first(12'000));
   const auto second = proof_of(input.subspan(12'000));
-  Proof all({kFormat, {}}, true);
+  Proof all({kBigI32, {}}, true);
   all.add_all_of(*second, 3'000);
   EXPECT_THROW(all.finish(), Error);
   EXPECT_THROW(all.add_all_of(*first, 1), Error);
@@ -450,7 +450,7 @@ TEST_F(ProofOf, AddsUpProofsThatFollowEachOther) {
 
 TEST_F(ProofOf, TakesWhatAnEarlierProcessHasRead) {
   const ConstByteSpan input = input_;
-  Proof proof({kFormat, {}}, true);
+  Proof proof({kBigI32, {}}, true);
   proof.add_input_of_before(fingerprint_of(input.first(8'000), 4));
   proof.add_input(input.subspan(8'000));
   proof.add_output(0, sorted_);
@@ -460,7 +460,7 @@ TEST_F(ProofOf, TakesWhatAnEarlierProcessHasRead) {
 TEST_F(ProofOf, CatchesAKeyThatComesTwiceWhereOrderIsStrict) {
   Bytes twice = sorted_;
   std::copy_n(sorted_.begin() + 400, 4, twice.begin() + 404);
-  Proof proof({kFormat, {}}, true, nullptr, OrderKind::kStrict);
+  Proof proof({kBigI32, {}}, true, nullptr, OrderKind::kStrict);
   EXPECT_THROW(proof.add_output(0, twice), Error);
   EXPECT_THROW(proof.add_beyond(0, twice), Error);
 }
@@ -468,11 +468,11 @@ TEST_F(ProofOf, CatchesAKeyThatComesTwiceWhereOrderIsStrict) {
 // Also at the borders of stretches of 128 KiB. A piece that is in order is fingerprinted as a
 // whole.
 TEST(ProofOfLongPieces, NamesTheElementThatIsOutOfOrder) {
-  const Bytes input = test::generated(kFormat, Distribution::kUniform, 100'000);
-  const Bytes sorted = test::sorted_copy(input, kFormat);
+  const Bytes input = test::generated(kBigI32, Distribution::kUniform, 100'000);
+  const Bytes sorted = test::sorted_copy(input, kBigI32);
   EXPECT_EQ(verdict(input, sorted), std::nullopt);
   for (const std::size_t bad : {20U, 32'767U, 32'768U, 32'769U, 65'535U, 65'536U, 99'999U}) {
-    Proof proof({kFormat, {}}, true);
+    Proof proof({kBigI32, {}}, true);
     Bytes output = sorted;
     std::copy_n(sorted.begin(), 4, output.begin() + static_cast<std::ptrdiff_t>(4 * bad));
     const Error error = test::error_of([&] { proof.add_output(1'000, output); });
@@ -482,7 +482,7 @@ TEST(ProofOfLongPieces, NamesTheElementThatIsOutOfOrder) {
 }
 
 TEST_F(ProofOf, PassesThroughItsSinkWhatItHasProved) {
-  Proof proof({kFormat, {}}, true);
+  Proof proof({kBigI32, {}}, true);
   test::CollectingSink collected(10'000, 4);
   ProvingSink sink(proof, collected);
   sink.put(5'000, ConstByteSpan(sorted_).subspan(20'000));

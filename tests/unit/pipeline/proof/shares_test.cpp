@@ -18,8 +18,8 @@ namespace {
 
 using test::Bytes;
 
-constexpr KeyFormat kFormat{KeyType::kU32, true, true};
-constexpr std::uint64_t kElements = 10'000;
+constexpr KeyFormat kBigU32{KeyType::kU32, true, true};
+constexpr std::uint64_t kAllKeys = 10'000;
 
 // A stretch of the output as a share writes it.
 struct Written {
@@ -41,15 +41,15 @@ Bytes cut(const Bytes& bytes, std::uint64_t begin, std::uint64_t end) {
 class ProofOfShares : public testing::Test {
  protected:
   [[nodiscard]] Shares honest() const {
-    return {{cut(input_, 0, 5'000), cut(input_, 5'000, 5'001), cut(input_, 5'001, kElements)},
-            {{7'000, cut(sorted_, 7'000, kElements)},
+    return {{cut(input_, 0, 5'000), cut(input_, 5'000, 5'001), cut(input_, 5'001, kAllKeys)},
+            {{7'000, cut(sorted_, 7'000, kAllKeys)},
              {0, cut(sorted_, 0, 2'000)},
              {2'000, cut(sorted_, 2'000, 7'000)}}};
   }
 
   // The proof of a share, its output in two pieces.
   static ProofSummary seen(const Bytes& read, const Written& written, bool enabled = true) {
-    Proof proof({kFormat, {}}, enabled);
+    Proof proof({kBigU32, {}}, enabled);
     proof.add_input(read);
     const std::uint64_t half = written.elements.size() / 8;
     const ConstByteSpan elements = written.elements;
@@ -67,7 +67,7 @@ class ProofOfShares : public testing::Test {
   }
 
   static void join(const std::vector<ProofSummary>& shares, bool enabled = true) {
-    Proof all({kFormat, {}}, enabled);
+    Proof all({kBigU32, {}}, enabled);
     for (const ProofSummary& share : shares) all.add_share(share);
     all.finish();
   }
@@ -80,12 +80,12 @@ class ProofOfShares : public testing::Test {
     EXPECT_THROW(join(summaries), Error);
   }
 
-  Bytes input_ = test::generated(kFormat, Distribution::kUniform, kElements);
-  Bytes sorted_ = test::sorted_copy(input_, kFormat);
+  Bytes input_ = test::generated(kBigU32, Distribution::kUniform, kAllKeys);
+  Bytes sorted_ = test::sorted_copy(input_, kBigU32);
 };
 
 TEST_F(ProofOfShares, IsAsOneProofInWhateverOrderTheyCome) {
-  Proof one({kFormat, {}}, true);
+  Proof one({kBigU32, {}}, true);
   one.add_input(input_);
   one.add_output(0, sorted_);
   one.finish();
@@ -93,7 +93,7 @@ TEST_F(ProofOfShares, IsAsOneProofInWhateverOrderTheyCome) {
   std::mt19937_64 random(3);
   for (int round = 0; round < 20; ++round) {
     std::ranges::shuffle(shares, random);
-    Proof joined({kFormat, {}}, true);
+    Proof joined({kBigU32, {}}, true);
     for (const ProofSummary& share : shares) joined.add_share(share);
     joined.finish();
     EXPECT_EQ(joined.summary(), one.summary());
@@ -102,7 +102,7 @@ TEST_F(ProofOfShares, IsAsOneProofInWhateverOrderTheyCome) {
 
 TEST_F(ProofOfShares, CanBeJoinedInSteps) {
   const std::vector<ProofSummary> shares = seen(honest());
-  Proof two({kFormat, {}}, true);
+  Proof two({kBigU32, {}}, true);
   two.add_share(shares[0]);
   two.add_share(shares[1]);
   EXPECT_EQ(two.summary().stretches.size(), 2U);  // they are not neighbours

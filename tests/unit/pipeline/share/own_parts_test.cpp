@@ -23,7 +23,7 @@ using io::test::bytes_of;
 using io::test::read_file;
 using test::at_every;
 
-const std::vector kCallsOfJoin = {io::sys::Call::kOpen, io::sys::Call::kFsync,
+const std::vector kJoinCalls = {io::sys::Call::kOpen, io::sys::Call::kFsync,
                                   io::sys::Call::kRename};
 
 // Three parts of six elements in files of their own; one element repeats the one before it.
@@ -170,7 +170,7 @@ TEST_F(OwnParts, AreJoinedOnceThoughOneComesAgain) {
     EXPECT_EQ(folder_.entries().size(), 6U);
   };
   at_every(
-      kCallsOfJoin, [this] { begin_again(); }, join_and_take, expect_joined);
+      kJoinCalls, [this] { begin_again(); }, join_and_take, expect_joined);
 }
 
 TEST_F(OwnParts, AreNotThereBeforeTwoOfThemAreProven) {

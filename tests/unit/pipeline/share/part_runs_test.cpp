@@ -24,7 +24,7 @@ namespace {
 
 using test::Bytes;
 
-constexpr std::uint64_t kBlockElements = 6;
+constexpr std::uint64_t kPartBlock = 6;
 const RecordFormat kRecord{8, {{0, 4, KeyType::kU32, false, false}}};
 
 // Sorted runs of records whose keys are often equal, numbered behind them in the order of the runs.
@@ -32,7 +32,7 @@ class RunsOfAPart : public testing::Test {
  protected:
   RunsOfAPart() {
     io::RunStoreOptions store_options;
-    store_options.block_elements = kBlockElements;
+    store_options.block_elements = kPartBlock;
     store_options.records.emplace(kRecord);
     for (auto* store : {&shares_, &store_}) {
       store->emplace(std::vector<std::string>{folder_.path()}, kRecord.bytes, store_options);
@@ -57,7 +57,7 @@ class RunsOfAPart : public testing::Test {
     options.records = kRecord;
     options.parallel = 2;
     plan_ = test::plan_of(options, test::invented_machine(kGiB, 2, kTiB));
-    plan_.run.block_elements = kBlockElements;
+    plan_.run.block_elements = kPartBlock;
     arena_.emplace(plan_.arena_bytes, "the test");
     EngineShape shape = test::shape_for({KeyType::kU32, false, false}, 1'000);
     shape.records = kRecord;

@@ -12,7 +12,7 @@
 namespace gsort {
 namespace {
 
-constexpr std::uint64_t kBlockElements = 6;
+constexpr std::uint64_t kRunBlock = 6;
 constexpr std::uint64_t kGreatest = 99;
 
 // Three sorted runs, one of them empty, and a counter of them.
@@ -25,7 +25,7 @@ class RunCounterTest : public testing::Test {
       for (auto& key : run) key = static_cast<std::uint32_t>(random() % (kGreatest + 1));
       std::ranges::sort(run);
       views_.push_back(std::make_unique<const test::RunElsewhere>(
-          std::as_bytes(std::span(run)), sizeof(std::uint32_t), kBlockElements));
+          std::as_bytes(std::span(run)), sizeof(std::uint32_t), kRunBlock));
     }
   }
 
@@ -36,7 +36,7 @@ class RunCounterTest : public testing::Test {
   }
 
   [[nodiscard]] RunCounter counter() const {
-    return RunCounter({views_, sizeof(std::uint32_t), kBlockElements * sizeof(std::uint32_t), 0});
+    return RunCounter({views_, sizeof(std::uint32_t), kRunBlock * sizeof(std::uint32_t), 0});
   }
 
   std::vector<std::vector<std::uint32_t>> keys_;
@@ -72,19 +72,19 @@ TEST_F(RunCounterTest, KnowsBoundsFromFencesAlone) {
       const RunCounter::Bounds bounds = counter.bounds_by_fences(run, value);
       ASSERT_LE(bounds.least, count(run, value));
       ASSERT_GE(bounds.most, count(run, value));
-      ASSERT_LE(bounds.most - bounds.least, kBlockElements);
+      ASSERT_LE(bounds.most - bounds.least, kRunBlock);
     }
   }
 }
 
 // Also in a last block that is not full: in keys that are evenly spread it is off by one at most.
 TEST_F(RunCounterTest, ExpectsEvenlySpreadKeysWhereTheyAre) {
-  for (std::uint32_t elements = kBlockElements + 1; elements <= 4 * kBlockElements; ++elements) {
+  for (std::uint32_t elements = kRunBlock + 1; elements <= 4 * kRunBlock; ++elements) {
     std::vector<std::uint32_t> keys(elements);
     for (std::uint32_t i = 0; i < elements; ++i) keys[i] = 1'000 * (i + 1);
     views_.clear();
     views_.push_back(std::make_unique<const test::RunElsewhere>(
-        std::as_bytes(std::span(keys)), sizeof(std::uint32_t), kBlockElements));
+        std::as_bytes(std::span(keys)), sizeof(std::uint32_t), kRunBlock));
     const RunCounter counter = this->counter();
     for (std::uint64_t i = 0; i <= elements; ++i) {
       EXPECT_NEAR(counter.expected_in(0, 1'000 * i + 500), static_cast<double>(i), 1)
