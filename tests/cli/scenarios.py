@@ -301,7 +301,7 @@ def is_instrumented(binary: Path) -> bool:
 def memory_stays_within_what_was_given(place):
     if is_instrumented(place.gsort):
         skip("a sanitizer's own memory would be counted")
-    place.bash("gsort-gen -t u32 --size 96M -o in.u32; gsort-gen -t u64 -d zipf --size 96M -o in.u64")
+    place.bash("gsort-gen -t u32 --size 72M -o in.u32; gsort-gen -t u64 -d zipf --size 72M -o in.u64")
     checks = {}
     for given in (32, 64):
         for name in ("in.u32", "in.u64"):
