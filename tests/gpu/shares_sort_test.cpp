@@ -1,110 +1,171 @@
-// Sorts over several devices, against std::sort of a copy: shares of every size, ties that lie
-// across all shares, and calls that fail on one device.
+// Sorts over several devices, of keys and of pairs, against std::stable_sort of a copy: shares of
+// every size, ties that lie across all shares, and calls that fail on one device. Values are the
+// numbers of the pairs, so that every exchange of equal keys shows.
 #include "gpu/shares/shares_sort.hpp"
 
 #include <algorithm>
+#include <functional>
 #include <memory>
-#include <span>
+#include <numeric>
+#include <string>
+#include <utility>
 #include <vector>
 
 #include <gtest/gtest.h>
 
-#include "device_memory.hpp"
 #include "gpu/shares/host_shares.hpp"
-#include "library/device_shares.hpp"
+#include "pairs_on_both.hpp"
 #include "share_memory.hpp"
 #include "support/error_of.hpp"
 
 namespace gsort::gpu {
 namespace {
 
-template <class Key>
-class SharesSort : public GpuTest {};
+// A value is the number of its pair, as argsort makes it.
+template <class T>
+HostPairs<T> numbered(std::vector<typename T::Key> keys) {
+  HostPairs<T> elements{std::move(keys), {}};
+  if (kHasValues<typename T::Value>) elements.values.resize(elements.count());
+  std::iota(elements.values.begin(), elements.values.end(), ValueOf<T>{});
+  return elements;
+}
 
-using KeyTypes = ::testing::Types<std::uint32_t, std::uint64_t>;
-TYPED_TEST_SUITE(SharesSort, KeyTypes);
+// Equal floats are one number to the map, and keep their bits.
+template <class T>
+HostPairs<T> sorted_copy(const HostPairs<T>& elements, const KeyMap<typename T::Key>& map) {
+  std::vector<std::size_t> order(elements.count());
+  std::iota(order.begin(), order.end(), std::size_t{0});
+  std::ranges::stable_sort(order, {},
+                           [&](std::size_t i) { return map.to_ordered(elements.keys[i]); });
+  HostPairs<T> sorted;
+  for (const std::size_t i : order) {
+    sorted.keys.push_back(elements.keys[i]);
+    if (kHasValues<typename T::Value>) sorted.values.push_back(elements.values[i]);
+  }
+  return sorted;
+}
 
-class DeviceShares : public GpuTest {};
-
-// Keys, dealt out to shares of these sizes.
-template <class Key>
+// Elements, dealt out to shares of these sizes.
+template <class T>
 class Shared {
+  using K = typename T::Key;
+  using V = typename T::Value;
+
  public:
-  Shared(const std::vector<Key>& keys, const std::vector<std::uint64_t>& counts) {
-    const Key* next = keys.data();
+  Shared(const HostPairs<T>& elements, const std::vector<std::uint64_t>& counts,
+         bool are_floats = false) {
     const auto number = static_cast<std::uint32_t>(counts.size());
+    std::uint64_t next = 0;
     for (std::size_t i = 0; i < counts.size(); ++i) {
-      const std::size_t scratch = sort_shares_scratch_bytes<Key>(counts[i], number);
-      keys_.emplace_back(device_of(i), counts[i] * sizeof(Key));
-      keys_.back().put(next, counts[i] * sizeof(Key));
-      scratch_.emplace_back(device_of(i), scratch);
+      const std::uint64_t count = counts[i];
+      const std::size_t scratch = scratch_bytes(count, number, are_floats);
       shares_.push_back({device_of(i),
-                         static_cast<Key*>(keys_.back().get()),
-                         counts[i],
-                         {scratch_.back().get(), scratch}});
-      next += counts[i];
+                         put(i, elements.keys, next, count),
+                         count,
+                         {memory_.emplace_back(device_of(i), scratch).get(), scratch}});
+      if constexpr (kHasValues<V>) {
+        shares_.back().values = put(i, elements.values, next, count);
+      }
+      next += count;
     }
   }
 
-  [[nodiscard]] std::vector<Key> all() const {
-    std::vector<Key> keys;
-    for (std::size_t i = 0; i < shares_.size(); ++i) {
-      std::vector<Key> share(shares_[i].count);
-      keys_[i].get(share.data(), share.size() * sizeof(Key));
-      keys.insert(keys.end(), share.begin(), share.end());
+  void sort(const KeyMap<K>& map) const {
+    if constexpr (kHasValues<V>) {
+      sort_pair_shares<K, V>(shares_, map);
+    } else {
+      sort_shares<K>(shares_, map);
     }
-    return keys;
   }
 
-  [[nodiscard]] const std::vector<DeviceShare<Key>>& shares() const { return shares_; }
+  [[nodiscard]] HostPairs<T> all() const {
+    HostPairs<T> elements;
+    for (const PairShare<K, V>& share : shares_) {
+      append(share, share.keys, elements.keys);
+      if constexpr (kHasValues<V>) append(share, share.values, elements.values);
+    }
+    return elements;
+  }
+
+  [[nodiscard]] const std::vector<PairShare<K, V>>& shares() const { return shares_; }
 
  private:
-  std::vector<OnDevice> keys_;
-  std::vector<OnDevice> scratch_;
-  std::vector<DeviceShare<Key>> shares_;
-};
-
-template <class Key>
-std::vector<Key> sorted_copy(std::vector<Key> keys, const KeyMap<Key>& map) {
-  std::ranges::sort(keys, {}, [&](Key key) { return map.to_ordered(key); });
-  return keys;
-}
-
-TYPED_TEST(SharesSort, SortsSharesAsOneSequence) {
-  for (const auto& counts : kCounts) {
-    for (const std::uint64_t values : {0U, 1U, 2U, 100U}) {
-      const auto keys = keys_of<TypeParam>(sum_of(counts), values, counts.size());
-      for (const auto& map : {KeyMap<TypeParam>{}, signed_descending<TypeParam>()}) {
-        if (is_left_out()) continue;
-        SCOPED_TRACE(testing::Message() << counts.size() << " shares, " << values << " values");
-        const Shared<TypeParam> shared(keys, counts);
-        use_device(device_of(1));
-        sort_shares<TypeParam>(shared.shares(), map);
-        EXPECT_EQ(current_ordinal(), device_of(1));
-        ASSERT_TRUE(shared.all() == sorted_copy(keys, map));
-      }
+  static std::size_t scratch_bytes(std::uint64_t count, std::uint32_t shares, bool are_floats) {
+    if constexpr (kHasValues<V>) {
+      return sort_pair_shares_scratch_bytes<K, V>(count, shares, are_floats);
+    } else {
+      return sort_shares_scratch_bytes<K>(count, shares);
     }
   }
-}
+  template <class Word>
+  Word* put(std::size_t share, const std::vector<Word>& from, std::uint64_t first,
+            std::uint64_t count) {
+    const OnDevice& memory = memory_.emplace_back(device_of(share), count * sizeof(Word));
+    memory.put(from.data() + first, count * sizeof(Word));
+    return static_cast<Word*>(memory.get());
+  }
+  template <class Word>
+  static void append(const PairShare<K, V>& share, const Word* from, std::vector<Word>& to) {
+    to.resize(to.size() + share.count);
+    use_device(share.ordinal);
+    ASSERT_EQ(cudaMemcpy(to.data() + to.size() - share.count, from, share.count * sizeof(Word),
+                         cudaMemcpyDeviceToHost),
+              cudaSuccess);
+  }
 
-// Devices with scratch memory for a sort of keys in host memory.
-template <class Key>
+  std::vector<OnDevice> memory_;
+  std::vector<PairShare<K, V>> shares_;
+};
+
+// Devices with scratch memory for a sort of elements in host memory.
+template <class T>
 class HostSharing {
+  using K = typename T::Key;
+  using V = typename T::Value;
+
  public:
+  static std::size_t scratch_bytes(std::uint64_t count, std::uint32_t devices,
+                                   std::uint64_t least_chunk_keys = kLeastChunkKeys) {
+    if constexpr (kHasValues<V>) {
+      return sort_host_pairs_scratch_bytes<K, V>(count, devices, least_chunk_keys);
+    } else {
+      return sort_host_shares_scratch_bytes<K>(count, devices, least_chunk_keys);
+    }
+  }
+
   HostSharing(std::uint64_t count, std::uint32_t devices, std::uint64_t least_chunk_keys)
       : least_chunk_keys_(least_chunk_keys) {
-    const auto bytes = sort_host_shares_scratch_bytes<Key>(count, devices, least_chunk_keys);
     for (std::uint32_t i = 0; i < devices; ++i) {
-      scratch_.emplace_back(device_of(i), bytes);
+      scratch_.emplace_back(device_of(i), scratch_bytes(count, devices, least_chunk_keys));
       devices_.push_back(scratch_.back().device());
     }
   }
 
-  void sort(const std::vector<Key>& input, std::vector<Key>& output, const KeyMap<Key>& map) const {
-    sort_host_shares<Key>({input.data(), output.data(), input.size(), map, least_chunk_keys_},
-                          devices_);
+  void sort(const HostPairs<T>& input, HostPairs<T>& output, const KeyMap<K>& map) const {
+    if constexpr (kHasValues<V>) {
+      sort_host_pairs<K, V>({.input = {input.keys.data(), input.values.data()},
+                             .output = {output.keys.data(), output.values.data()},
+                             .count = input.count(),
+                             .map = map,
+                             .least_chunk_keys = least_chunk_keys_},
+                            devices_);
+    } else {
+      sort_host_shares<K>(
+          {input.keys.data(), output.keys.data(), input.count(), map, least_chunk_keys_}, devices_);
+    }
   }
-
+  [[nodiscard]] std::vector<V> argsort(const std::vector<K>& keys, const KeyMap<K>& map) const
+      requires(kHasValues<V>) {
+    std::vector<V> numbers(keys.size());
+    sort_host_pairs<K, V>({.input = {keys.data(), nullptr},
+                           .output = {nullptr, numbers.data()},
+                           .count = keys.size(),
+                           .map = map,
+                           .least_chunk_keys = least_chunk_keys_,
+                           .takes_numbers = true},
+                          devices_);
+    return numbers;
+  }
   [[nodiscard]] bool guards_are_whole() const {
     return std::ranges::all_of(scratch_, &GuardedScratch::guard_is_whole);
   }
@@ -115,38 +176,127 @@ class HostSharing {
   std::vector<SharingDevice> devices_;
 };
 
-template <class Key>
-void expect_host_sort(std::vector<Key> keys, std::uint32_t devices, std::uint64_t least_chunk_keys,
-                      const KeyMap<Key>& map) {
+template <class T>
+class SharesSort : public GpuTest {};
+
+using SharedElements =
+    ::testing::Types<Types<std::uint32_t, NoValue>, Types<std::uint64_t, NoValue>,
+                     Types<std::uint32_t, std::uint32_t>, Types<std::uint32_t, std::uint64_t>,
+                     Types<std::uint64_t, std::uint32_t>, Types<std::uint64_t, std::uint64_t>>;
+TYPED_TEST_SUITE(SharesSort, SharedElements);
+
+TYPED_TEST(SharesSort, SortsSharesAsOneSequence) {
+  using Key = typename TypeParam::Key;
+  for (const auto& counts : kCounts) {
+    for (const std::uint64_t values : {0U, 1U, 2U, 100U}) {
+      const auto elements =
+          numbered<TypeParam>(keys_of<Key>(sum_of(counts), values, counts.size()));
+      for (const auto& map : {KeyMap<Key>{}, signed_descending<Key>()}) {
+        if (is_left_out()) continue;
+        SCOPED_TRACE(testing::Message() << counts.size() << " shares, " << values << " values");
+        const Shared<TypeParam> shared(elements, counts);
+        use_device(device_of(1));
+        shared.sort(map);
+        EXPECT_EQ(current_ordinal(), device_of(1));
+        ASSERT_TRUE(shared.all() == sorted_copy(elements, map));
+      }
+    }
+  }
+}
+
+// Pairs of equal floats keep their order and their bits.
+template <class T>
+class FloatShares : public GpuTest {};
+TYPED_TEST_SUITE(FloatShares, AllPairs);
+
+TYPED_TEST(FloatShares, AreSortedInNumericOrder) {
+  using Key = typename TypeParam::Key;
+  for (const bool descending : {false, true}) {
+    const auto map = float_classes<Key>(descending);
+    for (const auto& counts : kCounts) {
+      if (is_left_out()) continue;
+      SCOPED_TRACE(testing::Message() << counts.size() << " shares");
+      const auto pairs = numbered<TypeParam>(float_keys_of<Key>(sum_of(counts), counts.size()));
+      const Shared<TypeParam> shared(pairs, counts, true);
+      shared.sort(map);
+      ASSERT_TRUE(shared.all() == sorted_copy(pairs, map));
+    }
+  }
+}
+
+template <class T>
+void expect_host_sort(std::vector<typename T::Key> keys, std::uint32_t devices,
+                      std::uint64_t least_chunk_keys, const KeyMap<typename T::Key>& map) {
   if (is_left_out()) return;
   SCOPED_TRACE(testing::Message() << devices << " devices, " << keys.size()
                                   << " keys, chunks of at least " << least_chunk_keys);
-  const auto expected = sorted_copy(keys, map);
-  const HostSharing<Key> sharing(keys.size(), devices, least_chunk_keys);
-  std::vector<Key> apart(keys.size());
-  sharing.sort(keys, apart, map);
+  auto elements = numbered<T>(std::move(keys));
+  const auto expected = sorted_copy(elements, map);
+  const HostSharing<T> sharing(elements.count(), devices, least_chunk_keys);
+  HostPairs<T> apart = elements;
+  if constexpr (kHasValues<typename T::Value>) {
+    EXPECT_TRUE(sharing.argsort(elements.keys, map) == expected.values);
+  }
+  sharing.sort(elements, apart, map);
   EXPECT_TRUE(apart == expected);
-  sharing.sort(keys, keys, map);
-  EXPECT_TRUE(keys == expected) << "in place";
+  sharing.sort(elements, elements, map);
+  EXPECT_TRUE(elements == expected) << "in place";
   EXPECT_TRUE(sharing.guards_are_whole());
 }
 
 TYPED_TEST(SharesSort, SortsHostMemoryOnSeveralDevices) {
-  for (const std::uint32_t devices : {1U, 2U, 3U, 4U}) {
-    for (const std::uint64_t count : {0U, 1U, 2U, 5'003U}) {
-      expect_host_sort<TypeParam>(keys_of<TypeParam>(count, devices % 2 == 0 ? 0 : 20, count),
-                                  devices, kLeastChunkKeys, signed_descending<TypeParam>());
+  using Key = typename TypeParam::Key;
+  for (const std::uint32_t devices : {1U, 2U, 3U, 4U, 9U}) {
+    for (const std::uint64_t values : {0U, 1U, 30U}) {
+      for (const std::uint64_t count : {0U, 1U, 2U, 5'003U}) {
+        if (is_left_out()) continue;
+        for (const std::uint64_t least_chunk_keys : {kLeastChunkKeys, std::uint64_t{50}}) {
+          expect_host_sort<TypeParam>(keys_of<Key>(count, values, count), devices, least_chunk_keys,
+                                      signed_descending<Key>());
+          if (this->HasFailure()) return;
+        }
+      }
     }
+  }
+}
+
+TYPED_TEST(FloatShares, ComeFromHostMemoryInNumericOrder) {
+  using Key = typename TypeParam::Key;
+  for (const bool descending : {false, true}) {
+    for (const std::uint32_t devices : {1U, 2U, 9U}) {
+      for (const std::uint64_t count : {3'001U, 1U, 0U}) {
+        if (is_left_out()) continue;
+        for (const std::uint64_t least_chunk_keys : {kLeastChunkKeys, std::uint64_t{50}}) {
+          expect_host_sort<TypeParam>(float_keys_of<Key>(count, devices), devices, least_chunk_keys,
+                                      float_classes<Key>(descending));
+        }
+      }
+    }
+  }
+}
+
+// Enough for several chunks and pieces on each device.
+TYPED_TEST(SharesSort, SortsHostMemoryInPieces) {
+  using Key = typename TypeParam::Key;
+  constexpr std::uint64_t kCount = 7 * kLeastChunkKeys + 5;
+  if (are_too_many(kCount)) return;
+  expect_host_sort<TypeParam>(keys_of<Key>(kCount, 1'000, 1), 3, kLeastChunkKeys,
+                              signed_descending<Key>());
+  if constexpr (kHasValues<typename TypeParam::Value>) {
+    expect_host_sort<TypeParam>(float_keys_of<Key>(kCount, 1), 3, kLeastChunkKeys,
+                                float_classes<Key>(false));
   }
 }
 
 // A piece has a multiple of 32 keys, a part at most 8 pieces; more than 8 slices are merged twice.
 TYPED_TEST(SharesSort, MergesPiecesOfEverySize) {
+  using Key = typename TypeParam::Key;
   for (const std::uint32_t devices : {1U, 2U, 3U, 9U}) {
     for (const std::uint64_t share : {1U, 31U, 32U, 33U, 64U, 65U, 256U, 257U, 1'500U}) {
+      if (is_left_out()) continue;
       for (const std::uint64_t count :
            {devices * share - 1, devices * share, devices * share + 1}) {
-        expect_host_sort<TypeParam>(keys_of<TypeParam>(count, 0, count), devices, 1, {});
+        expect_host_sort<TypeParam>(keys_of<Key>(count, 0, count), devices, 1, {});
       }
     }
   }
@@ -154,12 +304,13 @@ TYPED_TEST(SharesSort, MergesPiecesOfEverySize) {
 
 // All slices of a piece but one may be empty, and ties lie across all pieces.
 TYPED_TEST(SharesSort, MergesPiecesOfSkewedShares) {
+  using Key = typename TypeParam::Key;
   for (const std::uint32_t devices : {2U, 4U}) {
     for (const std::uint64_t values : {1U, 2U, 40U, 0U}) {
-      auto keys = keys_of<TypeParam>(4'001, values, devices);
+      auto keys = keys_of<Key>(4'001, values, devices);
       std::ranges::sort(keys);
       expect_host_sort<TypeParam>(keys, devices, 100, {});
-      expect_host_sort<TypeParam>(keys, devices, 100, signed_descending<TypeParam>());
+      expect_host_sort<TypeParam>(keys, devices, 100, signed_descending<Key>());
       std::rotate(keys.begin(), keys.begin() + 1'234, keys.end());
       expect_host_sort<TypeParam>(keys, devices, 100, {});
     }
@@ -167,119 +318,117 @@ TYPED_TEST(SharesSort, MergesPiecesOfSkewedShares) {
 }
 
 TYPED_TEST(SharesSort, NeedsTwoArraysAndAnEighth) {
+  using Value = typename TypeParam::Value;
+  const std::size_t element_bytes =
+      sizeof(typename TypeParam::Key) + (kHasValues<Value> ? sizeof(Value) : std::size_t{0});
   for (const std::uint32_t devices : {1U, 2U, 3U, 8U}) {
     for (const std::uint64_t share : {std::uint64_t{1} << 24, (std::uint64_t{1} << 28) + 1}) {
-      const std::size_t array = share * sizeof(TypeParam);
-      const auto bytes = sort_host_shares_scratch_bytes<TypeParam>(devices * share, devices);
+      const std::size_t array = share * element_bytes;
+      const auto bytes = HostSharing<TypeParam>::scratch_bytes(devices * share, devices);
       EXPECT_LE(bytes, array * 2 + array / 8 + array / 32) << devices << " devices, " << share;
     }
   }
 }
 
-TEST_F(DeviceShares, AreSortedByTheLibrary) {
-  std::vector<float> keys = {2.5F, -1.0F, 7.0F, 0.5F, -3.0F};
-  const OnDevice first(device_of(0), 2 * sizeof(float));
-  const OnDevice second(device_of(1), 3 * sizeof(float));
-  first.put(keys.data(), 2 * sizeof(float));
-  second.put(keys.data() + 2, 3 * sizeof(float));
-  const std::size_t bytes = device_share_scratch_bytes<float>(3, 2);
-  const OnDevice scratch_of_first(device_of(0), bytes);
-  const OnDevice scratch_of_second(device_of(1), bytes);
-  const std::vector<gsort::DeviceShare<float>> shares = {
-      {device_of(0), static_cast<float*>(first.get()), 2, {scratch_of_first.get(), bytes}},
-      {device_of(1), static_cast<float*>(second.get()), 3, {scratch_of_second.get(), bytes}}};
-  sort_device_shares<float>(shares, Order::kDescending);
-  first.get(keys.data(), 2 * sizeof(float));
-  second.get(keys.data() + 2, 3 * sizeof(float));
-  EXPECT_EQ(keys, (std::vector<float>{7.0F, 2.5F, 0.5F, -1.0F, -3.0F}));
+class DeviceShares : public GpuTest {};
 
-  const std::size_t host_bytes = host_sort_scratch_bytes<float>(5, 2);
-  const OnDevice host_first(device_of(0), host_bytes);
-  const OnDevice host_second(device_of(1), host_bytes);
-  const std::vector<HostSortDevice> devices = {{device_of(0), {host_first.get(), host_bytes}},
-                                               {device_of(1), {host_second.get(), host_bytes}}};
-  std::vector<float> sorted(5);
-  sort_host_keys<float>(keys.data(), sorted.data(), 5, Order::kAscending, devices);
-  EXPECT_EQ(sorted, (std::vector<float>{-3.0F, -1.0F, 0.5F, 2.5F, 7.0F}));
+// So many that a sort of pairs by distribution would need more memory than there is.
+TEST_F(DeviceShares, OfHostMemoryAreManyInAChunk) {
+  using Key = std::uint64_t;
+  constexpr std::uint64_t kCount = std::uint64_t{1} << 26;
+  if (are_too_many(kCount)) return;
+  const auto keys = keys_of<Key>(kCount, 1'000'000, 1);
+  const HostSharing<Types<Key, Key>> sharing(kCount, 1, kCount);
+  const std::vector<Key> order = sharing.argsort(keys, {});
+  ASSERT_LT(std::ranges::max(order), kCount);
+  const auto pair_at = [&](std::size_t i) { return std::pair(keys[order[i]], order[i]); };
+  for (std::size_t i = 1; i < kCount; ++i) ASSERT_LT(pair_at(i - 1), pair_at(i)) << i;
 }
 
-TEST_F(DeviceShares, SayWhichDeviceFailed) {
+template <class T>
+class FailingShares : public GpuTest {};
+using FailingElements =
+    ::testing::Types<Types<std::uint32_t, NoValue>, Types<std::uint32_t, std::uint32_t>>;
+TYPED_TEST_SUITE(FailingShares, FailingElements);
+
+TYPED_TEST(FailingShares, SayWhichDeviceFailed) {
   const std::vector<std::uint64_t> counts = {700, 900, 400};
-  const auto keys = keys_of<std::uint32_t>(sum_of(counts), 0, 1);
-  const auto expected = sorted_copy(keys, {});
+  const auto elements = numbered<TypeParam>(keys_of<std::uint32_t>(sum_of(counts), 0, 1));
+  const auto expected = sorted_copy(elements, {});
   expect_device_errors([&] {
-    return [&, shared = std::make_shared<Shared<std::uint32_t>>(keys, counts)] {
-      sort_shares<std::uint32_t>(shared->shares(), {});
+    return [&, shared = std::make_shared<Shared<TypeParam>>(elements, counts)] {
+      shared->sort({});
       return !cuda_fault_was_met() && shared->all() == expected;
     };
   });
 }
 
-TEST_F(DeviceShares, OfHostMemorySayWhichDeviceFailed) {
-  const auto keys = keys_of<std::uint32_t>(1'000, 0, 1);
-  const auto expected = sorted_copy(keys, {});
+TYPED_TEST(FailingShares, OfHostMemorySayWhichDeviceFailed) {
+  const auto elements = numbered<TypeParam>(keys_of<std::uint32_t>(1'000, 0, 1));
+  const auto expected = sorted_copy(elements, {});
   expect_device_errors([&] {
-    return [&, sharing = std::make_shared<HostSharing<std::uint32_t>>(keys.size(), 3, 100)] {
-      std::vector<std::uint32_t> sorted(keys.size());
-      sharing->sort(keys, sorted, {});
+    return [&, sharing = std::make_shared<HostSharing<TypeParam>>(elements.count(), 3, 100)] {
+      auto sorted = elements;
+      if constexpr (kHasValues<typename TypeParam::Value>) {
+        sorted = {expected.keys, sharing->argsort(elements.keys, {})};
+      } else {
+        sharing->sort(elements, sorted, {});
+      }
       return !cuda_fault_was_met() && sorted == expected;
     };
   });
 }
 
+void expect_usage_error(const std::string& part, const std::function<void()>& call) {
+  const Error error = test::error_of(call);
+  EXPECT_EQ(error.kind(), ErrorKind::kUsage);
+  EXPECT_NE(std::string(error.what()).find(part), std::string::npos) << error.what();
+}
+
 TEST_F(DeviceShares, RefuseWhatCannotBe) {
-  const auto kind_of = [](const auto& call) {
-    try {
-      call();
-    } catch (const Error& error) {
-      return error.kind();
-    }
-    return ErrorKind::kStopped;
-  };
   std::uint32_t key = 0;
-  EXPECT_EQ(kind_of([] { sort_shares<std::uint32_t>({}, {}); }), ErrorKind::kUsage);
-  EXPECT_EQ(kind_of([&] {
-              sort_host_shares<std::uint32_t>({&key, &key, 1, {}}, {});
-            }),
-            ErrorKind::kUsage);
+  expect_usage_error("", [] { sort_shares<std::uint32_t>({}, {}); });
+  expect_usage_error("", [&] { sort_host_shares<std::uint32_t>({&key, &key, 1, {}}, {}); });
   const std::vector<DeviceShare<std::uint32_t>> no_keys = {{0, nullptr, 5, {}}};
-  EXPECT_EQ(kind_of([&] { sort_shares<std::uint32_t>(no_keys, {}); }), ErrorKind::kUsage);
+  expect_usage_error("", [&] { sort_shares<std::uint32_t>(no_keys, {}); });
   const std::vector<DeviceShare<std::uint32_t>> no_scratch = {{0, &key, 1, {}}};
-  EXPECT_EQ(kind_of([&] { sort_shares<std::uint32_t>(no_scratch, {}); }), ErrorKind::kUsage);
+  expect_usage_error("", [&] { sort_shares<std::uint32_t>(no_scratch, {}); });
+  const std::vector<PairShare<std::uint32_t, std::uint32_t>> no_values = {
+      {.ordinal = 0, .keys = &key, .count = 1}};
+  expect_usage_error("a share of values",
+                     [&] { sort_pair_shares<std::uint32_t, std::uint32_t>(no_values, {}); });
 }
 
 // The shares, the keys and the scratch memory of each: nothing may lie in two of them.
 TEST_F(DeviceShares, RefuseMemoryThatOverlapsBeforeAnythingIsDone) {
-  const auto expect_overlap = [](const auto& call) {
-    const Error error = test::error_of(call);
-    EXPECT_EQ(error.kind(), ErrorKind::kUsage);
-    EXPECT_NE(std::string(error.what()).find("overlap"), std::string::npos) << error.what();
-  };
-  const auto keys = keys_of<std::uint32_t>(1'800, 0, 1);
-  const Shared<std::uint32_t> shared(keys, {900, 900});
+  using Keys = Types<std::uint32_t, NoValue>;
+  const auto keys = numbered<Keys>(keys_of<std::uint32_t>(1'800, 0, 1));
+  const Shared<Keys> shared(keys, {900, 900});
   const auto sort_with = [&](const auto& change) {
     auto shares = shared.shares();
     change(shares);
     sort_shares<std::uint32_t>(shares, signed_descending<std::uint32_t>());
   };
-  expect_overlap([&] { sort_with([](auto& shares) { shares[1].keys = shares[0].keys; }); });
-  expect_overlap([&] { sort_with([](auto& shares) { shares[1].scratch = shares[0].scratch; }); });
-  expect_overlap([&] {
+  expect_usage_error("overlap",
+                     [&] { sort_with([](auto& shares) { shares[1].keys = shares[0].keys; }); });
+  expect_usage_error(
+      "overlap", [&] { sort_with([](auto& shares) { shares[1].scratch = shares[0].scratch; }); });
+  expect_usage_error("overlap", [&] {
     sort_with([](auto& shares) {
       shares[1].keys = static_cast<std::uint32_t*>(shares[1].scratch.memory) + 64;
     });
   });
   EXPECT_TRUE(shared.all() == keys);
 
-  const std::size_t bytes = sort_host_shares_scratch_bytes<std::uint32_t>(keys.size(), 2);
+  const std::size_t bytes = sort_host_shares_scratch_bytes<std::uint32_t>(keys.count(), 2);
   const OnDevice scratch(device_of(0), bytes);
   const SharingDevice device{device_of(0), {scratch.get(), bytes}};
-  std::vector<std::uint32_t> sorted = keys;
-  expect_overlap([&] {
+  auto sorted = keys.keys;
+  expect_usage_error("overlap", [&] {
     sort_host_shares<std::uint32_t>({sorted.data(), sorted.data(), sorted.size(), {}},
                                     std::vector{device, device});
   });
-  EXPECT_TRUE(sorted == keys);
+  EXPECT_TRUE(sorted == keys.keys);
 }
 
 }  // namespace
