@@ -4,7 +4,6 @@
 #include <array>
 #include <cstring>
 #include <filesystem>
-#include <functional>
 #include <span>
 #include <string>
 #include <vector>
@@ -12,10 +11,8 @@
 #include <cuda_runtime.h>
 #include <gtest/gtest.h>
 
-#include "cluster/cluster_sort.hpp"
 #include "devices.hpp"
 #include "gpu/cuda/cuda_check.hpp"
-#include "unit/cluster/local_peers.hpp"
 #include "unit/cluster/sort_words.hpp"
 #include "unit/io/support.hpp"
 
@@ -35,26 +32,16 @@ class ClusterDevices : public testing::Test {
 
   // Each process with words of its own. Returns the reports of all; `error_` is what ended them.
   std::vector<RankReport> sort_by(const std::vector<Words>& words_of_ranks) {
-    std::vector<RankReport> reports;
     test::LocalNetwork network(static_cast<unsigned>(words_of_ranks.size()));
-    test::run_together(network, [&](Peers& peers) {
-      Team team(peers, {});
-      Words words = words_of_ranks[peers.rank()];
-      for (const char* const word :
-           {"-S256M", "-T", runs_.c_str(), input_.c_str(), "-o", output_.c_str()}) {
-        words.push_back(word);
-      }
-      const auto verdict = team.run_job([&] {
-        std::function<void()> on_leave;
-        const ClusterOutcome outcome = sort_on_cluster(team, options_of(words), on_leave, nullptr);
-        if (team.rank() == 0) {
-          reports = outcome.ranks;
-          lost_devices_ = outcome.lost_devices;
-        }
-      });
-      if (peers.rank() == 0 && verdict) error_ = verdict->text;
+    test::Ended ended = test::sort_by(network, [&](unsigned rank) {
+      Words words = words_of_ranks[rank];
+      words.insert(words.end(),
+                   {"-S256M", "-T", runs_.c_str(), input_.c_str(), "-o", output_.c_str()});
+      return options_of(words);
     });
-    return reports;
+    if (!ended.error.empty()) error_ = ended.error;
+    lost_devices_ = std::move(ended.outcome.lost_devices);
+    return std::move(ended.outcome.ranks);
   }
 
   void expect_sorted() const {

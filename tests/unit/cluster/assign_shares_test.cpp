@@ -13,8 +13,6 @@
 
 #include <gtest/gtest.h>
 
-#include "cluster/cluster_sort.hpp"
-#include "unit/cluster/local_peers.hpp"
 #include "unit/cluster/sort_words.hpp"
 #include "unit/io/support.hpp"
 
@@ -121,22 +119,19 @@ TEST(AssignShares, FindsThoseOfManyProcesses) {
 
 // Three processes have descending keys, 100 each.
 std::vector<std::string> assign_over(test::LocalNetwork& network) {
-  std::vector<std::string> errors(network.count());
-  test::run_together(network, [&](Peers& peers) {
-    Team team(peers, {});
-    const auto verdict = team.run_job([&] {
-      PartTable parts({300, 3, 60, 1, 0});
-      std::vector<Cuts> cuts;
-      const std::uint64_t begin = 200 - 100 * team.rank();
-      for (const std::uint64_t border : parts.borders()) {
-        cuts.push_back({std::min<std::uint64_t>(border - std::min(border, begin), 100)});
-      }
-      assign_shares(team, parts, cuts);
-      team.meet();
-      for (unsigned rank = 0; rank < 3; ++rank) EXPECT_EQ(parts.share(rank), 2 - rank);
-    });
-    errors[peers.rank()] = verdict ? verdict->text : "";
+  std::vector<std::string> errors;
+  const auto verdicts = test::verdicts_of(network, [](Team& team) {
+    PartTable parts({300, 3, 60, 1, 0});
+    std::vector<Cuts> cuts;
+    const std::uint64_t begin = 200 - 100 * team.rank();
+    for (const std::uint64_t border : parts.borders()) {
+      cuts.push_back({std::min<std::uint64_t>(border - std::min(border, begin), 100)});
+    }
+    assign_shares(team, parts, cuts);
+    team.meet();
+    for (unsigned rank = 0; rank < 3; ++rank) EXPECT_EQ(parts.share(rank), 2 - rank);
   });
+  for (const auto& verdict : verdicts) errors.push_back(verdict ? verdict->text : "");
   return errors;
 }
 
@@ -151,8 +146,7 @@ TEST(AssignShares, FindsThatTheNetworkLies) {
   for (const std::uint32_t number : {kGathered, kGathered + 1}) {
     test::LocalNetwork network(3);
     network.set_liar([number](unsigned, unsigned, Message& message) {
-      Envelope envelope;
-      std::memcpy(&envelope, message.data(), sizeof envelope);
+      const Envelope envelope = test::envelope_of(message);
       const bool is_size = message.size() == sizeof envelope + sizeof(std::uint64_t);
       if (envelope.kind == MessageKind::kCollective && envelope.number == number && !is_size) {
         message[sizeof envelope] ^= std::byte{1};
@@ -174,17 +168,11 @@ class AssignedShares : public testing::Test {
   [[nodiscard]] static Shares sort_by(const std::vector<Options>& options) {
     Shares shares;
     test::LocalNetwork network(static_cast<unsigned>(options.size()));
-    test::run_together(network, [&](Peers& peers) {
-      Team team(peers, {});
-      const auto verdict = team.run_job([&] {
-        std::function<void()> on_leave;
-        const auto outcome = sort_on_cluster(team, options[team.rank()], on_leave, nullptr);
-        for (const RankReport& rank : outcome.ranks) {
-          shares.push_back(static_cast<unsigned>(rank.share));
-        }
-      });
-      EXPECT_FALSE(verdict) << verdict->text;
-    });
+    const test::Ended ended = test::sort_by(network, [&](unsigned rank) { return options[rank]; });
+    EXPECT_EQ(ended.error, "");
+    for (const RankReport& rank : ended.outcome.ranks) {
+      shares.push_back(static_cast<unsigned>(rank.share));
+    }
     return shares;
   }
 
@@ -237,8 +225,7 @@ TEST_F(AssignedShares, OfDistinctKeys) {
 TEST_F(AssignedShares, OfFilesOfTheirOwnAreInOrder) {
   const std::string input = write("in.u32", test::bytes_of(keys_));
   const std::string output = folder_ / "out-{rank}.u32";
-  Options options = test::options_of({"--parts", input.c_str(), "-o", output.c_str()});
-  options.split_output = 3;
+  const Options options = test::options_of({"--parts", input.c_str(), "-o", output.c_str()});
   EXPECT_EQ(sort_by({3, options}), in_order(3));
 }
 

@@ -14,7 +14,6 @@
 #include "plan/rates.hpp"
 #include "support/error_of.hpp"
 #include "support/invented.hpp"
-#include "unit/cluster/local_peers.hpp"
 #include "unit/cluster/sort_words.hpp"
 #include "unit/io/support.hpp"
 
@@ -80,17 +79,8 @@ std::string said_by(unsigned processes, std::vector<const char*> words) {
   const std::string path = folder / "in.u32";
   io::test::write_file(path, test::bytes_of(test::random_keys(1000, 1U << 31U)));
   words.insert(words.end(), {"--explain=json", path.c_str(), "-o", "out"});
-  std::string text;
-  test::LocalNetwork network(processes);
-  test::run_together(network, [&](Peers& peers) {
-    Team team(peers, {});
-    const auto verdict = team.run_job([&] {
-      const std::string own = explain_on_cluster(team, test::options_of(words));
-      if (team.rank() == 0) text = own;
-    });
-    if (verdict && team.rank() == 0) text = verdict->text;
-  });
-  return text;
+  const test::Ended ended = test::sort_by(processes, test::options_of(words));
+  return ended.error + ended.plan;
 }
 
 nlohmann::json explained_by(unsigned processes, std::vector<const char*> words) {

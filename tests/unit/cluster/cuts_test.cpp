@@ -15,7 +15,7 @@
 #include "cluster/cuts/run_blocks.hpp"
 #include "cluster/message.hpp"
 #include "support/run_elsewhere.hpp"
-#include "unit/cluster/local_peers.hpp"
+#include "unit/cluster/local_team.hpp"
 
 namespace gsort::cluster {
 namespace {
@@ -146,31 +146,22 @@ std::uint64_t total_of(const std::vector<std::vector<SortedRun>>& ranks) {
   return total;
 }
 
-CutCost expect_exact(const std::vector<std::vector<SortedRun>>& ranks, std::size_t words,
-                     const std::vector<std::uint64_t>& positions, std::uint64_t seed,
-                     std::size_t block = 5, const std::vector<std::uint64_t>& order = {}) {
+void expect_exact(const std::vector<std::vector<SortedRun>>& ranks, std::size_t words,
+                  const std::vector<std::uint64_t>& positions, std::uint64_t seed,
+                  std::size_t block = 5, const std::vector<std::uint64_t>& order = {}) {
   const auto expected = cuts_one_by_one(ranks, positions, order);
   LocalNetwork network(static_cast<unsigned>(ranks.size()), seed);
-  CutCost cost;
-  test::run_together(network, [&](Peers& peers) {
-    Team team(peers, {});
-    CutCost own;
-    const auto verdict = team.run_job([&] {
-      MemoryCounts counts(ranks[team.rank()], words, static_cast<unsigned>(1 + seed * 7 % 16),
-                          block);
-      const std::vector<Cuts> cuts =
-          find_cuts(team, counts, total_of(ranks), positions, static_cast<unsigned>(1 + seed % 4),
-                    &own, order_of(ranks, team.rank(), order));
-      ASSERT_EQ(cuts.size(), positions.size());
-      for (std::size_t i = 0; i < cuts.size(); ++i) {
-        ASSERT_EQ(cuts[i], expected[i][team.rank()])
-            << "position " << positions[i] << " rank " << team.rank() << " seed " << seed;
-      }
-    });
-    EXPECT_FALSE(verdict) << verdict->text;
-    if (peers.rank() == 0) cost = own;
+  test::run_job(network, [&](Team& team) {
+    MemoryCounts counts(ranks[team.rank()], words, static_cast<unsigned>(1 + seed * 7 % 16), block);
+    const std::vector<Cuts> cuts =
+        find_cuts(team, counts, total_of(ranks), positions, static_cast<unsigned>(1 + seed % 4),
+                  nullptr, order_of(ranks, team.rank(), order));
+    ASSERT_EQ(cuts.size(), positions.size());
+    for (std::size_t i = 0; i < cuts.size(); ++i) {
+      ASSERT_EQ(cuts[i], expected[i][team.rank()])
+          << "position " << positions[i] << " rank " << team.rank() << " seed " << seed;
+    }
   });
-  return cost;
 }
 
 template <class MakeWord>
@@ -290,7 +281,7 @@ Measured measured(std::uint64_t borders, std::size_t block, std::uint64_t seed) 
   LocalNetwork network(4, seed);
   std::uint32_t last_number = 0;  // of a step that all processes take together
   network.set_liar([&](unsigned, unsigned, const Message& message) {
-    const auto envelope = MessageReader(message).take<Envelope>();
+    const Envelope envelope = test::envelope_of(message);
     if (envelope.kind == MessageKind::kCollective) {
       last_number = std::max(last_number, envelope.number);
     }
@@ -298,40 +289,35 @@ Measured measured(std::uint64_t borders, std::size_t block, std::uint64_t seed) 
   });
   Measured measured;
   std::mutex mutex;
-  test::run_together(network, [&](Peers& peers) {
-    Team team(peers, {});
-    const auto verdict = team.run_job([&] {
-      RunViews views;
-      std::vector<const CountedRun*> own_runs;
-      for (const std::vector<Key>& run : ranks[team.rank()]) {
-        auto view =
-            std::make_unique<const CountedRun>(std::as_bytes(std::span(run)), sizeof(Key), block);
-        own_runs.push_back(view.get());
-        views.push_back(std::move(view));
+  test::run_job(network, [&](Team& team) {
+    RunViews views;
+    std::vector<const CountedRun*> own_runs;
+    for (const std::vector<Key>& run : ranks[team.rank()]) {
+      auto view =
+          std::make_unique<const CountedRun>(std::as_bytes(std::span(run)), sizeof(Key), block);
+      own_runs.push_back(view.get());
+      views.push_back(std::move(view));
+    }
+    RunBlocks counts({views, sizeof(Key), block * sizeof(Key), 0}, static_cast<unsigned>(borders));
+    CutCost own;
+    const std::vector<Cuts> cuts = find_cuts(team, counts, all.size(), positions, 1, &own);
+    std::uint64_t before[3] = {};  // of a cut, all elements in front of it and none behind it
+    for (std::size_t i = 0; i < cuts.size(); ++i) {
+      const Key last = all[positions[i] - 1];
+      for (std::size_t run = 0; run < cuts[i].size(); ++run) {
+        const std::vector<Key>& keys = ranks[team.rank()][run];
+        const std::uint64_t cut = cuts[i][run];
+        EXPECT_LE(cut > 0 ? keys[cut - 1] : 0, last);
+        EXPECT_GE(cut < keys.size() ? keys[cut] : last, last);
+        EXPECT_GE(cut, std::exchange(before[run], cut));
       }
-      RunBlocks counts({views, sizeof(Key), block * sizeof(Key), 0},
-                       static_cast<unsigned>(borders));
-      CutCost own;
-      const std::vector<Cuts> cuts = find_cuts(team, counts, all.size(), positions, 1, &own);
-      std::uint64_t before[3] = {};  // of a cut, all elements in front of it and none behind it
-      for (std::size_t i = 0; i < cuts.size(); ++i) {
-        const Key last = all[positions[i] - 1];
-        for (std::size_t run = 0; run < cuts[i].size(); ++run) {
-          const std::vector<Key>& keys = ranks[team.rank()][run];
-          const std::uint64_t cut = cuts[i][run];
-          EXPECT_LE(cut > 0 ? keys[cut - 1] : 0, last);
-          EXPECT_GE(cut < keys.size() ? keys[cut] : last, last);
-          EXPECT_GE(cut, std::exchange(before[run], cut));
-        }
-      }
-      const std::scoped_lock lock(mutex);
-      for (const CountedRun* const run : own_runs) {
-        measured.blocks +=
-            static_cast<double>(run->reads()) / static_cast<double>(positions.size() * kRuns);
-      }
-      if (team.rank() == 0) measured.cost = own;
-    });
-    EXPECT_FALSE(verdict) << verdict->text;
+    }
+    const std::scoped_lock lock(mutex);
+    for (const CountedRun* const run : own_runs) {
+      measured.blocks +=
+          static_cast<double>(run->reads()) / static_cast<double>(positions.size() * kRuns);
+    }
+    if (team.rank() == 0) measured.cost = own;
   });
   // The numbers 0 and 1 are of the processes' names.
   measured.rounds = (last_number - 1) / 2;
@@ -362,24 +348,18 @@ TEST(Cuts, TakeFewBytesOfRandomKeysForBordersOfParts) {
 TEST(Cuts, RefuseRunsThatAreNotInOrder) {
   const std::vector<std::vector<SortedRun>> ranks = {{{{9}, {3}, {7}, {1}}}, {{{2}, {4}}}};
   LocalNetwork network(2);
-  std::vector<std::optional<Verdict>> verdicts(2);
-  test::run_together(network, [&](Peers& peers) {
-    Team team(peers, {});
-    verdicts[peers.rank()] = team.run_job([&] {
-      MemoryCounts counts(ranks[team.rank()], 1, 1, 2);
-      const std::vector<std::uint64_t> positions = all_up_to(6);
-      const std::vector<Cuts> cuts = find_cuts(team, counts, 6, positions, 1);
-      // The cuts nevertheless add up to the positions.
-      for (std::size_t i = 0; i < cuts.size(); ++i) {
-        std::uint64_t total = cuts[i].front();
-        team.sum(std::span(&total, 1));
-        EXPECT_EQ(total, positions[i]);
-      }
-    });
+  const std::string error = test::error_of_job(network, [&](Team& team) {
+    MemoryCounts counts(ranks[team.rank()], 1, 1, 2);
+    const std::vector<std::uint64_t> positions = all_up_to(6);
+    const std::vector<Cuts> cuts = find_cuts(team, counts, 6, positions, 1);
+    // The cuts nevertheless add up to the positions.
+    for (std::size_t i = 0; i < cuts.size(); ++i) {
+      std::uint64_t total = cuts[i].front();
+      team.sum(std::span(&total, 1));
+      EXPECT_EQ(total, positions[i]);
+    }
   });
-  if (verdicts[0]) {
-    EXPECT_NE(verdicts[0]->text.find("not in order"), std::string::npos);
-  }
+  EXPECT_TRUE(error.empty() || error.find("not in order") != std::string::npos) << error;
 }
 
 // Calls functions before it looks at fences or counts.
@@ -417,46 +397,40 @@ std::vector<SortedRun> one_run_of(std::uint64_t keys) {
 TEST(Cuts, TellOthersOfAProcessThatReadsForLong) {
   const std::vector<SortedRun> runs = one_run_of(1000);
   LocalNetwork network(2, 1);
-  test::run_together(network, [&](Peers& peers) {
+  const auto job = [&](Team& team) {
+    std::vector<std::uint64_t> positions;
+    for (std::uint64_t at = 1001; at < 1017; at += 2) positions.push_back(at);
+    const auto slow = [&](int& left, int ms) {
+      if (team.rank() == 0 || left == 0) return;
+      --left;
+      std::this_thread::sleep_for(std::chrono::milliseconds(ms));
+    };
+    int bounds_left = 496;
+    int counts_left = 248;
+    WatchedCounts watched(
+        runs, 1000, [&] { slow(bounds_left, 8); }, [&](unsigned) { slow(counts_left, 16); });
+    const auto cuts = find_cuts(team, watched, 2000, positions, 1);
+    EXPECT_EQ(cuts[0][0], team.rank() == 0 ? 501U : 500U);
+    EXPECT_EQ(cuts[7][0], team.rank() == 0 ? 508U : 507U);
+  };
+  test::run_job(network, job, [](const Peers&) {
     TeamOptions options;
     options.peer_timeout = std::chrono::seconds(3);
-    Team team(peers, options);
-    const auto verdict = team.run_job([&] {
-      std::vector<std::uint64_t> positions;
-      for (std::uint64_t at = 1001; at < 1017; at += 2) positions.push_back(at);
-      const auto slow = [&](int& left, int ms) {
-        if (team.rank() == 0 || left == 0) return;
-        --left;
-        std::this_thread::sleep_for(std::chrono::milliseconds(ms));
-      };
-      int bounds_left = 496;
-      int counts_left = 248;
-      WatchedCounts watched(
-          runs, 1000, [&] { slow(bounds_left, 8); }, [&](unsigned) { slow(counts_left, 16); });
-      const auto cuts = find_cuts(team, watched, 2000, positions, 1);
-      EXPECT_EQ(cuts[0][0], team.rank() == 0 ? 501U : 500U);
-      EXPECT_EQ(cuts[7][0], team.rank() == 0 ? 508U : 507U);
-    });
-    EXPECT_FALSE(verdict) << verdict->text;
+    return options;
   });
 }
 
-std::optional<Verdict> verdict_of_cuts(const std::function<void(unsigned slot)>& on_count) {
+std::string error_of_cuts(const std::function<void(unsigned slot)>& on_count) {
   const std::vector<SortedRun> runs = one_run_of(1000);
-  std::optional<Verdict> verdict;
   LocalNetwork network(1);
-  test::run_together(network, [&](Peers& peers) {
-    Team team(peers, {});
-    verdict = team.run_job([&] {
-      const std::vector<std::uint64_t> positions = {201, 403, 605, 807};
-      WatchedCounts watched(
-          runs, 100, [] {}, on_count);
-      for (std::size_t i = 0; const Cuts& cuts : find_cuts(team, watched, 1000, positions, 4)) {
-        EXPECT_EQ(cuts[0], positions[i++]);
-      }
-    });
+  return test::error_of_job(network, [&](Team& team) {
+    const std::vector<std::uint64_t> positions = {201, 403, 605, 807};
+    WatchedCounts watched(
+        runs, 100, [] {}, on_count);
+    for (std::size_t i = 0; const Cuts& cuts : find_cuts(team, watched, 1000, positions, 4)) {
+      EXPECT_EQ(cuts[0], positions[i++]);
+    }
   });
-  return verdict;
 }
 
 // The first one waits for a second one.
@@ -466,7 +440,7 @@ TEST(Cuts, ReadForSeveralPositionsAtOnceButNotForOne) {
   std::set<unsigned> reading;
   bool have_met = false;
   bool has_waited = false;
-  const auto verdict = verdict_of_cuts([&](unsigned slot) {
+  const std::string error = error_of_cuts([&](unsigned slot) {
     std::unique_lock lock(mutex);
     EXPECT_TRUE(reading.insert(slot).second);
     have_met = have_met || reading.size() > 1;
@@ -475,16 +449,15 @@ TEST(Cuts, ReadForSeveralPositionsAtOnceButNotForOne) {
     has_waited = true;
     reading.erase(slot);
   });
-  EXPECT_FALSE(verdict) << verdict->text;
+  EXPECT_EQ(error, "");
   EXPECT_TRUE(have_met);
 }
 
 TEST(Cuts, EndWithWhatReadingThrows) {
-  const auto verdict = verdict_of_cuts([](unsigned slot) {
+  const std::string error = error_of_cuts([](unsigned slot) {
     if (slot == 2) throw Error(ErrorKind::kTemporary, "reading a block", "the disk is gone");
   });
-  ASSERT_TRUE(verdict);
-  EXPECT_NE(verdict->text.find("the disk is gone"), std::string::npos) << verdict->text;
+  EXPECT_NE(error.find("the disk is gone"), std::string::npos) << error;
 }
 
 }  // namespace

@@ -4,7 +4,6 @@
 #include <algorithm>
 #include <cstdlib>
 #include <filesystem>
-#include <functional>
 #include <optional>
 #include <random>
 #include <span>
@@ -13,9 +12,7 @@
 
 #include <gtest/gtest.h>
 
-#include "cluster/cluster_sort.hpp"
 #include "cluster/turns.hpp"
-#include "unit/cluster/local_peers.hpp"
 #include "unit/cluster/sort_words.hpp"
 #include "unit/io/support.hpp"
 
@@ -50,28 +47,18 @@ struct Case {
 
 class DistinctSorts : public testing::Test {
  protected:
-  // Returns the error, if the sort ends with one.
-  std::optional<Verdict> sort(const Case& wanted, const std::string& output) {
+  // Returns the error; empty if there is none.
+  std::string sort(const Case& wanted, const std::string& output) {
     const std::string top = "--top=" + std::to_string(wanted.top.value_or(0));
     const std::string input = folder_ / "in.u32";
     std::vector<const char*> words = {"-u", "-S", "40M", "--parallel=1", "-T"};
     words.insert(words.end(), {folder_.path().c_str(), input.c_str(), "-o", output.c_str()});
     if (wanted.parts) words.push_back("--parts");
     if (wanted.top) words.push_back(top.c_str());
-    Options options = test::options_of(words);
-    if (wanted.parts) options.split_output = wanted.processes;
-    std::optional<Verdict> verdict;
     LocalNetwork network(wanted.processes);
-    test::run_together(network, [&](Peers& peers) {
-      Team team(peers, {});
-      auto ended = team.run_job([&] {
-        std::function<void()> on_leave;
-        const ClusterOutcome outcome = sort_on_cluster(team, options, on_leave, nullptr);
-        if (team.rank() == 0) reports_ = outcome.ranks;
-      });
-      if (team.rank() == 0) verdict = std::move(ended);
-    });
-    return verdict;
+    test::Ended ended = test::sort_by(network, test::options_of(words));
+    reports_ = std::move(ended.outcome.ranks);
+    return ended.error;
   }
 
   // The bytes of the one file, or of the files of all processes in order.
@@ -92,11 +79,10 @@ class DistinctSorts : public testing::Test {
     const std::string suffix = wanted.text ? ".txt" : ".u32";
     const auto error = sort(wanted, folder_ / ((wanted.parts ? "out-{rank}" : "out") + suffix));
     if (wanted.text && !wanted.parts) {
-      ASSERT_TRUE(error);
-      EXPECT_NE(error->text.find("--parts"), std::string::npos) << error->text;
+      EXPECT_NE(error.find("--parts"), std::string::npos) << error;
       return;
     }
-    ASSERT_FALSE(error) << error->text;
+    ASSERT_EQ(error, "");
     std::ranges::sort(keys);
     keys.erase(std::unique(keys.begin(), keys.end()), keys.end());
     if (wanted.top) keys.resize(std::min<std::size_t>(keys.size(), *wanted.top));

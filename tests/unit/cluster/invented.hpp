@@ -9,7 +9,7 @@
 #include <vector>
 
 #include "cluster/exchange.hpp"
-#include "unit/cluster/local_peers.hpp"
+#include "unit/cluster/local_team.hpp"
 
 namespace gsort::cluster::test {
 
@@ -69,27 +69,23 @@ struct InventedExchange {
 // Returns the cost of each rank.
 inline std::vector<ExchangeCost> run_exchange(LocalNetwork& network, const InventedExchange& all) {
   std::vector<ExchangeCost> costs(network.count());
-  run_together(network, [&](Peers& peers) {
-    Team team(peers, {});
-    const auto verdict = team.run_job([&] {
-      const unsigned rank = team.rank();
-      RunViews runs;
-      runs.push_back(std::make_unique<InventedRun>(all.cuts[rank].back(), all.run(rank)));
-      std::vector<Cuts> cuts;
-      for (const std::uint64_t cut : all.cuts[rank]) cuts.push_back({cut});
-      std::vector<std::unique_ptr<MergeLane>> lanes;
-      for (unsigned lane = 0; lane < all.lanes; ++lane) lanes.push_back(all.lane(rank));
-      const std::uint64_t scratch_bytes = exchange_scratch_bytes(0, all.element_bytes);
-      std::vector<std::vector<std::byte>> scratch(all.loaders);
-      const PartTable parts(all.sizes);
-      ExchangeContext context{runs, parts, cuts, all.element_bytes, true, lanes, {}};
-      for (auto& some : scratch) {
-        some.resize(scratch_bytes);
-        context.scratch.emplace_back(some);
-      }
-      costs[rank] = exchange(team, context, *all.sink);
-    });
-    EXPECT_FALSE(verdict) << verdict->text;
+  run_job(network, [&](Team& team) {
+    const unsigned rank = team.rank();
+    RunViews runs;
+    runs.push_back(std::make_unique<InventedRun>(all.cuts[rank].back(), all.run(rank)));
+    std::vector<Cuts> cuts;
+    for (const std::uint64_t cut : all.cuts[rank]) cuts.push_back({cut});
+    std::vector<std::unique_ptr<MergeLane>> lanes;
+    for (unsigned lane = 0; lane < all.lanes; ++lane) lanes.push_back(all.lane(rank));
+    const std::uint64_t scratch_bytes = exchange_scratch_bytes(0, all.element_bytes);
+    std::vector<std::vector<std::byte>> scratch(all.loaders);
+    const PartTable parts(all.sizes);
+    ExchangeContext context{runs, parts, cuts, all.element_bytes, true, lanes, {}};
+    for (auto& some : scratch) {
+      some.resize(scratch_bytes);
+      context.scratch.emplace_back(some);
+    }
+    costs[rank] = exchange(team, context, *all.sink);
   });
   return costs;
 }

@@ -1,13 +1,10 @@
 // The folder of --resume beside what others make in it.
 #include <filesystem>
-#include <functional>
 #include <string>
 
 #include <gtest/gtest.h>
 
-#include "cluster/cluster_sort.hpp"
 #include "io/system/sys.hpp"
-#include "unit/cluster/local_peers.hpp"
 #include "unit/cluster/sort_words.hpp"
 #include "unit/io/support.hpp"
 
@@ -25,17 +22,7 @@ class KeptDir : public testing::Test {
     Options options = test::options_of(
         {"-t", "u32", "-S29M", "--parallel=1", input.c_str(), "-o", output.c_str()});
     options.resume = folder_ / "dir";
-    test::LocalNetwork network(1, 1);
-    std::string error;
-    test::run_together(network, [&](Peers& peers) {
-      Team team(peers, {});
-      const auto verdict = team.run_job([&] {
-        std::function<void()> on_leave;
-        (void)sort_on_cluster(team, options, on_leave, nullptr);
-      });
-      if (verdict) error = verdict->text;
-    });
-    return error;
+    return test::sort_by(1, options).error;
   }
   [[nodiscard]] bool exists(const std::string& name) const {
     return std::filesystem::exists(folder_ / name);

@@ -225,18 +225,14 @@ TEST(LargeParts, AreCutExactly) {
                                                 kAll / 2, kAll - 1, kAll};
   for (const bool is_equal : {false, true}) {
     LocalNetwork network(kRanks);
-    test::run_together(network, [&](Peers& peers) {
-      Team team(peers, {});
+    test::run_job(network, [&](Team& team) {
       LargeRuns runs(team.rank(), kRanks, is_equal);
-      const auto verdict = team.run_job([&] {
-        const std::vector<Cuts> cuts = find_cuts(team, runs, kAll, positions, 1);
-        for (std::size_t i = 0; i < positions.size(); ++i) {
-          for (std::size_t run = 0; run < LargeRuns::kRuns; ++run) {
-            EXPECT_EQ(cuts[i][run], runs.before(run, positions[i])) << positions[i];
-          }
+      const std::vector<Cuts> cuts = find_cuts(team, runs, kAll, positions, 1);
+      for (std::size_t i = 0; i < positions.size(); ++i) {
+        for (std::size_t run = 0; run < LargeRuns::kRuns; ++run) {
+          EXPECT_EQ(cuts[i][run], runs.before(run, positions[i])) << positions[i];
         }
-      });
-      EXPECT_FALSE(verdict) << verdict->text;
+      }
     });
   }
 }
@@ -248,27 +244,23 @@ TEST(LargeParts, AreWrittenAtFarPlaces) {
   constexpr std::uint64_t kHeader = 128;
   const std::uint64_t key = 0x0123456789abcdef;
   LocalNetwork network(2);
-  test::run_together(network, [&](Peers& peers) {
-    Team team(peers, {});
-    const auto verdict = team.run_job([&] {
-      std::function<void()> on_leave;
-      Meter meter;
-      SharedOutput output(team, path, on_leave, meter);
-      Plan plan;
-      plan.job.element.key.type = KeyType::kU64;
-      if (team.rank() == 1) {
-        output.begin(plan, 2 * kMany, std::vector<std::byte>(kHeader), {});
-        output.put(kMany, std::as_bytes(std::span(&key, 1)));
-        const auto hidden = std::filesystem::directory_iterator(folder.path())->path();
-        std::ifstream file(hidden, std::ios::binary);
-        file.seekg(static_cast<std::streamoff>(kHeader + kMany * sizeof key));
-        std::uint64_t found = 0;
-        file.read(reinterpret_cast<char*>(&found), sizeof found);
-        EXPECT_EQ(found, key);
-      }
-      team.meet();
-    });
-    EXPECT_FALSE(verdict) << verdict->text;
+  test::run_job(network, [&](Team& team) {
+    std::function<void()> on_leave;
+    Meter meter;
+    SharedOutput output(team, path, on_leave, meter);
+    Plan plan;
+    plan.job.element.key.type = KeyType::kU64;
+    if (team.rank() == 1) {
+      output.begin(plan, 2 * kMany, std::vector<std::byte>(kHeader), {});
+      output.put(kMany, std::as_bytes(std::span(&key, 1)));
+      const auto hidden = std::filesystem::directory_iterator(folder.path())->path();
+      std::ifstream file(hidden, std::ios::binary);
+      file.seekg(static_cast<std::streamoff>(kHeader + kMany * sizeof key));
+      std::uint64_t found = 0;
+      file.read(reinterpret_cast<char*>(&found), sizeof found);
+      EXPECT_EQ(found, key);
+    }
+    team.meet();
   });
 }
 

@@ -4,18 +4,15 @@
 #include <cstdint>
 #include <cstring>
 #include <filesystem>
-#include <functional>
 #include <string>
 #include <vector>
 
 #include <gtest/gtest.h>
 
 #include "base/units.hpp"
-#include "cluster/cluster_sort.hpp"
 #include "io/runs/manifest.hpp"
 #include "io/runs/resume_folder.hpp"
 #include "io/system/host_facts.hpp"
-#include "unit/cluster/local_peers.hpp"
 #include "unit/cluster/sort_words.hpp"
 #include "unit/io/support.hpp"
 
@@ -24,18 +21,14 @@ namespace {
 
 std::string error_of_sort_by(unsigned processes, const Options& options) {
   test::LocalNetwork network(processes, processes);
-  std::string error;
-  test::run_together(network, [&](Peers& peers) {
+  const auto on_one_host = [](const Peers&) {
     TeamOptions team_options;
     team_options.host = "node7";
-    Team team(peers, team_options);
-    const auto verdict = team.run_job([&] {
-      std::function<void()> on_leave;
-      (void)sort_on_cluster(team, options, on_leave, nullptr);
-    });
-    if (peers.rank() == 0 && verdict) error = verdict->text;
-  });
-  return error;
+    return team_options;
+  };
+  return test::sort_by(
+             network, [&](unsigned) { return options; }, on_one_host)
+      .error;
 }
 
 // A manifest of many names of which only the header is written: the rest is a hole.

@@ -49,9 +49,8 @@ class Overlap : public testing::TestWithParam<Held>, public PieceSink {
   // The link from rank 0 to rank 1 stands still until rank 2 has all of its output. A network does
   // not wait: it is asked again and again.
   bool holds_frame(unsigned from, unsigned to, const Message& message) {
-    Envelope envelope;
-    std::memcpy(&envelope, message.data(), sizeof envelope);
-    if (envelope.kind != MessageKind::kFrame || from != 0 || to != 1) return false;
+    if (test::envelope_of(message).kind != MessageKind::kFrame || from != 0 || to != 1)
+      return false;
     const std::scoped_lock lock(mutex_);
     const auto now = std::chrono::steady_clock::now();
     if (!held_part_) {

@@ -15,11 +15,9 @@
 #include <gtest/gtest.h>
 #include <sys/resource.h>
 
-#include "cluster/cluster_sort.hpp"
 #include "cluster/rank_report.hpp"
 #include "cluster/runs/kept_runs.hpp"
 #include "io/system/sys.hpp"
-#include "unit/cluster/local_peers.hpp"
 #include "unit/cluster/sort_words.hpp"
 #include "unit/io/support.hpp"
 
@@ -30,18 +28,13 @@ namespace fs = std::filesystem;
 using io::test::contains;
 using io::test::FaultScope;
 using test::bytes_of;
+using test::Ended;
 using test::Keys;
 using test::LocalNetwork;
 using test::options_of;
+using test::OptionsOf;
 using test::random_keys;
 using Bytes = std::vector<std::byte>;
-using OptionsOf = std::function<Options(unsigned rank)>;
-
-struct Ended {
-  std::string error;              // empty: the sort is complete
-  ClusterOutcome outcome{false};  // of rank 0, if it is
-  std::string plan;               // of rank 0, with --explain
-};
 
 // The first process that sends the nth message of a kind ends instead.
 struct Interruption {
@@ -55,29 +48,12 @@ Ended sort_by(unsigned processes, const OptionsOf& options_of_rank,
   unsigned seen = 0;
   if (interruption) {
     network.set_liar([&](unsigned, unsigned, const Message& message) {
-      if (MessageReader(message).take<Envelope>().kind != interruption->kind) return 1U;
+      if (test::envelope_of(message).kind != interruption->kind) return 1U;
       if (++seen != interruption->nth) return 1U;
       throw Error(ErrorKind::kResource, "a process", "ends as the test wanted");
     });
   }
-  Ended ended;
-  test::run_together(network, [&](Peers& peers) {
-    Team team(peers, {});
-    Options options = options_of_rank(peers.rank());
-    if (options.parts) options.split_output = processes;
-    const auto verdict = team.run_job([&] {
-      if (options.explain != ExplainMode::kNone) {
-        const std::string plan = explain_on_cluster(team, options);
-        if (team.rank() == 0) ended.plan = plan;
-        return;
-      }
-      std::function<void()> on_leave;
-      ClusterOutcome outcome = sort_on_cluster(team, options, on_leave, nullptr);
-      if (team.rank() == 0) ended.outcome = std::move(outcome);
-    });
-    if (peers.rank() == 0 && verdict) ended.error = verdict->text;
-  });
-  return ended;
+  return test::sort_by(network, options_of_rank);
 }
 
 Ended sort_by(unsigned processes, const Options& options,

@@ -14,12 +14,10 @@
 
 #include <gtest/gtest.h>
 
-#include "cluster/cluster_sort.hpp"
 #include "cluster/part_table.hpp"
 #include "io/system/sys.hpp"
 #include "pipeline/share/share_range.hpp"
 #include "support/some_of.hpp"
-#include "unit/cluster/local_peers.hpp"
 #include "unit/cluster/sort_words.hpp"
 #include "unit/io/support.hpp"
 
@@ -133,7 +131,6 @@ Bytes sorted(const Bytes& elements, const Kind& kind) {
 
 std::vector<RankReport> sort_by(unsigned processes, const Options& options,
                                 std::size_t most_message_bytes) {
-  std::vector<RankReport> reports;
   LocalNetwork network(processes, processes);
   network.set_most_message_bytes(most_message_bytes);
   if (processes == 1) {
@@ -142,16 +139,9 @@ std::vector<RankReport> sort_by(unsigned processes, const Options& options,
       return 1U;
     });
   }
-  test::run_together(network, [&](Peers& peers) {
-    Team team(peers, {});
-    const auto verdict = team.run_job([&] {
-      std::function<void()> on_leave;
-      const ClusterOutcome outcome = sort_on_cluster(team, options, on_leave, nullptr);
-      if (team.rank() == 0) reports = outcome.ranks;
-    });
-    EXPECT_FALSE(verdict) << verdict->text;
-  });
-  return reports;
+  test::Ended ended = test::sort_by(network, options);
+  EXPECT_EQ(ended.error, "");
+  return std::move(ended.outcome.ranks);
 }
 
 // Expects that the processes have sent little of a file whose elements come out in this order.
@@ -264,17 +254,7 @@ TEST(SameBytes, LoseNothingThatIsAppendedWhileTheOutputIsSynced) {
   io::test::write_file(path, test::bytes_of(keys));
   io::sys::inject(
       {io::sys::Call::kFsync, 3, 0, false, [&] { std::ofstream(path, std::ios::app) << "tail"; }});
-  std::string told;
-  LocalNetwork network(2, 2);
-  test::run_together(network, [&](Peers& peers) {
-    Team team(peers, {});
-    const auto verdict = team.run_job([&] {
-      std::function<void()> on_leave;
-      (void)sort_on_cluster(team, options_of({path.c_str(), "-o", path.c_str()}), on_leave,
-                            nullptr);
-    });
-    if (peers.rank() == 0 && verdict) told = verdict->text;
-  });
+  const std::string told = test::sort_by(2, options_of({path.c_str(), "-o", path.c_str()})).error;
   EXPECT_EQ(io::sys::counted_calls(), 3U);
   io::sys::clear_faults();
   EXPECT_NE(told.find("in.u32"), std::string::npos) << told;

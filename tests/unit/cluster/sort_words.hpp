@@ -1,14 +1,19 @@
-// Inputs and options of the tests of whole jobs.
+// Inputs, options and runs of the tests of whole jobs.
 #pragma once
 
 #include <algorithm>
 #include <cstdint>
+#include <functional>
 #include <random>
 #include <span>
+#include <string>
+#include <utility>
 #include <vector>
 
 #include "base/bytes.hpp"
+#include "cluster/cluster_sort.hpp"
 #include "options/options.hpp"
+#include "unit/cluster/local_team.hpp"
 
 namespace gsort::cluster::test {
 
@@ -29,6 +34,43 @@ inline Keys random_keys(std::size_t count, std::uint32_t below) {
   Keys keys(count);
   std::ranges::generate(keys, [&] { return random() % below; });
   return keys;
+}
+
+using OptionsOf = std::function<Options(unsigned rank)>;
+
+struct Ended {
+  std::string error;              // of rank 0; empty: the job went well
+  ClusterOutcome outcome{false};  // of rank 0
+  std::string plan;               // of rank 0, with --explain
+};
+
+inline Ended sort_by(LocalNetwork& network, const OptionsOf& options_of_rank,
+                     const TeamOptionsOf& team_options = {}) {
+  Ended ended;
+  const auto job = [&](Team& team) {
+    Options options = options_of_rank(team.rank());
+    if (options.parts) options.split_output = network.count();
+    if (options.explain != ExplainMode::kNone) {
+      std::string plan = explain_on_cluster(team, options);
+      if (team.rank() == 0) ended.plan = std::move(plan);
+      return;
+    }
+    std::function<void()> on_leave;
+    ClusterOutcome outcome = sort_on_cluster(team, options, on_leave, nullptr);
+    if (team.rank() == 0) ended.outcome = std::move(outcome);
+  };
+  ended.error = error_of_job(network, job, team_options);
+  return ended;
+}
+
+inline Ended sort_by(LocalNetwork& network, const Options& options) {
+  return sort_by(network, [&](unsigned) { return options; });
+}
+
+// The order of messages depends on the number of processes.
+inline Ended sort_by(unsigned processes, const Options& options) {
+  LocalNetwork network(processes, processes);
+  return sort_by(network, options);
 }
 
 }  // namespace gsort::cluster::test

@@ -7,7 +7,7 @@
 
 #include <gtest/gtest.h>
 
-#include "unit/cluster/local_peers.hpp"
+#include "unit/cluster/local_team.hpp"
 
 namespace gsort::cluster {
 namespace {
@@ -22,15 +22,11 @@ TeamOptions options_of(const Peers& peers, std::chrono::milliseconds timeout = {
 }
 
 // The verdict of each process on `job`.
-std::vector<std::optional<Verdict>> verdicts_of(LocalNetwork& network,
-                                                const std::function<void(Team&)>& job,
-                                                std::chrono::milliseconds timeout = {}) {
-  std::vector<std::optional<Verdict>> verdicts(network.count());
-  test::run_together(network, [&](Peers& peers) {
-    Team team(peers, options_of(peers, timeout));
-    verdicts[peers.rank()] = team.run_job([&] { job(team); });
-  });
-  return verdicts;
+std::vector<std::optional<Verdict>> verdicts_on_hosts(LocalNetwork& network,
+                                                      const test::TeamJob& job,
+                                                      std::chrono::milliseconds timeout = {}) {
+  return test::verdicts_of(network, job,
+                           [&](const Peers& peers) { return options_of(peers, timeout); });
 }
 
 void expect_no_verdict(const std::vector<std::optional<Verdict>>& verdicts) {
@@ -40,7 +36,7 @@ void expect_no_verdict(const std::vector<std::optional<Verdict>>& verdicts) {
 TEST(Team, AddsUpOverAllProcesses) {
   for (unsigned count = 1; count <= 9; ++count) {
     LocalNetwork network(count, count);
-    expect_no_verdict(verdicts_of(network, [&](Team& team) {
+    expect_no_verdict(verdicts_on_hosts(network, [&](Team& team) {
       for (std::uint64_t round = 0; round < 5; ++round) {
         std::vector<std::uint64_t> values{team.rank() + round, 1, team.rank() == count - 1};
         team.sum(values);
@@ -54,7 +50,7 @@ TEST(Team, AddsUpOverAllProcesses) {
 
 TEST(Team, AddsUpMoreThanAMessageHolds) {
   LocalNetwork network(3);
-  expect_no_verdict(verdicts_of(network, [&](Team& team) {
+  expect_no_verdict(verdicts_on_hosts(network, [&](Team& team) {
     std::vector<std::uint64_t> values(200'000);
     std::iota(values.begin(), values.end(), team.rank());
     team.sum(values);
@@ -66,7 +62,7 @@ TEST(Team, AddsUpMoreThanAMessageHolds) {
 TEST(Team, AddsUpOverLowerRanks) {
   for (unsigned count = 1; count <= 9; ++count) {
     LocalNetwork network(count, count);
-    expect_no_verdict(verdicts_of(network, [&](Team& team) {
+    expect_no_verdict(verdicts_on_hosts(network, [&](Team& team) {
       std::vector<std::uint64_t> values{team.rank() + 1, 7};
       team.sum_before(values);
       EXPECT_EQ(values[0], team.rank() * (team.rank() + 1) / 2);
@@ -78,7 +74,7 @@ TEST(Team, AddsUpOverLowerRanks) {
 TEST(Team, GathersInTheOrderOfRanksAndKnowsAllHosts) {
   for (unsigned count = 1; count <= 6; ++count) {
     LocalNetwork network(count, count);
-    expect_no_verdict(verdicts_of(network, [&](Team& team) {
+    expect_no_verdict(verdicts_on_hosts(network, [&](Team& team) {
       const Message own(team.rank() * 100'000, std::byte(team.rank()));
       const std::vector<Message> all = team.gather(own);
       ASSERT_EQ(all.size(), team.rank() == 0 ? count : 0);
@@ -93,19 +89,20 @@ TEST(Team, GathersInTheOrderOfRanksAndKnowsAllHosts) {
 
 TEST(Team, CountsTheProcessesOfAHost) {
   LocalNetwork network(5);
-  test::run_together(network, [](Peers& peers) {
-    TeamOptions options;
-    options.host = peers.rank() % 2 == 0 ? "even" : "odd";
-    Team team(peers, options);
-    (void)team.run_job([&] { EXPECT_EQ(team.processes_here(), peers.rank() % 2 == 0 ? 3 : 2); });
-  });
+  test::run_job(
+      network, [](Team& team) { EXPECT_EQ(team.processes_here(), team.rank() % 2 == 0 ? 3 : 2); },
+      [](const Peers& peers) {
+        TeamOptions options;
+        options.host = peers.rank() % 2 == 0 ? "even" : "odd";
+        return options;
+      });
 }
 
 TEST(Team, StreamsThePiecesOfOneProcessAfterTheOther) {
   for (unsigned count = 1; count <= 5; ++count) {
     LocalNetwork network(count, count);
     Message heard;
-    expect_no_verdict(verdicts_of(network, [&](Team& team) {
+    expect_no_verdict(verdicts_on_hosts(network, [&](Team& team) {
       for (int round = 0; round < 2; ++round) {
         team.stream(
             [&](const auto& put) {
@@ -132,7 +129,7 @@ TEST(Team, StreamsThePiecesOfOneProcessAfterTheOther) {
 TEST(Team, LosesNoProcessWhileAPieceIsWritten) {
   LocalNetwork network(3);
   std::size_t heard = 0;
-  expect_no_verdict(verdicts_of(
+  expect_no_verdict(verdicts_on_hosts(
       network,
       [&](Team& team) {
         team.stream([](const auto& put) { put(Message(5, std::byte(1))); },
@@ -149,7 +146,7 @@ TEST(Team, LosesNoProcessWhileAPieceIsWritten) {
 TEST(Team, EndsEverybodyWithTheFirstError) {
   for (unsigned failing = 0; failing < 5; ++failing) {
     LocalNetwork network(5, failing);
-    const auto verdicts = verdicts_of(network, [&](Team& team) {
+    const auto verdicts = verdicts_on_hosts(network, [&](Team& team) {
       team.meet();
       if (team.rank() == failing) throw Error(ErrorKind::kInput, "reading", "it is broken");
       team.meet();
@@ -189,7 +186,7 @@ TEST(Team, CutsAnErrorToWhatAMessageHolds) {
 
 TEST(Team, AgreesOnOneErrorWhereAllFail) {
   LocalNetwork network(6);
-  const auto verdicts = verdicts_of(network, [&](Team& team) {
+  const auto verdicts = verdicts_on_hosts(network, [&](Team& team) {
     throw Error(ErrorKind::kInput, "reading", "bad block " + std::to_string(team.rank()));
   });
   for (const auto& verdict : verdicts) {
@@ -200,7 +197,7 @@ TEST(Team, AgreesOnOneErrorWhereAllFail) {
 
 TEST(Team, ShowsAnErrorOfTheCommandWithoutAHost) {
   LocalNetwork network(2);
-  const auto verdicts = verdicts_of(network, [&](Team& team) {
+  const auto verdicts = verdicts_on_hosts(network, [&](Team& team) {
     if (team.rank() == 0) throw Error(ErrorKind::kUsage, "option '--x'", "is unknown");
     team.meet();
   });
@@ -266,7 +263,7 @@ TEST(Team, EndsIfProcessesAreInDifferentCollectives) {
       const Act first = kActs[one];
       const Act second = kActs[other % std::size(kActs)];
       LocalNetwork network(2);
-      const auto verdicts = verdicts_of(
+      const auto verdicts = verdicts_on_hosts(
           network,
           [&](Team& team) {
             team.meet();
@@ -287,7 +284,7 @@ TEST(Team, EndsIfProcessesAreInDifferentCollectives) {
 TEST(Team, IsForItsOwnThread) {
   LocalNetwork network(2);
   const auto verdicts =
-      verdicts_of(network, [](Team& team) { team.work([&] { (void)team.gather({}); }); });
+      verdicts_on_hosts(network, [](Team& team) { team.work([&] { (void)team.gather({}); }); });
   for (const auto& verdict : verdicts) {
     ASSERT_TRUE(verdict);
     EXPECT_NE(verdict->text.find("a thread other than the team's"), std::string::npos);
@@ -302,7 +299,7 @@ TEST(Team, DoesNotWaitForASilentRank0) {
     is_told = is_told || MessageReader(message).take<Envelope>().kind == MessageKind::kError;
     return 1U;
   });
-  const auto verdicts = verdicts_of(
+  const auto verdicts = verdicts_on_hosts(
       network,
       [&](Team& team) {
         team.meet();
@@ -336,7 +333,7 @@ TEST(Team, WaitsForGoodbyesOverALinkThatWasDown) {
 
 TEST(Team, TellsRank0WithItsBeats) {
   LocalNetwork network(3);
-  expect_no_verdict(verdicts_of(network, [](Team& team) {
+  expect_no_verdict(verdicts_on_hosts(network, [](Team& team) {
     std::vector<unsigned> heard(3);
     team.set_reports({[&] { return Message(7, std::byte(team.rank())); },
                       [&](unsigned from, ConstByteSpan report) {
@@ -353,7 +350,7 @@ TEST(Team, TellsRank0WithItsBeats) {
 
 TEST(Team, ReceivesNoMoreInAStepThanAsked) {
   LocalNetwork network(2);
-  expect_no_verdict(verdicts_of(network, [](Team& team) {
+  expect_no_verdict(verdicts_on_hosts(network, [](Team& team) {
     team.meet();
     for (int i = 0; team.rank() == 1 && i < 20; ++i) {
       team.send(0, MessageWriter({MessageKind::kCredit}).take());
@@ -371,7 +368,7 @@ TEST(Team, ReceivesNoMoreInAStepThanAsked) {
 
 TEST(Team, WaitsForLongWorkWithoutLosingItsPeers) {
   LocalNetwork network(3);
-  expect_no_verdict(verdicts_of(
+  expect_no_verdict(verdicts_on_hosts(
       network,
       [&](Team& team) {
         std::atomic<int> done{0};
@@ -387,7 +384,7 @@ TEST(Team, WaitsForLongWorkWithoutLosingItsPeers) {
 
 TEST(Team, PassesOnWhatWorkThrows) {
   LocalNetwork network(2);
-  const auto verdicts = verdicts_of(network, [&](Team& team) {
+  const auto verdicts = verdicts_on_hosts(network, [&](Team& team) {
     team.work([&] {
       if (team.rank() == 1) throw Error(ErrorKind::kTemporary, "writing run 3", "disk full");
     });
@@ -402,7 +399,7 @@ TEST(Team, EndsAtMessagesThatAreNone) {
     if (from == 1 && message.size() == sizeof(Envelope) + 8) message.resize(3);
     return 1U;
   });
-  const auto verdicts = verdicts_of(network, [](Team& team) { team.meet(); });
+  const auto verdicts = verdicts_on_hosts(network, [](Team& team) { team.meet(); });
   ASSERT_TRUE(verdicts[0]);
   EXPECT_NE(verdicts[0]->text.find("malformed"), std::string::npos);
 }

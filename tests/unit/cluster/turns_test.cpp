@@ -14,12 +14,10 @@
 #include <gtest/gtest.h>
 
 #include "base/error.hpp"
-#include "cluster/cluster_sort.hpp"
 #include "cluster/exchange.hpp"
 #include "cluster/output/deferred_parts.hpp"
 #include "io/system/memory.hpp"
 #include "support/error_of.hpp"
-#include "unit/cluster/local_peers.hpp"
 #include "unit/cluster/sort_words.hpp"
 #include "unit/io/support.hpp"
 
@@ -71,16 +69,11 @@ struct Rotation {
 bool rotates(const Rotation& rotation) {
   LocalNetwork network(rotation.ranks);
   std::atomic<unsigned> yes{0};
-  test::run_together(network, [&](Peers& peers) {
-    Team team(peers, {});
-    const auto verdict = team.run_job([&] {
-      const PartTable parts({kShare * team.count(), team.count(), kPart, 1, 0});
-      const std::vector<Cuts> cuts = cuts_of(team.rank(), parts, rotation.owner);
-      const unsigned rank = team.rank();
-      yes += should_rotate(team, {parts, cuts, rotation.lanes[rank], rotation.has_room[rank]}) ? 1U
-                                                                                               : 0U;
-    });
-    EXPECT_FALSE(verdict) << verdict->text;
+  test::run_job(network, [&](Team& team) {
+    const PartTable parts({kShare * team.count(), team.count(), kPart, 1, 0});
+    const std::vector<Cuts> cuts = cuts_of(team.rank(), parts, rotation.owner);
+    const unsigned rank = team.rank();
+    if (should_rotate(team, {parts, cuts, rotation.lanes[rank], rotation.has_room[rank]})) ++yes;
   });
   EXPECT_TRUE(yes == 0 || yes == rotation.ranks) << yes;
   return yes > 0;
@@ -272,22 +265,15 @@ class DeferredSorts : public testing::Test {
     words.push_back(input.c_str());
     words.push_back("-o");
     words.push_back(output.c_str());
-    Options options = test::options_of(words);
-    if (options.parts) options.split_output = kProcesses;
-    std::vector<RankReport> reports;
+    const Options options = test::options_of(words);
     LocalNetwork network(kProcesses);
-    test::run_together(network, [&](Peers& peers) {
-      Team team(peers, {});
-      const auto verdict = team.run_job([&] {
-        std::function<void()> on_leave;
-        Options own = options;
-        if (!inputs_.empty()) own.inputs = {inputs_[team.rank()]};
-        const ClusterOutcome outcome = sort_on_cluster(team, own, on_leave, nullptr);
-        if (team.rank() == 0) reports = outcome.ranks;
-      });
-      EXPECT_FALSE(verdict) << verdict->text;
+    test::Ended ended = test::sort_by(network, [&](unsigned rank) {
+      Options own = options;
+      if (!inputs_.empty()) own.inputs = {inputs_[rank]};
+      return own;
     });
-    return reports;
+    EXPECT_EQ(ended.error, "");
+    return std::move(ended.outcome.ranks);
   }
 
   // The text of all files; each process writes one.

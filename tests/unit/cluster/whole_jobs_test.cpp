@@ -3,7 +3,8 @@
 #include <chrono>
 #include <filesystem>
 #include <functional>
-#include <span>
+#include <iterator>
+#include <optional>
 #include <string>
 #include <thread>
 #include <vector>
@@ -12,12 +13,10 @@
 #include <sys/stat.h>
 
 #include "app/files.hpp"
-#include "cluster/cluster_sort.hpp"
 #include "cluster/input/check.hpp"
 #include "cluster/output/rank_output.hpp"
 #include "pipeline/check_order.hpp"
 #include "support/some_of.hpp"
-#include "unit/cluster/local_peers.hpp"
 #include "unit/cluster/sort_words.hpp"
 #include "unit/io/support.hpp"
 
@@ -29,41 +28,11 @@ using test::Keys;
 using test::LocalNetwork;
 using test::options_of;
 using test::random_keys;
-void run_by(unsigned processes, const std::function<void(Team&)>& job) {
+using test::sort_by;
+
+void run_by(unsigned processes, const test::TeamJob& job) {
   LocalNetwork network(processes, processes);
-  test::run_together(network, [&](Peers& peers) {
-    Team team(peers, {});
-    const auto verdict = team.run_job([&] { job(team); });
-    EXPECT_FALSE(verdict) << verdict->text;
-  });
-}
-
-void sort_by(unsigned processes, Options options) {
-  if (options.parts) options.split_output = processes;
-  run_by(processes, [&](Team& team) {
-    std::function<void()> on_leave;
-    (void)sort_on_cluster(team, options, on_leave, nullptr);
-  });
-}
-
-// The message with which a job ends everywhere.
-std::string refused_by(unsigned processes, const std::function<void(Team&)>& job) {
-  std::string text;
-  LocalNetwork network(processes, processes);
-  test::run_together(network, [&](Peers& peers) {
-    Team team(peers, {});
-    const auto verdict = team.run_job([&] { job(team); });
-    if (peers.rank() == 0 && verdict) text = verdict->text;
-  });
-  return text;
-}
-
-std::string refused_by(unsigned processes, Options options) {
-  if (options.parts) options.split_output = processes;
-  return refused_by(processes, [&](Team& team) {
-    std::function<void()> on_leave;
-    (void)sort_on_cluster(team, options, on_leave, nullptr);
-  });
+  test::run_job(network, job);
 }
 
 CheckOutcome checked_by(unsigned processes, const Options& options) {
@@ -79,6 +48,31 @@ CheckOutcome checked_alone(const Options& options) {
   io::Reader reader(options.inputs, reader_options(options));
   const Job job = job_of(options, reader);
   return check_order(job.element, wanted_order(job), reader, 1);
+}
+
+// A job, its elements, and the elements that come out.
+struct AnyJob {
+  unsigned processes;
+  KeyType type;  // u8 or u32
+  bool parts, text, unique, descending;
+  std::optional<std::uint64_t> top;
+};
+
+Keys wanted_of(const AnyJob& job, Keys keys) {
+  std::ranges::sort(keys);
+  if (job.descending) std::ranges::reverse(keys);
+  if (job.unique) keys.erase(std::unique(keys.begin(), keys.end()), keys.end());
+  keys.resize(std::min<std::size_t>(keys.size(), job.top.value_or(keys.size())));
+  return keys;
+}
+
+std::vector<std::byte> raw_keys(const Keys& keys, KeyType type, bool text) {
+  std::string raw;
+  for (const std::uint32_t key : keys) {
+    raw += text ? std::to_string(key) + "\n"
+                : std::string(reinterpret_cast<const char*>(&key), gsort::bytes_of(type));
+  }
+  return io::test::bytes_of(raw);
 }
 
 class WholeJobs : public testing::Test {
@@ -109,17 +103,36 @@ class WholeJobs : public testing::Test {
     }
   }
 
-  // The contents of the files of all processes, one after the other.
-  [[nodiscard]] std::vector<std::byte> joined(const Options& options, unsigned processes) const {
-    Options parts = options;
-    parts.split_output = processes;
+  // The files of all processes, one after the other, have the elements.
+  void expect_job(const AnyJob& job, const Keys& keys) const {
+    SCOPED_TRACE(testing::Message() << keys.size() << ' ' << name_of(job.type) << " by "
+                                    << job.processes << ", " << job.parts << job.text << job.unique
+                                    << job.descending << ", top " << job.top.value_or(~0ULL));
+    const std::string type = "-t" + std::string(name_of(job.type));
+    const std::string top = "--top=" + std::to_string(job.top.value_or(0));
+    const std::string input = write("in", raw_keys(keys, job.type, false));
+    const std::string output =
+        folder_ / (std::string(job.parts ? "out-{rank}" : "out") + (job.text ? ".txt" : ".bin"));
+    std::vector<const char*> words = {type.c_str(), input.c_str(), "-o", output.c_str()};
+    if (job.parts) words.push_back("--parts");
+    if (job.unique) words.push_back("-u");
+    if (job.descending) words.push_back("-r");
+    if (job.top) words.push_back(top.c_str());
+    Options options = options_of(words);
+    ASSERT_EQ(sort_by(job.processes, options).error, "");
+    const Keys wanted = wanted_of(job, keys);
+    if (job.parts) options.split_output = job.processes;
     std::vector<std::byte> all;
-    for (const std::string& name : parts.outputs()) {
+    for (const std::string& name : options.outputs()) {
       const std::vector<std::byte> part = io::test::read_file(name);
       all.insert(all.end(), part.begin(), part.end());
       std::filesystem::remove(name);
+      if (!job.parts || job.text || job.unique) continue;
+      const std::size_t elements = part.size() / gsort::bytes_of(job.type);
+      const std::size_t least = wanted.size() / job.processes;
+      EXPECT_TRUE(elements == least || elements == least + 1) << name;
     }
-    return all;
+    EXPECT_TRUE(all == raw_keys(wanted, job.type, job.text));
   }
 
   io::test::TempFolder folder_;
@@ -208,57 +221,31 @@ TEST_F(WholeJobs, AddUpTheFingerprintOfInputsOfEachProcess) {
   EXPECT_TRUE(found.in_order);   // the order is not checked
 }
 
-TEST_F(WholeJobs, CountNarrowKeys) {
-  for (const unsigned processes : {1U, 2U, 4U}) {
-    for (const std::size_t count : {0U, 3U, 70'000U}) {
-      const auto keys = io::test::random_bytes(count, processes);
-      auto wanted = keys;
-      std::ranges::sort(wanted, std::greater());
-      const std::string input = write("in.u8", keys);
-      const std::string output = folder_ / "out.u8";
-      sort_by(processes, options_of({"-r", input.c_str(), "-o", output.c_str()}));
-      EXPECT_TRUE(io::test::read_file(output) == wanted) << count << " keys, " << processes;
-    }
-  }
-}
-
-TEST_F(WholeJobs, WriteConsecutivePartsOfEqualSize) {
-  const std::string output = folder_ / "out-{rank}.u32";
-  for (const unsigned processes : {1U, 2U, 3U, 4U, 11U}) {
-    for (const std::size_t count : {0U, 1U, 3U, 5000U}) {
-      Keys keys = random_keys(count, 1000);
-      const std::string input = write("in.u32", bytes_of(keys));
-      const Options options = options_of({"--parts", input.c_str(), "-o", output.c_str()});
-      sort_by(processes, options);
-      Options parts = options;
-      parts.split_output = processes;
-      for (const std::string& name : parts.outputs()) {
-        const std::uint64_t part = std::filesystem::file_size(name) / sizeof(keys[0]);
-        EXPECT_TRUE(part == count / processes || part == count / processes + 1) << name;
+// The kinds of jobs take turns over all numbers of processes, elements and kinds of keys.
+TEST_F(WholeJobs, WriteWhatTheStandardLibraryDoes) {
+  constexpr std::optional<std::uint64_t> kTops[] = {{}, 0, {}, 1, {}, 30, {}, 3'999, 99'999'999};
+  unsigned turn = 0;
+  gsort::test::SomeOf cases(4);
+  for (const unsigned processes : {1U, 2U, 3U, 4U, 7U, 11U}) {
+    for (const std::uint32_t kinds : {1U, 2U, 5U, 1'000U, 1U << 31}) {
+      for (const std::size_t count : {0U, 1U, 3U, 4'000U}) {
+        for (const bool unique : {false, true}) {
+          for (const bool parts : {false, true}) {
+            ++turn;
+            if (!cases.takes()) continue;
+            const AnyJob job{.processes = processes,
+                             .type = turn % 7 == 0 ? KeyType::kU8 : KeyType::kU32,
+                             .parts = parts,
+                             .text = parts && turn % 3 == 0,
+                             .unique = unique,
+                             .descending = turn % 5 < 2,
+                             .top = kTops[turn % std::size(kTops)]};
+            Keys keys = random_keys(count, job.type == KeyType::kU8 ? 256 : kinds);
+            expect_job(job, keys);
+            if (HasFailure()) return;
+          }
+        }
       }
-      std::ranges::sort(keys);
-      EXPECT_TRUE(std::ranges::equal(joined(options, processes), bytes_of(keys)))
-          << count << " keys, " << processes << " processes";
-    }
-  }
-}
-
-TEST_F(WholeJobs, WriteTextAsConsecutiveParts) {
-  const std::string output = folder_ / "out-{rank}.txt";
-  for (const unsigned processes : {1U, 2U, 3U, 11U}) {
-    for (const bool unique : {false, true}) {
-      Keys keys = random_keys(5000, 3000);
-      const std::string input = write("in.u32", bytes_of(keys));
-      std::vector<const char*> words = {"--parts", input.c_str(), "-o", output.c_str()};
-      if (unique) words.push_back("-u");
-      const Options options = options_of(words);
-      sort_by(processes, options);
-      std::ranges::sort(keys);
-      if (unique) keys.erase(std::unique(keys.begin(), keys.end()), keys.end());
-      std::string wanted;
-      for (const std::uint32_t key : keys) wanted += std::to_string(key) + "\n";
-      EXPECT_TRUE(std::ranges::equal(joined(options, processes), std::as_bytes(std::span(wanted))))
-          << processes << " processes";
     }
   }
 }
@@ -267,35 +254,10 @@ TEST_F(WholeJobs, RefuseTextAndCompressionInOneFile) {
   const std::string input = write("in.u32", bytes_of(random_keys(10, 10)));
   for (const char* const name : {"out.txt", "out.u32.gz"}) {
     const std::string output = folder_ / name;
-    const std::string text = refused_by(2, options_of({input.c_str(), "-o", output.c_str()}));
+    const std::string text = sort_by(2, options_of({input.c_str(), "-o", output.c_str()})).error;
     EXPECT_NE(text.find("into one file"), std::string::npos) << text;
     EXPECT_NE(text.find("--parts"), std::string::npos) << text;
     EXPECT_FALSE(std::filesystem::exists(output));
-  }
-}
-
-TEST_F(WholeJobs, WriteOneOfEachKeyWhereverPartsMeet) {
-  gsort::test::SomeOf cases(4);
-  for (const unsigned processes : {1U, 2U, 3U, 4U, 7U}) {
-    for (const std::uint32_t kinds : {1U, 2U, 5U, 1000U, 1U << 31}) {
-      for (const std::size_t count : {0U, 1U, 3U, 4000U}) {
-        for (const bool into_parts : {false, true}) {
-          if (!cases.takes()) continue;
-          Keys keys = random_keys(count, kinds);
-          const std::string input = write("in.u32", bytes_of(keys));
-          const std::string output = folder_ / (into_parts ? "out-{rank}.u32" : "out.u32");
-          const Options options = options_of(
-              {"-u", into_parts ? "--parts" : "-r", input.c_str(), "-o", output.c_str()});
-          sort_by(processes, options);
-          std::ranges::sort(keys);
-          keys.erase(std::unique(keys.begin(), keys.end()), keys.end());
-          if (!into_parts) std::ranges::reverse(keys);
-          const auto found = into_parts ? joined(options, processes) : io::test::read_file(output);
-          EXPECT_TRUE(std::ranges::equal(found, bytes_of(keys)))
-              << count << " keys of " << kinds << " kinds, " << processes << " processes";
-        }
-      }
-    }
   }
 }
 
@@ -313,42 +275,6 @@ TEST_F(WholeJobs, ReportTheRunsOfTheInput) {
   });
 }
 
-TEST_F(WholeJobs, WriteTheFirstOfDistinctKeys) {
-  const std::string output = folder_ / "out-{rank}.u32";
-  for (const unsigned processes : {1U, 2U, 4U}) {
-    for (const char* const top : {"0", "1", "30", "499", "500", "99999999"}) {
-      Keys keys = random_keys(4000, 500);
-      const std::string input = write("in.u32", bytes_of(keys));
-      const Options options =
-          options_of({"-u", "--top", top, "--parts", input.c_str(), "-o", output.c_str()});
-      sort_by(processes, options);
-      std::ranges::sort(keys);
-      keys.erase(std::unique(keys.begin(), keys.end()), keys.end());
-      keys.resize(std::min<std::size_t>(keys.size(), std::stoul(top)));
-      EXPECT_TRUE(std::ranges::equal(joined(options, processes), bytes_of(keys)))
-          << "the first " << top << ", " << processes << " processes";
-    }
-  }
-}
-
-TEST_F(WholeJobs, CountDistinctNarrowKeys) {
-  const std::string output = folder_ / "out.u8";
-  for (const unsigned processes : {1U, 3U, 5U}) {
-    for (const char* const top : {"0", "1", "100", "1000"}) {
-      for (const std::size_t count : {0U, 3U, 20'000U}) {
-        auto keys = io::test::random_bytes(count, processes);
-        const std::string input = write("in.u8", keys);
-        sort_by(processes, options_of({"-u", "--top", top, input.c_str(), "-o", output.c_str()}));
-        std::ranges::sort(keys);
-        keys.erase(std::unique(keys.begin(), keys.end()), keys.end());
-        keys.resize(std::min<std::size_t>(keys.size(), std::stoul(top)));
-        EXPECT_TRUE(io::test::read_file(output) == keys)
-            << "the first " << top << " of " << count << " keys, " << processes << " processes";
-      }
-    }
-  }
-}
-
 TEST_F(WholeJobs, ReadInputsOfEachProcess) {
   // Inputs of very different lengths, one of them empty.
   const std::vector<std::size_t> counts = {700, 0, 4000, 1};
@@ -363,32 +289,16 @@ TEST_F(WholeJobs, ReadInputsOfEachProcess) {
       options.push_back(options_of({"--inputs-here", input.c_str(), "-o", output.c_str()}));
     }
     for (const bool unique : {false, true}) {
-      run_by(processes, [&](Team& team) {
-        Options own = options[team.rank()];
+      LocalNetwork network(processes, processes);
+      const test::Ended ended = sort_by(network, [&](unsigned rank) {
+        Options own = options[rank];
         own.unique = unique;
-        std::function<void()> on_leave;
-        (void)sort_on_cluster(team, own, on_leave, nullptr);
+        return own;
       });
+      EXPECT_EQ(ended.error, "");
       std::ranges::sort(all);
       if (unique) all.erase(std::unique(all.begin(), all.end()), all.end());
       EXPECT_TRUE(std::ranges::equal(io::test::read_file(output), bytes_of(all))) << processes;
-    }
-  }
-}
-
-TEST_F(WholeJobs, WriteTheFirstElements) {
-  const std::string output = folder_ / "out.u32";
-  gsort::test::SomeOf cases(2);
-  for (const unsigned processes : {1U, 2U, 3U, 4U}) {
-    for (const char* const top : {"0", "1", "2", "1234", "4999", "5000", "99999999"}) {
-      if (!cases.takes()) continue;
-      Keys keys = random_keys(5000, processes % 2 == 0 ? 1000 : 1U << 31);
-      const std::string input = write("in.u32", bytes_of(keys));
-      sort_by(processes, options_of({"--top", top, "-r", input.c_str(), "-o", output.c_str()}));
-      std::ranges::sort(keys, std::greater());
-      keys.resize(std::min<std::size_t>(keys.size(), std::stoul(top)));
-      EXPECT_TRUE(std::ranges::equal(io::test::read_file(output), bytes_of(keys)))
-          << top << " of 5000 keys, " << processes << " processes";
     }
   }
 }
@@ -400,12 +310,12 @@ TEST_F(WholeJobs, LeaveNoPartIfOneCannotHaveItsName) {
   const std::string output = folder_ / "{rank}/out.u32";
   const Options options = options_of({"--parts", input.c_str(), "-o", output.c_str()});
   std::filesystem::create_directory_symlink(folder_ / "1", folder_ / "2");
-  EXPECT_NE(refused_by(3, options).find("out.u32"), std::string::npos);
+  EXPECT_NE(sort_by(3, options).error.find("out.u32"), std::string::npos);
   for (const char* const name : {"0", "1"}) {
     EXPECT_TRUE(std::filesystem::is_empty(folder_ / name)) << name;
   }
   write("1/out.u32", {});
-  EXPECT_NE(refused_by(2, options).find("it exists already"), std::string::npos);
+  EXPECT_NE(sort_by(2, options).error.find("it exists already"), std::string::npos);
   EXPECT_TRUE(std::filesystem::is_empty(folder_ / "0"));
 }
 
@@ -435,12 +345,10 @@ TEST_F(WholeJobs, RefuseMemoryThatIsTooLittleForTheExchangeAndNameTheLeast) {
   // 23 MiB are too little for forming runs, too.
   for (const auto& [processes, size] : {std::pair{2U, "25M"}, {6U, "25M"}, {2U, "23M"}}) {
     std::vector<const char*> words = {"-S", size, "--parallel=1", path.c_str(), "-o", out.c_str()};
-    const std::string text = refused_by(processes, options_of(words));
+    const std::string text = sort_by(processes, options_of(words)).error;
     EXPECT_NE(text.find(" MiB: is too small for this sort"), std::string::npos) << text;
     words.push_back("--explain");
-    EXPECT_EQ(refused_by(processes,
-                         [&](Team& team) { (void)explain_on_cluster(team, options_of(words)); })
-                  .substr(text.find(": ")),
+    EXPECT_EQ(sort_by(processes, options_of(words)).error.substr(text.find(": ")),
               text.substr(text.find(": ")));
     words.pop_back();
     const std::string before = "use at least ";
@@ -448,7 +356,7 @@ TEST_F(WholeJobs, RefuseMemoryThatIsTooLittleForTheExchangeAndNameTheLeast) {
     ASSERT_NE(at, std::string::npos) << text;
     const std::string least = text.substr(at + before.size());
     words[1] = least.c_str();
-    sort_by(processes, options_of(words));
+    EXPECT_EQ(sort_by(processes, options_of(words)).error, "");
     std::filesystem::remove(out);
   }
 }
@@ -458,10 +366,12 @@ TEST_F(WholeJobs, NameTheHostWithAnInputOfAnotherKind) {
   const std::string pipe = folder_ / "pipe";
   ASSERT_EQ(::mkfifo(pipe.c_str(), 0600), 0);
   for (const std::string& other : {pipe, write("in.txt", bytes_of({0x0a31, 0x0a32}))}) {
-    const std::string text = refused_by(3, [&](Team& team) {
-      const std::string& own = team.rank() == 1 ? other : keys;
-      (void)explain_on_cluster(team, options_of({"-tu32", own.c_str(), "-o", "out.u32"}));
-    });
+    LocalNetwork network(3, 3);
+    const auto options_of_rank = [&](unsigned rank) {
+      const std::string& own = rank == 1 ? other : keys;
+      return options_of({"-tu32", "--explain", own.c_str(), "-o", "out.u32"});
+    };
+    const std::string text = sort_by(network, options_of_rank).error;
     EXPECT_TRUE(text.starts_with("on localhost (rank 1): reading ")) << text;
   }
 }
@@ -485,7 +395,7 @@ TEST_F(WholeJobs, OfOneProcessExchangeNothing) {
     EXPECT_EQ(outcome.ranks[0].sent_frames, 0);
   });
   EXPECT_TRUE(std::ranges::equal(io::test::read_file(options.outputs()[0]), bytes_of(keys)));
-  EXPECT_NE(refused_by(1, options), "");  // the file is there
+  EXPECT_NE(sort_by(1, options).error, "");  // the file is there
 }
 
 }  // namespace
