@@ -28,7 +28,6 @@ from pathlib import Path
 
 sys.path.insert(0, str(Path(__file__).resolve().parents[1] / "support"))
 import forms  # noqa: E402  found by the line above
-import shuffles  # noqa: E402
 
 UNPACKERS = {".gz": gzip.decompress, ".bz2": bz2.decompress, ".xz": lzma.decompress}
 PACKERS = {"": bytes, ".gz": gzip.compress, ".bz2": bz2.compress, ".xz": lzma.compress}
@@ -96,7 +95,7 @@ class Job:
         if self.argsort:
             return self.positions(elements)
         if self.shuffle is not None:
-            return b"".join([elements[at] for at in shuffles.order_of(self.shuffle, len(elements))][:self.top])
+            return b"".join([elements[at] for at in forms.shuffled_order(self.shuffle, len(elements))][:self.top])
         if self.compare:
             first, *others = [{self.key(element): element for element in reversed(some)} for some in self.inputs]
             chosen = all if self.compare == "intersect" else lambda members: not any(members)

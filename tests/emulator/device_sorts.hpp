@@ -17,7 +17,7 @@
 #include "gpu/cuda/cuda_check.hpp"
 #include "gpu/engine/gpu.hpp"
 #include "io/system/memory.hpp"
-#include "support/sort_run.hpp"
+#include "support/expected_output.hpp"
 #include "support/sorted_copy.hpp"
 
 namespace gsort::test {
@@ -69,6 +69,13 @@ inline SortResult sort_on_devices(const SortRequest& request, std::uint64_t leas
     EXPECT_TRUE(!all_sort || (use.launches > 0) == may_sort);
   }
   EXPECT_TRUE(result.error || result.outcome.runs >= least_runs);
+  return result;
+}
+
+// The same for a sort that must end well.
+inline SortResult expect_right_on_devices(const SortRequest& request, std::uint64_t least_runs) {
+  SortResult result = sort_on_devices(request, least_runs);
+  expect_right(request, result);
   return result;
 }
 

@@ -30,8 +30,6 @@
 #include "io/system/memory.hpp"
 #include "support/engine_wrap.hpp"
 #include "support/invented.hpp"
-#include "support/sort_run.hpp"
-#include "support/sorted_copy.hpp"
 #include "support/stably_sorted.hpp"
 #include "support/tuples.hpp"
 
@@ -39,18 +37,13 @@ namespace gsort {
 namespace {
 
 using test::Bytes;
+using test::expect_right_on_devices;
 using test::kU32;
 using test::make_chunks_short;
 using test::request_on;
 using test::sort_on_devices;
 using test::SortRequest;
 using test::SortResult;
-
-void expect_sorted(const SortRequest& request, const Bytes& wanted, std::uint64_t least_runs) {
-  const SortResult result = sort_on_devices(request, least_runs);
-  ASSERT_FALSE(result.error.has_value()) << result.error->what();
-  EXPECT_TRUE(result.output == wanted);
-}
 
 class EmulatedDevices : public testing::TestWithParam<unsigned> {};
 
@@ -60,7 +53,7 @@ TEST_P(EmulatedDevices, SortKeysThroughRuns) {
         KeyFormat{KeyType::kI128, true, true}}) {
     SortRequest request = request_on(GetParam(), format, 60'000);
     make_chunks_short(request, 5'000);
-    expect_sorted(request, test::sorted_copy(request.input, format), 12);
+    expect_right_on_devices(request, 12);
   }
 }
 
@@ -74,16 +67,14 @@ TEST_P(EmulatedDevices, AreFilledSideBySide) {
     change(plan);
     plan.chunk.block_bytes = 4'096;
   };
-  expect_sorted(request, test::sorted_copy(request.input, kU32), 12);
+  expect_right_on_devices(request, 12);
 }
 
 TEST_P(EmulatedDevices, KeepRunsInTheirMemory) {
   SortRequest request = request_on(GetParam(), kU32, 60'000);
   make_chunks_short(request, 5'000);
   request.device_buffers = 12;
-  const SortResult result = sort_on_devices(request, 12);
-  ASSERT_FALSE(result.error.has_value()) << result.error->what();
-  EXPECT_TRUE(result.output == test::sorted_copy(request.input, kU32));
+  const SortResult result = expect_right_on_devices(request, 12);
   EXPECT_GT(result.outcome.device_bytes, 0U);
   EXPECT_EQ(result.outcome.spilled_bytes, 0U);
 }
@@ -94,7 +85,7 @@ TEST_P(EmulatedDevices, SortRecordsStably) {
   request.records->bytes = 16;
   request.records->keys = {{.offset = 0, .bytes = 4, .type = KeyType::kU32}};
   make_chunks_short(request, 1'000);
-  expect_sorted(request, test::stably_sorted(request.input, *request.records), 10);
+  expect_right_on_devices(request, 10);
 }
 
 TEST_P(EmulatedDevices, SortRecordsThatAreOneWideKey) {
@@ -102,7 +93,8 @@ TEST_P(EmulatedDevices, SortRecordsThatAreOneWideKey) {
     const KeyFormat format = ElementFormat{{}, records}.as_keys(16).key;
     SortRequest request = request_on(GetParam(), format, 20'000);
     make_chunks_short(request, 2'000);
-    expect_sorted(request, test::stably_sorted(request.input, records), 10);
+    const SortResult result = expect_right_on_devices(request, 10);
+    EXPECT_TRUE(result.output == test::stably_sorted(request.input, records));
   }
 }
 
@@ -114,12 +106,7 @@ TEST_P(EmulatedDevices, SortPositionsStably) {
   }
   request.argsort = true;
   make_chunks_short(request, 2'000);
-  const auto keys = test::keys_in<std::uint32_t>(request.input);
-  std::vector<std::uint32_t> positions(keys.size());
-  std::iota(positions.begin(), positions.end(), 0U);
-  std::ranges::stable_sort(positions, {}, [&](std::uint32_t at) { return keys[at]; });
-  const auto raw = std::as_bytes(std::span(positions));
-  expect_sorted(request, Bytes(raw.begin(), raw.end()), 10);
+  expect_right_on_devices(request, 10);
 }
 
 TEST_P(EmulatedDevices, MergeInSeveralRounds) {
@@ -130,7 +117,7 @@ TEST_P(EmulatedDevices, MergeInSeveralRounds) {
     change(plan);
     plan.run.fan_in = 3;
   };
-  expect_sorted(request, test::sorted_copy(request.input, kU32), 10);
+  expect_right_on_devices(request, 10);
 }
 
 // More than are chosen while the input is read.
@@ -142,9 +129,7 @@ TEST_P(EmulatedDevices, GiveTheFirstElements) {
     change(plan);
     plan.job.top = top;
   };
-  Bytes wanted = test::sorted_copy(request.input, kU32);
-  wanted.resize(*request.top * 4);
-  expect_sorted(request, wanted, 10);
+  expect_right_on_devices(request, 10);
 }
 
 TEST_P(EmulatedDevices, SortEachArrayByItself) {
@@ -155,13 +140,7 @@ TEST_P(EmulatedDevices, SortEachArrayByItself) {
     std::get<BatchPlan>(plan.strategy).block_elements = kArrayBytes / 4;
     plan.chunk.block_bytes = kArrayBytes;
   };
-  Bytes wanted;
-  for (std::size_t at = 0; at < request.input.size(); at += kArrayBytes) {
-    const auto begin = request.input.begin() + static_cast<std::ptrdiff_t>(at);
-    const Bytes sorted = test::sorted_copy(Bytes(begin, begin + kArrayBytes), kU32);
-    wanted.insert(wanted.end(), sorted.begin(), sorted.end());
-  }
-  expect_sorted(request, wanted, 0);
+  expect_right_on_devices(request, 0);
 }
 
 INSTANTIATE_TEST_SUITE_P(Counts, EmulatedDevices, testing::Values(1U, 2U, 3U, 4U));
@@ -208,9 +187,7 @@ TEST(EmulatedDevice, ThatIsSlowAndSmallTakesWhatItCan) {
     tier_bytes[device.ordinal] = bytes;
     return gpu::make_device_tier(device.ordinal, bytes);
   };
-  const SortResult result = sort_on_devices(request, 50);
-  ASSERT_FALSE(result.error.has_value()) << result.error->what();
-  EXPECT_TRUE(result.output == test::sorted_copy(request.input, kU32));
+  const SortResult result = expect_right_on_devices(request, 50);
   EXPECT_GT(emulator::use_of(0).launches, 2 * emulator::use_of(1).launches);
   EXPECT_EQ(tier_bytes[0], result.plan.run.device_bytes(10));
   EXPECT_EQ(tier_bytes[1], result.plan.run.device_bytes());

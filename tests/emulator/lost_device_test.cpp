@@ -10,9 +10,11 @@
 #include <cstdlib>
 #include <cstring>
 #include <memory>
+#include <ostream>
 #include <set>
 #include <span>
 #include <string>
+#include <tuple>
 #include <utility>
 #include <vector>
 
@@ -29,7 +31,6 @@
 #include "gpu/sort/host_array_sort.hpp"
 #include "support/engine_wrap.hpp"
 #include "support/some_of.hpp"
-#include "support/stably_sorted.hpp"
 
 namespace gsort {
 namespace {
@@ -45,6 +46,11 @@ using test::SortResult;
 bool wants_every_fault() {
   static const bool every = std::getenv("GSORT_EVERY_FAULT") != nullptr;
   return every;
+}
+
+std::vector<int> lost_devices() {
+  if (wants_every_fault()) return {0, 1, 2};
+  return {static_cast<int>(test::seed_of_cases() % 3)};
 }
 
 // Returns the next number of a call: all are tried, or powers of 4.
@@ -145,7 +151,8 @@ struct Again {
   int chunks = 0;
   int parts = 0;
 };
-Again sort_without(int lost, const SortRequest& request, const Bytes& whole, From from) {
+Again sort_without(int lost, const SortRequest& request, From from) {
+  const Bytes whole = test::expected_output(request);
   Again again;
   sort_with_faults_of(
       lost, request,
@@ -224,65 +231,57 @@ TEST_P(LostDevice, EndsASortThatMayNotDoWithoutIt) {
   EXPECT_GT(met, 12);
 }
 
-// All devices have their lanes before anything is read.
-TEST_P(LostDevice, HasItsChunksSortedByOthers) {
-  const SortRequest request = request_without_tiers(3);
-  const Again again = sort_without(GetParam(), request, test::sorted_copy(request.input, kU32),
-                                   From::kTheBeginning);
-  EXPECT_GT(again.chunks, 5);
+// Work that others do again.
+struct LostWork {
+  const char* name;
+  SortRequest request;
+  From from;
+};
+
+void PrintTo(const LostWork& work, std::ostream* out) {
+  *out << work.name;
 }
 
-TEST_P(LostDevice, HasChunksSortedAgainThatWereFilledSideBySide) {
-  SortRequest request = request_without_tiers(3);
-  request.change_plan = [shorten = request.change_plan](Plan& plan) {
+std::vector<LostWork> all_lost_work() {
+  const SortRequest keys = request_without_tiers(3);
+  const SortRequest records = request_with_records();
+  SortRequest side_by_side = keys;
+  side_by_side.change_plan = [shorten = keys.change_plan](Plan& plan) {
     shorten(plan);
     plan.chunk.block_bytes = 512;
   };
-  const Again again = sort_without(GetParam(), request, test::sorted_copy(request.input, kU32),
-                                   From::kTheBeginning);
-  EXPECT_GT(again.chunks, 5);
+  // A pipe cannot be read again, and the other has taken the first bytes.
+  SortRequest pipes = keys;
+  pipes.from_pipe = pipes.to_pipe = true;
+  // All devices have their lanes before anything is read.
+  return {{"Chunks", keys, From::kTheBeginning},
+          {"ChunksFilledSideBySide", side_by_side, From::kTheBeginning},
+          {"ChunksOfRecords", records, From::kTheBeginning},
+          {"Parts", keys, From::kTheMerge},
+          {"PartsOfRecords", records, From::kTheMerge},
+          {"PartsBetweenPipes", pipes, From::kTheMerge}};
 }
 
-TEST_P(LostDevice, HasChunksOfRecordsSortedAgainInTheirOrder) {
-  const SortRequest request = request_with_records();
-  const Again again =
-      sort_without(GetParam(), request, test::stably_sorted(request.input, *request.records),
-                   From::kTheBeginning);
-  EXPECT_GT(again.chunks, 5);
+class LostDeviceWork : public testing::TestWithParam<std::tuple<LostWork, int>> {};
+
+TEST_P(LostDeviceWork, IsDoneAgainByOthers) {
+  const auto& [work, lost] = GetParam();
+  const Again again = sort_without(lost, work.request, work.from);
+  if (work.from == From::kTheBeginning) {
+    EXPECT_GT(again.chunks, 5);
+  } else {
+    EXPECT_GT(again.parts, 5);
+    EXPECT_EQ(again.sorts, 0);
+  }
 }
 
-TEST_P(LostDevice, HasItsPartsMergedByTheCpu) {
-  const SortRequest request = request_without_tiers(3);
-  const Again again =
-      sort_without(GetParam(), request, test::sorted_copy(request.input, kU32), From::kTheMerge);
-  EXPECT_GT(again.parts, 5);
-  EXPECT_EQ(again.sorts, 0);
-}
-
-TEST_P(LostDevice, HasPartsOfRecordsMergedByTheCpuInTheirOrder) {
-  const SortRequest request = request_with_records();
-  const Again again = sort_without(
-      GetParam(), request, test::stably_sorted(request.input, *request.records), From::kTheMerge);
-  EXPECT_GT(again.parts, 5);
-  EXPECT_EQ(again.sorts, 0);
-}
-
-// A pipe cannot be read again, and the other has taken the first bytes.
-TEST_P(LostDevice, HasItsPartsMergedByTheCpuBetweenPipes) {
-  SortRequest request = request_without_tiers(3);
-  request.from_pipe = true;
-  request.to_pipe = true;
-  const Again again =
-      sort_without(GetParam(), request, test::sorted_copy(request.input, kU32), From::kTheMerge);
-  EXPECT_GT(again.parts, 5);
-  EXPECT_EQ(again.sorts, 0);
-}
+INSTANTIATE_TEST_SUITE_P(Each, LostDeviceWork,
+                         testing::Combine(testing::ValuesIn(all_lost_work()),
+                                          testing::ValuesIn(lost_devices())));
 
 // The CPU merges all that is left.
 TEST(OnlyDevice, HasItsPartsMergedByTheCpu) {
-  const SortRequest request = request_without_tiers(1);
-  const Again again =
-      sort_without(0, request, test::sorted_copy(request.input, kU32), From::kTheMerge);
+  const Again again = sort_without(0, request_without_tiers(1), From::kTheMerge);
   EXPECT_GT(again.parts, 5);
   EXPECT_EQ(again.sorts, 0);
 }
@@ -432,11 +431,6 @@ TEST(FailedSortOfHostMemory, KeepsOffsetsUntilTheyHaveArrived) {
   }
   emulator::set_late_streams(false);
   emulator::set_copy_hook(nullptr);
-}
-
-std::vector<int> lost_devices() {
-  if (wants_every_fault()) return {0, 1, 2};
-  return {static_cast<int>(test::seed_of_cases() % 3)};
 }
 
 INSTANTIATE_TEST_SUITE_P(Each, LostDevice, testing::ValuesIn(lost_devices()),

@@ -3,7 +3,6 @@
 #include <latch>
 #include <memory>
 #include <optional>
-#include <set>
 #include <string>
 #include <utility>
 #include <vector>
@@ -16,13 +15,12 @@
 #include "gpu/cuda/cuda_check.hpp"
 #include "io/output/output.hpp"
 #include "support/engine_wrap.hpp"
-#include "support/sort_run.hpp"
-#include "support/sorted_copy.hpp"
 
 namespace gsort {
 namespace {
 
 using test::Bytes;
+using test::expect_right_on_devices;
 using test::kU32;
 using test::request_on;
 using test::sort_on_devices;
@@ -36,7 +34,6 @@ SortRequest shared_request(unsigned devices, const KeyFormat& format, std::uint6
 }
 
 void expect_one_read_and_write(const SortResult& result, unsigned devices) {
-  ASSERT_FALSE(result.error.has_value()) << result.error->what();
   EXPECT_TRUE(result.plan.chunk.is_shared);
   EXPECT_EQ(result.plan.devices.size(), devices);
   EXPECT_EQ(result.outcome.runs, 0U);
@@ -60,9 +57,7 @@ TEST_P(SharedChunk, IsSortedForEveryFormOfKeys) {
            {kU32, KeyFormat{KeyType::kI32, true, true}, KeyFormat{KeyType::kU64},
             KeyFormat{KeyType::kF64, true, true}, KeyFormat{KeyType::kF32, false, true}}) {
         const SortRequest request = shared_request(GetParam(), format, 50'000);
-        const SortResult result = sort_on_devices(request, 0);
-        expect_one_read_and_write(result, GetParam());
-        EXPECT_TRUE(result.output == test::sorted_copy(request.input, format));
+        expect_one_read_and_write(expect_right_on_devices(request, 0), GetParam());
       }
     }
   }
@@ -72,9 +67,7 @@ TEST_P(SharedChunk, MayBeShorterThanThereAreDevices) {
   for (const std::uint64_t elements : {0U, 1U, 2U, 3U, 5U, 31U, 32U, 33U, 1'000U}) {
     SCOPED_TRACE(testing::Message() << elements << " keys");
     const SortRequest request = shared_request(GetParam(), kU32, elements);
-    const SortResult result = sort_in_folder(request);
-    expect_one_read_and_write(result, GetParam());
-    EXPECT_TRUE(result.output == test::sorted_copy(request.input, kU32));
+    expect_one_read_and_write(test::expect_right(request), GetParam());
   }
 }
 
@@ -87,22 +80,15 @@ TEST_P(SharedChunk, MayHaveBlocksOfAnySizeAndGoIntoAPipe) {
       request.threads = 4;
       request.to_pipe = to_pipe;
       request.change_plan = [block_bytes](Plan& plan) { plan.chunk.block_bytes = block_bytes; };
-      const SortResult result = sort_on_devices(request, 0);
-      expect_one_read_and_write(result, GetParam());
-      EXPECT_TRUE(result.output == test::sorted_copy(request.input, kU32));
+      expect_one_read_and_write(expect_right_on_devices(request, 0), GetParam());
     }
   }
 }
 
 TEST_P(SharedChunk, GivesDistinctKeys) {
   SortRequest request = shared_request(GetParam(), kU32, 50'000);
-  const Bytes sorted = test::sorted_copy(request.input, kU32);
   request.unique = true;
-  const SortResult distinct = sort_on_devices(request, 0);
-  expect_one_read_and_write(distinct, GetParam());
-  const auto keys = test::keys_in<std::uint32_t>(sorted);
-  const std::set<std::uint32_t> wanted(keys.begin(), keys.end());
-  EXPECT_TRUE(std::ranges::equal(test::keys_in<std::uint32_t>(distinct.output.value()), wanted));
+  expect_one_read_and_write(expect_right_on_devices(request, 0), GetParam());
 }
 
 INSTANTIATE_TEST_SUITE_P(Devices, SharedChunk, testing::Values(2U, 3U, 4U));
@@ -203,6 +189,7 @@ TEST(SharedChunkOfAllDevices, IsPutByAllAtOnceIntoAFileAndTheNullDevice) {
       return std::make_unique<FirstLastEngine>(make(plan, shape, memory), others);
     };
     const SortResult result = sort_in_folder(request);
+    ASSERT_FALSE(result.error.has_value()) << result.error->what();
     expect_one_read_and_write(result, 3);
     EXPECT_EQ(result.outcome.output_elements, 12'000U);
   }
@@ -213,11 +200,9 @@ TEST(SharedChunkOnAFailedDevice, IsSortedAgainWithoutIt) {
   SortRequest request = shared_request(3, kU32, 12'000);
   request.may_lose_devices = true;
   gpu::inject_cuda_fault({gpu::CudaCall::kCopy, 2, cudaErrorLaunchFailure, true, 1});
-  const SortResult result = sort_in_folder(request);
+  const SortResult result = test::expect_right(request);
   EXPECT_TRUE(gpu::cuda_fault_was_met());
   gpu::clear_cuda_fault();
-  ASSERT_FALSE(result.error.has_value()) << result.error->what();
-  EXPECT_TRUE(result.output == test::sorted_copy(request.input, kU32));
   ASSERT_EQ(result.outcome.lost_devices.size(), 1U);
   EXPECT_EQ(result.outcome.lost_devices[0].ordinal, 1);
   EXPECT_EQ(result.plan.devices.size(), 2U);

@@ -79,13 +79,7 @@ Bytes first_hundred(const Bytes& input) {
 }
 
 Bytes arrays_of_a_thousand(const Bytes& input) {
-  Bytes all;
-  for (auto at = input.begin(), end = at; at != input.end(); at = end) {
-    end += std::min<std::ptrdiff_t>(input.end() - at, 4000);
-    const Bytes array = sorted(Bytes(at, end));
-    all.insert(all.end(), array.begin(), array.end());
-  }
-  return all;
+  return test::sorted_arrays(input, 4000, sorted);
 }
 
 Bytes between_ends(const Bytes& input) {

@@ -15,7 +15,7 @@ from dataclasses import dataclass, replace
 from pathlib import Path
 
 sys.path.insert(0, str(Path(__file__).resolve().parents[1] / "support"))
-import shuffles  # noqa: E402  found by the line above
+import forms  # noqa: E402  found by the line above
 
 NOT_ON_GPU = ("malloc",)  # CUDA's library crashes where memory runs out
 CODES = {"u8": "B", "u32": "I", "u64": "Q"}
@@ -99,7 +99,7 @@ def positions_of(name: str) -> Callable[[Path], bytes]:
 def shuffled(name: str, seed: int) -> Callable[[Path], bytes]:
     def wanted(folder: Path) -> bytes:
         keys = keys_of(folder, name)
-        return array(keys.typecode, [keys[at] for at in shuffles.order_of(seed, len(keys))]).tobytes()
+        return array(keys.typecode, [keys[at] for at in forms.shuffled_order(seed, len(keys))]).tobytes()
     return wanted
 
 

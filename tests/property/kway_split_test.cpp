@@ -9,7 +9,7 @@
 #include <gtest/gtest.h>
 #include <rapidcheck.h>
 
-#include "support/merge_one_by_one.hpp"
+#include "unit/element/merge_one_by_one.hpp"
 
 namespace gsort {
 namespace {

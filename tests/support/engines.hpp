@@ -9,6 +9,8 @@
 #include <string_view>
 #include <vector>
 
+#include <gtest/gtest.h>
+
 #include "engine/engine.hpp"
 #include "io/system/memory.hpp"
 
@@ -26,6 +28,18 @@ inline constexpr const char* kEngineNames[] = {"std", "cpu", "cuda", "cuda_x2", 
 // The reason why the engine `name` cannot be tested on this machine; empty if it can. Fails the
 // test if a GPU is expected (gpu_expected.hpp).
 [[nodiscard]] std::string why_not(const std::string& name);
+
+// The base of tests of each engine, which skip those that cannot be tested here.
+class EngineTest : public testing::TestWithParam<const char*> {
+ protected:
+  void SetUp() override {
+    if (const std::string reason = why_not(GetParam()); !reason.empty()) GTEST_SKIP() << reason;
+  }
+};
+
+inline std::string engine_name(const testing::TestParamInfo<const char*>& engine) {
+  return engine.param;
+}
 
 // An engine in memory of exactly the planned size, which is poisoned first.
 class EngineUnderTest {

@@ -1,9 +1,11 @@
-// Invented measurements of phases.
+// Invented measurements: of phases, and statistics.
 #pragma once
 
 #include <cstdint>
+#include <type_traits>
 
 #include "base/meter.hpp"
+#include "plan/outcome.hpp"
 
 namespace gsort::test {
 
@@ -19,6 +21,14 @@ namespace gsort::test {
 inline void moved(PhaseRecord& phase, Stage stage, std::uint64_t bytes, double rate) {
   phase.stages[stage] = {1'000'000, 0, bytes, 100, bytes};
   phase.best_rates[stage] = rate;
+}
+
+// Gives every statistic another number, so that mixed-up statistics are found: in the order of the
+// table, `first`, `first` + 1, ...
+inline void set_each(Statistics& statistics, std::uint64_t first) {
+  for_each_statistic([&](const StatisticRow&, auto member) {
+    statistics.*member = std::remove_reference_t<decltype(statistics.*member)>(first++);
+  });
 }
 
 }  // namespace gsort::test

@@ -8,7 +8,6 @@ from pathlib import Path
 from random import Random
 
 import forms
-import shuffles
 
 DISTRIBUTIONS = ["uniform", "sorted", "reversed", "nearly-sorted", "equal", "few-distinct", "zipf", "sawtooth",
                  "organ-pipe", "all-maximum"]
@@ -173,7 +172,7 @@ class Input:
 
     def wanted_shuffle(self) -> bytes:
         size, raw = forms.bytes_of(self.kind), b"".join(self.raw)
-        order = shuffles.order_of(self.shuffle, len(raw) // size)[:self.top]
+        order = forms.shuffled_order(self.shuffle, len(raw) // size)[:self.top]
         result = b"".join(raw[at * size:(at + 1) * size] for at in order)
         return forms.one_nan(result, self.kind, self.big) if self.out_form == "text" else result
 

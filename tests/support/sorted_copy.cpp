@@ -2,7 +2,6 @@
 
 #include <algorithm>
 #include <compare>
-#include <cstring>
 
 #include "support/key_values.hpp"
 
@@ -10,26 +9,12 @@ namespace gsort::test {
 namespace {
 
 template <class Number>
-void reverse_bytes_of_each(std::vector<Number>& numbers) {
-  for (Number& number : numbers) {
-    unsigned char bytes[sizeof(Number)];
-    std::memcpy(bytes, &number, sizeof(Number));
-    std::reverse(std::begin(bytes), std::end(bytes));
-    std::memcpy(&number, bytes, sizeof(Number));
-  }
-}
-
-template <class Number>
 Bytes sorted_as(std::span<const std::byte> raw, const KeyFormat& format) {
-  std::vector<Number> numbers(raw.size() / sizeof(Number));
-  if (!raw.empty()) std::memcpy(numbers.data(), raw.data(), raw.size());
-  if (format.big_endian) reverse_bytes_of_each(numbers);
+  std::vector<Number> numbers = numbers_in<Number>(raw, format.big_endian);
   std::sort(numbers.begin(), numbers.end(),
             [](const Number& a, const Number& b) { return std::is_lt(compare_keys(a, b)); });
   if (format.descending) std::reverse(numbers.begin(), numbers.end());
-  if (format.big_endian) reverse_bytes_of_each(numbers);
-  const auto bytes = std::as_bytes(std::span(numbers));
-  return {bytes.begin(), bytes.end()};
+  return raw_of(numbers, format.big_endian);
 }
 
 }  // namespace

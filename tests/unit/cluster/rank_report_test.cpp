@@ -6,7 +6,7 @@
 #include <gtest/gtest.h>
 #include <nlohmann/json.hpp>
 
-#include "support/statistics.hpp"
+#include "support/measured.hpp"
 #include "unit/cluster/local_team.hpp"
 
 namespace gsort::cluster {

@@ -8,7 +8,7 @@
 
 #include <gtest/gtest.h>
 
-#include "support/merge_one_by_one.hpp"
+#include "unit/element/merge_one_by_one.hpp"
 
 namespace gsort {
 namespace {

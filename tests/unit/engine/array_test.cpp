@@ -15,18 +15,6 @@ namespace {
 
 using test::Bytes;
 
-template <class SortOne>
-Bytes sorted_arrays(const Bytes& raw, std::size_t array_bytes, const SortOne& sort_one) {
-  Bytes sorted;
-  for (std::size_t at = 0; at < raw.size(); at += array_bytes) {
-    const auto begin = raw.begin() + static_cast<std::ptrdiff_t>(at);
-    const auto bytes = static_cast<std::ptrdiff_t>(std::min(array_bytes, raw.size() - at));
-    const Bytes array = sort_one(Bytes(begin, begin + bytes));
-    sorted.insert(sorted.end(), array.begin(), array.end());
-  }
-  return sorted;
-}
-
 // Fills the lane's block twice: what the first one left behind must not be seen.
 void expect_sorts(ArrayLane& lane, const Bytes& raw, const Bytes& wanted) {
   for (int turn = 0; turn < 2; ++turn) {
@@ -38,13 +26,8 @@ void expect_sorts(ArrayLane& lane, const Bytes& raw, const Bytes& wanted) {
   }
 }
 
-class ArraysOfEngine : public testing::TestWithParam<const char*> {
+class ArraysOfEngine : public test::EngineTest {
  protected:
-  void SetUp() override {
-    if (const std::string reason = test::why_not(GetParam()); !reason.empty()) {
-      GTEST_SKIP() << reason;
-    }
-  }
   [[nodiscard]] bool is_cuda() const { return test::is_cuda_engine(GetParam()); }
 };
 
@@ -65,9 +48,9 @@ TEST_P(ArraysOfEngine, AreSortedByThemselvesInEveryFormat) {
       for (const std::uint64_t left_out : {std::uint64_t{0}, elements / 2, 2 * elements - 1}) {
         const Bytes raw =
             test::generated(format, distribution, arrays.block_elements - left_out, turn);
-        const Bytes wanted = sorted_arrays(raw, elements * bytes_of(type), [&](const Bytes& array) {
-          return test::sorted_copy(array, format);
-        });
+        const Bytes wanted = test::sorted_arrays(
+            raw, elements * bytes_of(type),
+            [&](const Bytes& array) { return test::sorted_copy(array, format); });
         expect_sorts(*lanes[left_out % 2], raw, wanted);
       }
     }
@@ -81,7 +64,7 @@ TEST_P(ArraysOfEngine, MayBeNone) {
 }
 
 INSTANTIATE_TEST_SUITE_P(Engines, ArraysOfEngine, testing::ValuesIn(test::kEngineNames),
-                         [](const auto& engine) { return std::string(engine.param); });
+                         test::engine_name);
 
 TEST(ArraysOfRecords, AreSortedStably) {
   const RecordFormat format{13, {{1, 9, std::nullopt, false, false}}};
@@ -97,9 +80,9 @@ TEST(ArraysOfRecords, AreSortedStably) {
       for (std::byte& byte : raw) {
         byte = static_cast<std::byte>(static_cast<unsigned>(byte) % values);
       }
-      const Bytes wanted = sorted_arrays(raw, elements * format.bytes, [&](const Bytes& array) {
-        return test::stably_sorted(array, format);
-      });
+      const Bytes wanted = test::sorted_arrays(
+          raw, elements * format.bytes,
+          [&](const Bytes& array) { return test::stably_sorted(array, format); });
       expect_sorts(*engine->make_array_lanes(1, arrays)[0], raw, wanted);
     }
   }

@@ -32,14 +32,8 @@ std::vector<std::uint64_t> small_sizes(std::uint64_t key_bytes) {
   return sizes;
 }
 
-class ChunksOfEngine : public testing::TestWithParam<const char*> {
+class ChunksOfEngine : public test::EngineTest {
  protected:
-  void SetUp() override {
-    if (const std::string reason = test::why_not(GetParam()); !reason.empty()) {
-      GTEST_SKIP() << reason;
-    }
-  }
-
   // Sorts `raw` on a lane and compares with std::sort of a copy.
   void expect_sorted(ChunkLane& lane, const EngineShape& shape, const Bytes& raw,
                      const Bytes& sample, std::uint64_t seed = 1) {
@@ -257,7 +251,7 @@ TEST_P(ChunksOfEngine, PassTheFailureOfASinkOnAndWakeThoseWhoWait) {
 }
 
 INSTANTIATE_TEST_SUITE_P(Engines, ChunksOfEngine, testing::ValuesIn(test::kEngineNames),
-                         [](const auto& engine) { return std::string(engine.param); });
+                         test::engine_name);
 
 }  // namespace
 }  // namespace gsort

@@ -51,14 +51,8 @@ Counts random_counts(std::size_t runs, std::uint64_t most) {
   return counts;
 }
 
-class MergesOfEngine : public testing::TestWithParam<const char*> {
+class MergesOfEngine : public test::EngineTest {
  protected:
-  void SetUp() override {
-    if (const std::string reason = test::why_not(GetParam()); !reason.empty()) {
-      GTEST_SKIP() << reason;
-    }
-  }
-
   void expect_merges(MergeLane& lane, const KeyFormat& format, const Part& part, KeyForm form,
                      std::uint64_t position = 0) {
     const Bytes wanted = test::sorted_copy(part.slices, format);
@@ -325,7 +319,7 @@ TEST(MergesOfTheCpuEngine, CutAtTheSameKeysWhateverTheirRawFormIs) {
 }
 
 INSTANTIATE_TEST_SUITE_P(Engines, MergesOfEngine, testing::ValuesIn(test::kEngineNames),
-                         [](const auto& engine) { return std::string(engine.param); });
+                         test::engine_name);
 
 }  // namespace
 }  // namespace gsort

@@ -163,14 +163,8 @@ Bytes raw_keys(const Keys& keys, const KeyFormat& format) {
   });
 }
 
-class OrderedChunksOfEngine : public testing::TestWithParam<const char*> {
+class OrderedChunksOfEngine : public test::EngineTest {
  protected:
-  void SetUp() override {
-    if (const std::string reason = test::why_not(GetParam()); !reason.empty()) {
-      GTEST_SKIP() << reason;
-    }
-  }
-
   static void expect_sorted(ChunkLane& lane, const EngineShape& shape, const Bytes& raw,
                             const Bytes& sample, std::uint64_t seed = 1,
                             KeyForm form = KeyForm::kRaw) {
@@ -262,7 +256,7 @@ TEST_P(OrderedChunksOfEngine, AreSortedInBlocksOfAnySize) {
 }
 
 INSTANTIATE_TEST_SUITE_P(Engines, OrderedChunksOfEngine, testing::ValuesIn(test::kEngineNames),
-                         [](const auto& engine) { return std::string(engine.param); });
+                         test::engine_name);
 
 // How many pieces were put by their size.
 class PieceSizes final : public PieceSink {

@@ -52,14 +52,7 @@ EngineShape shape_of(const RecordFormat& format, std::uint64_t elements) {
   return shape;
 }
 
-class RecordsOfEngine : public testing::TestWithParam<const char*> {
- protected:
-  void SetUp() override {
-    if (const std::string reason = test::why_not(GetParam()); !reason.empty()) {
-      GTEST_SKIP() << reason;
-    }
-  }
-};
+class RecordsOfEngine : public test::EngineTest {};
 
 TEST_P(RecordsOfEngine, InAChunkAreSortedStably) {
   for (const RecordFormat& format : kFormats) {
@@ -167,8 +160,7 @@ TEST_P(RecordsOfEngine, InAPartAreMergedStably) {
 }
 
 INSTANTIATE_TEST_SUITE_P(Engines, RecordsOfEngine,
-                         testing::Values("cpu", "cuda", "cuda_x2", "cuda_x4"),
-                         [](const auto& engine) { return std::string(engine.param); });
+                         testing::Values("cpu", "cuda", "cuda_x2", "cuda_x4"), test::engine_name);
 
 }  // namespace
 }  // namespace gsort

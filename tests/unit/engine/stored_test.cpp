@@ -63,14 +63,8 @@ class RunLikeSink final : public PieceSink, public BlockSink {
   bool fails_ = false;
 };
 
-class StoredKeysOfEngine : public testing::TestWithParam<const char*> {
+class StoredKeysOfEngine : public test::EngineTest {
  protected:
-  void SetUp() override {
-    if (const std::string reason = test::why_not(GetParam()); !reason.empty()) {
-      GTEST_SKIP() << reason;
-    }
-  }
-
   [[nodiscard]] static bool packs() { return std::string(GetParam()) != "cpu"; }
 
   // A chunk of `count` keys, on its way to a run. Returns the bytes that came in stored form.
@@ -215,7 +209,7 @@ TEST_P(StoredKeysOfEngine, PassTheFailureOfARunOn) {
 }
 
 INSTANTIATE_TEST_SUITE_P(Engines, StoredKeysOfEngine, testing::ValuesIn(test::kEngineNames),
-                         [](const auto& engine) { return std::string(engine.param); });
+                         test::engine_name);
 
 }  // namespace
 }  // namespace gsort

@@ -13,7 +13,7 @@
 #include "library/sort_file.hpp"
 #include "options/pages/help.hpp"
 #include "support/sorted_copy.hpp"
-#include "support/statistics.hpp"
+#include "support/measured.hpp"
 #include "unit/io/support.hpp"
 
 namespace gsort {

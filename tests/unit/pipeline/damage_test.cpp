@@ -58,6 +58,12 @@ void expect_nothing_left(const SortRequest& request, const SortResult& result) {
   EXPECT_TRUE(result.left_in_folder.empty());
 }
 
+void expect_caught(const SortRequest& request, const SortResult& result) {
+  ASSERT_TRUE(result.error) << "nobody noticed";
+  EXPECT_EQ(result.error->kind(), ErrorKind::kCorrupt) << result.error->what();
+  expect_nothing_left(request, result);
+}
+
 using Lie = std::function<void(Bytes& piece)>;
 
 std::uint32_t key_at(const Bytes& piece, std::size_t i) {
@@ -93,43 +99,36 @@ class LyingEngine : public testing::TestWithParam<NamedLie> {
  protected:
   // Tells the lie once, in the third piece of the half of the engine that `merging` says. The null
   // device, which takes pieces in any order, must see it, too.
-  static SortResult sort_with_lie(const Lie& lie, bool merging, bool spills, bool verify = true) {
+  static void expect_lie_caught(bool merging, bool spills, bool verify = true) {
     auto pieces = std::make_shared<int>(0);
     EngineHooks hooks;
-    hooks.on_piece = [=](bool in_merge, std::uint64_t, Bytes& piece) {
+    hooks.on_piece = [=, lie = GetParam().lie](bool in_merge, std::uint64_t, Bytes& piece) {
       if (in_merge == merging && ++*pieces == 3) lie(piece);
     };
     SortRequest request = request_with(hooks, spills);
     request.verify = verify;
     request.to_null = true;
-    SortResult result = sort_in_folder(request);
-    EXPECT_TRUE(result.error && result.error->kind() == ErrorKind::kCorrupt)
+    const SortResult to_null = sort_in_folder(request);
+    EXPECT_TRUE(to_null.error && to_null.error->kind() == ErrorKind::kCorrupt)
         << "to the null device";
     *pieces = 0;
     request.to_null = false;
-    result = sort_in_folder(request);
+    const SortResult result = sort_in_folder(request);
     EXPECT_GE(*pieces, 3);
-    expect_nothing_left(request, result);
-    return result;
+    expect_caught(request, result);
   }
 };
 
 TEST_P(LyingEngine, IsCaughtWhileItWritesTheOnlyChunk) {
-  const SortResult result = sort_with_lie(GetParam().lie, false, false);
-  ASSERT_TRUE(result.error) << "nobody noticed";
-  EXPECT_EQ(result.error->kind(), ErrorKind::kCorrupt) << result.error->what();
+  expect_lie_caught(false, false);
 }
 
 TEST_P(LyingEngine, IsCaughtWhileItMakesRuns) {
-  const SortResult result = sort_with_lie(GetParam().lie, false, true);
-  ASSERT_TRUE(result.error) << "nobody noticed";
-  EXPECT_EQ(result.error->kind(), ErrorKind::kCorrupt) << result.error->what();
+  expect_lie_caught(false, true);
 }
 
 TEST_P(LyingEngine, IsCaughtWhileItMerges) {
-  const SortResult result = sort_with_lie(GetParam().lie, true, true);
-  ASSERT_TRUE(result.error) << "nobody noticed";
-  EXPECT_EQ(result.error->kind(), ErrorKind::kCorrupt) << result.error->what();
+  expect_lie_caught(true, true);
 }
 
 // Without the proof keys are still counted.
@@ -137,9 +136,8 @@ using UnprovenEngine = LyingEngine;
 
 TEST_P(UnprovenEngine, IsCaughtWhenItLosesKeys) {
   for (const bool merging : {false, true}) {
-    const SortResult result = sort_with_lie(GetParam().lie, merging, true, false);
-    ASSERT_TRUE(result.error) << "nobody noticed, merging: " << merging;
-    EXPECT_EQ(result.error->kind(), ErrorKind::kCorrupt) << result.error->what();
+    SCOPED_TRACE(merging);
+    expect_lie_caught(merging, true, false);
   }
 }
 
@@ -184,10 +182,7 @@ TEST_P(EngineThatLeavesAPieceOut, EndsTheSortOfOneChunk) {
         SortRequest request = request_with(hooks, false, engine);
         request.threads = threads;
         GetParam().choose(request);
-        const SortResult result = sort_in_folder(request);
-        ASSERT_TRUE(result.error) << "nobody noticed";
-        EXPECT_EQ(result.error->kind(), ErrorKind::kCorrupt) << result.error->what();
-        expect_nothing_left(request, result);
+        expect_caught(request, sort_in_folder(request));
       }
     }
   }
@@ -256,14 +251,12 @@ TEST_P(DamagedRun, IsAnErrorThatNamesBlockRunAndFolder) {
     request.verify = GetParam();
     const SortResult result = sort_in_folder(request);
     ASSERT_GT(damaged, 0) << "the test found no run to damage";
-    ASSERT_TRUE(result.error) << "nobody noticed";
-    EXPECT_EQ(result.error->kind(), ErrorKind::kCorrupt);
-    const std::string message = result.error->what();
+    expect_caught(request, result);
+    const std::string message = result.error.value().what();
     EXPECT_TRUE(contains(message, "block")) << message;
     EXPECT_TRUE(contains(message, "run")) << message;
     EXPECT_TRUE(contains(result.error->path(), "temporary")) << message;
     EXPECT_FALSE(result.error->hint().empty());
-    expect_nothing_left(request, result);
   }
 }
 
@@ -275,6 +268,7 @@ INSTANTIATE_TEST_SUITE_P(Proofs, DamagedRun, testing::Bool(), [](const auto& ver
 // it is.
 TEST(PackedKeysThatChange, AreCaughtOnTheirWayToARun) {
   for (const std::size_t at : {0U, 3U, 300U, 1'000U}) {
+    SCOPED_TRACE(at);
     int changed = 0;
     EngineHooks hooks;
     hooks.on_stored = [&](bool merging, std::span<std::byte> payloads) {
@@ -283,9 +277,7 @@ TEST(PackedKeysThatChange, AreCaughtOnTheirWayToARun) {
     const SortRequest request = request_with(hooks, true, "std");
     const SortResult result = sort_in_folder(request);
     ASSERT_GE(changed, 2) << "nothing was packed";
-    ASSERT_TRUE(result.error) << "nobody noticed byte " << at;
-    EXPECT_EQ(result.error->kind(), ErrorKind::kCorrupt) << result.error->what();
-    expect_nothing_left(request, result);
+    expect_caught(request, result);
   }
 }
 
@@ -300,9 +292,7 @@ TEST(PackedKeysThatChange, AreCaughtOnTheirWayToAMerge) {
   const SortRequest request = request_with(hooks, true, "std");
   const SortResult result = sort_in_folder(request);
   ASSERT_GE(changed, 1) << "nothing was unpacked";
-  ASSERT_TRUE(result.error) << "nobody noticed";
-  EXPECT_EQ(result.error->kind(), ErrorKind::kCorrupt) << result.error->what();
-  expect_nothing_left(request, result);
+  expect_caught(request, result);
 }
 
 TEST(FailingDisk, EndsTheSortAndLeavesNothing) {

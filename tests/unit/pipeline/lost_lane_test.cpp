@@ -8,8 +8,10 @@
 #include <memory>
 #include <mutex>
 #include <optional>
+#include <ostream>
 #include <span>
 #include <string>
+#include <tuple>
 #include <utility>
 #include <vector>
 
@@ -18,9 +20,8 @@
 #include "base/device_error.hpp"
 #include "engine/device_losses.hpp"
 #include "support/engines.hpp"
+#include "support/expected_output.hpp"
 #include "support/resumable_sort.hpp"
-#include "support/sort_run.hpp"
-#include "support/stably_sorted.hpp"
 #include "support/vector_tier.hpp"
 
 namespace gsort {
@@ -313,8 +314,8 @@ class LostLane : public testing::TestWithParam<int> {
   }
 
   // The same once, from then on, and because memory is short; all sorts end well.
-  static Again sort_without(int lost, const SortRequest& request, const Bytes& whole,
-                            std::span<const Call> calls) {
+  static Again sort_without(int lost, const SortRequest& request, std::span<const Call> calls) {
+    const Bytes whole = test::expected_output(request);
     Again again;
     for (const auto& [kind, from_then_on] :
          {std::pair(ErrorKind::kDevice, false), std::pair(ErrorKind::kDevice, true),
@@ -351,60 +352,47 @@ class LostLane : public testing::TestWithParam<int> {
   }
 };
 
-TEST_P(LostLane, HasItsChunksSortedByOthers) {
-  const SortRequest request = request_of_keys();
-  const Again again =
-      sort_without(GetParam(), request, test::sorted_copy(request.input, kU32), kChunkCalls);
-  EXPECT_GT(again.chunks, 15);
-  EXPECT_EQ(again.sorts, 0);
+// Work that others do again.
+struct LostWork {
+  const char* name;
+  SortRequest request;
+  std::span<const Call> calls;
+};
+
+void PrintTo(const LostWork& work, std::ostream* out) {
+  *out << work.name;
 }
 
-TEST_P(LostLane, HasChunksOfRecordsSortedByOthersInTheirOrder) {
-  const SortRequest request = request_of_records();
-  const Again again = sort_without(
-      GetParam(), request, test::stably_sorted(request.input, *request.records), kChunkCalls);
-  EXPECT_GT(again.chunks, 15);
-}
-
-TEST_P(LostLane, HasItsPartsMergedAgain) {
-  const SortRequest request = request_of_keys();
-  const Again again =
-      sort_without(GetParam(), request, test::sorted_copy(request.input, kU32), kPartCalls);
-  EXPECT_GT(again.parts, 5);
-  EXPECT_EQ(again.sorts, 0);
-}
-
-// Parts that wait for their turn, and are proven before it.
-TEST_P(LostLane, HasItsPartsMergedAgainBetweenPipes) {
-  SortRequest request = request_of_keys();
-  request.from_pipe = true;
-  request.to_pipe = true;
-  const Again again =
-      sort_without(GetParam(), request, test::sorted_copy(request.input, kU32), kPartCalls);
-  EXPECT_GT(again.parts, 5);
-  EXPECT_EQ(again.sorts, 0);
-}
-
-TEST_P(LostLane, HasPartsOfRecordsMergedAgainInTheirOrder) {
-  const SortRequest request = request_of_records();
-  const Again again = sort_without(
-      GetParam(), request, test::stably_sorted(request.input, *request.records), kPartCalls);
-  EXPECT_GT(again.parts, 5);
-  EXPECT_EQ(again.sorts, 0);
-}
-
-// Where a part is packed again, or not.
-TEST_P(LostLane, HasItsPartsMergedAgainIntoLongerRuns) {
-  SortRequest request = request_of_keys();
-  request.change_plan = [shorten = request.change_plan](Plan& plan) {
+std::vector<LostWork> all_lost_work() {
+  const SortRequest keys = LostLane::request_of_keys();
+  const SortRequest records = LostLane::request_of_records();
+  // Parts that wait for their turn, and are proven before it.
+  SortRequest pipes = keys;
+  pipes.from_pipe = pipes.to_pipe = true;
+  // Where a part is packed again, or not.
+  SortRequest rounds = keys;
+  rounds.change_plan = [shorten = rounds.change_plan](Plan& plan) {
     shorten(plan);
     plan.run.fan_in = 4;
   };
-  const Again again =
-      sort_without(GetParam(), request, test::sorted_copy(request.input, kU32), kPartCalls);
-  EXPECT_GT(again.parts, 5);
+  return {{"ChunksOfKeys", keys, kChunkCalls},      {"ChunksOfRecords", records, kChunkCalls},
+          {"PartsOfKeys", keys, kPartCalls},        {"PartsOfRecords", records, kPartCalls},
+          {"PartsBetweenPipes", pipes, kPartCalls}, {"PartsOfLongerRuns", rounds, kPartCalls}};
+}
+
+class LostWorkOfLane : public testing::TestWithParam<std::tuple<LostWork, int>> {};
+
+TEST_P(LostWorkOfLane, IsDoneAgainByOthers) {
+  const auto& [work, lost] = GetParam();
+  const Again again = LostLane::sort_without(lost, work.request, work.calls);
+  EXPECT_TRUE(again.chunks > 15 || again.parts > 5) << again.chunks << ' ' << again.parts;
+  EXPECT_EQ(work.calls.data() == kChunkCalls.data(), again.chunks > 15);
   EXPECT_EQ(again.sorts, 0);
 }
+
+INSTANTIATE_TEST_SUITE_P(Each, LostWorkOfLane,
+                         testing::Combine(testing::ValuesIn(all_lost_work()),
+                                          testing::Values(0, 1, 2)));
 
 // A lost device takes the runs in its memory with it; with too little memory it keeps them.
 TEST_P(LostLane, HasAllSortedAgainIfRunsLayInItsMemory) {
@@ -413,7 +401,7 @@ TEST_P(LostLane, HasAllSortedAgainIfRunsLayInItsMemory) {
   request.make_tier = [](const DevicePlan&, std::uint64_t bytes) {
     return std::make_unique<test::VectorTier>(bytes);
   };
-  const Bytes whole = test::sorted_copy(request.input, kU32);
+  const Bytes whole = test::expected_output(request);
   for (const ErrorKind kind : {ErrorKind::kDevice, ErrorKind::kResource}) {
     Again again;
     const Fault fault{.ordinal = GetParam(), .kind = kind};
@@ -430,7 +418,7 @@ TEST_P(LostLane, HasAllSortedAgainIfRunsLayInItsMemory) {
 TEST_P(LostLane, HasAllSortedAgainForTheFailureOfAnotherOne) {
   const SortRequest request = request_of_keys();
   const int named = (GetParam() + 1) % static_cast<int>(kDevices);
-  const Bytes whole = test::sorted_copy(request.input, kU32);
+  const Bytes whole = test::expected_output(request);
   Again again;
   const Fault fault{.ordinal = GetParam(), .named = named};
   fail_each(request, std::array{Call::kAdd, Call::kPutChunk, Call::kPutPart}, fault,
@@ -445,7 +433,7 @@ TEST_P(LostLane, HasAllSortedAgainForTheFailureOfAnotherOne) {
 TEST_P(LostLane, EndsASortThatMayNotDoWithoutIt) {
   SortRequest request = request_of_keys();
   request.may_lose_devices = false;
-  const Bytes whole = test::sorted_copy(request.input, kU32);
+  const Bytes whole = test::expected_output(request);
   for (const std::span<const Call> calls :
        {std::span<const Call>(kChunkCalls), std::span<const Call>(kPartCalls)}) {
     fail_each(request, calls, {.ordinal = GetParam()}, [&](const SortResult& result, bool was_met) {
@@ -460,7 +448,7 @@ TEST_P(LostLane, EndsASortThatMayNotDoWithoutIt) {
 // All lanes are its own, so none is left that could do a chunk again.
 TEST(OnlyDevice, HasAllSortedAgainByTheCpuIfItIsLostWithAChunk) {
   const SortRequest request = LostLane::request_of_keys(1);
-  const Bytes whole = test::sorted_copy(request.input, kU32);
+  const Bytes whole = test::expected_output(request);
   Again again;
   LostLane::fail_each(request, kChunkCalls, {.from_then_on = true},
                       [&](const SortResult& result, bool) {

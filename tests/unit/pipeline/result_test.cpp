@@ -1,151 +1,25 @@
 // Sorts whose result is not all elements: one of each key, the first N, positions. The result is
 // that of std::sort and std::unique of a copy.
-#include <algorithm>
 #include <array>
-#include <cstring>
-#include <map>
 #include <optional>
-#include <span>
-#include <string>
 #include <string_view>
-#include <vector>
 
 #include <gtest/gtest.h>
 
-#include "base/error.hpp"
 #include "support/engines.hpp"
-#include "support/key_values.hpp"
+#include "support/expected_output.hpp"
 #include "support/some_of.hpp"
-#include "support/sort_run.hpp"
-#include "support/stably_sorted.hpp"
 
 namespace gsort {
 namespace {
 
 using test::Bytes;
+using test::expect_right;
 using test::SortRequest;
 using test::SortResult;
 
-// Equal floats have the same bits.
-Bytes alike(Bytes keys, const KeyFormat& format) {
-  if (!is_float(format.type)) return keys;
-  test::with_value_named(name_of(format.type), [&](auto value) {
-    for (std::size_t at = 0; at < keys.size(); at += sizeof(value)) {
-      const ByteSpan key = std::span(keys).subspan(at, sizeof(value));
-      if (format.big_endian) std::ranges::reverse(key);
-      std::memcpy(&value, key.data(), key.size());
-      test::make_alike(value);
-      std::memcpy(key.data(), &value, key.size());
-      if (format.big_endian) std::ranges::reverse(key);
-    }
-  });
-  return keys;
-}
-
-Bytes without_repeats(const Bytes& sorted, const KeyFormat& format) {
-  const std::size_t key_bytes = bytes_of(format.type);
-  const Bytes classes = alike(sorted, format);
-  Bytes unique;
-  for (std::size_t at = 0; at < sorted.size(); at += key_bytes) {
-    const auto key = classes.begin() + static_cast<std::ptrdiff_t>(at);
-    const auto end = key + static_cast<std::ptrdiff_t>(key_bytes);
-    if (at > 0 && std::equal(key, end, key - static_cast<std::ptrdiff_t>(key_bytes))) continue;
-    const auto kept = sorted.begin() + static_cast<std::ptrdiff_t>(at);
-    unique.insert(unique.end(), kept, kept + static_cast<std::ptrdiff_t>(key_bytes));
-  }
-  return unique;
-}
-
-// Each key that occurs so often, and how often, in the byte order of the keys.
-Bytes counted(const Bytes& sorted, const KeyFormat& format, std::uint64_t min_count) {
-  const auto key_bytes = static_cast<std::ptrdiff_t>(bytes_of(format.type));
-  Bytes all;
-  for (auto key = sorted.begin(); key != sorted.end();) {
-    auto next = key + key_bytes;
-    while (next != sorted.end() && std::equal(key, key + key_bytes, next)) next += key_bytes;
-    const auto count = static_cast<std::uint64_t>((next - key) / key_bytes);
-    Bytes digits;
-    for (int i = 0; i < 8; ++i) digits.push_back(static_cast<std::byte>(count >> (8 * i)));
-    if (format.big_endian) std::ranges::reverse(digits);
-    if (count >= min_count) all.insert(all.end(), key, key + key_bytes);
-    if (count >= min_count) all.insert(all.end(), digits.begin(), digits.end());
-    key = next;
-  }
-  return all;
-}
-
-// Every array of the input by itself.
-Bytes sorted_arrays(const SortRequest& request, std::size_t array_bytes) {
-  Bytes all;
-  for (std::size_t at = 0; at < request.input.size(); at += array_bytes) {
-    const auto bytes = std::min(array_bytes, request.input.size() - at);
-    const Bytes array =
-        test::sorted_copy(std::span(request.input).subspan(at, bytes), request.format);
-    all.insert(all.end(), array.begin(), array.end());
-  }
-  return all;
-}
-
-// Equal keys have their positions in the order of the input.
-Bytes positions(const SortRequest& request) {
-  const std::size_t key_bytes = bytes_of(request.format.type);
-  const auto key_at = [key_bytes](const Bytes& keys, std::size_t at) {
-    return std::string(reinterpret_cast<const char*>(keys.data() + at), key_bytes);
-  };
-  const Bytes input = alike(request.input, request.format);
-  std::map<std::string, std::vector<std::uint32_t>> places;
-  for (std::size_t at = 0; at < input.size(); at += key_bytes) {
-    places[key_at(input, at)].push_back(static_cast<std::uint32_t>(at / key_bytes));
-  }
-  Bytes all;
-  const Bytes sorted = without_repeats(test::sorted_copy(input, request.format), request.format);
-  for (std::size_t at = 0; at < sorted.size(); at += key_bytes) {
-    const auto& of_key = places[key_at(sorted, at)];
-    for (std::size_t i = 0; i < (request.unique ? 1 : of_key.size()); ++i) {
-      std::array<std::byte, 4> bytes{};
-      std::memcpy(bytes.data(), &of_key[i], bytes.size());
-      if (request.format.big_endian) std::ranges::reverse(bytes);
-      all.insert(all.end(), bytes.begin(), bytes.end());
-    }
-  }
-  if (request.top) all.resize(std::min<std::uint64_t>(all.size(), *request.top * 4));
-  return all;
-}
-
-Bytes wanted(const SortRequest& request) {
-  if (request.argsort) return positions(request);
-  const std::size_t key_bytes = bytes_of(request.format.type);
-  if (request.batch_elements) return sorted_arrays(request, *request.batch_elements * key_bytes);
-  if (request.min_count) {
-    const Bytes keys = alike(request.input, request.format);
-    return counted(test::sorted_copy(keys, request.format), request.format, *request.min_count);
-  }
-  Bytes want = test::sorted_copy(request.input, request.format);
-  if (request.unique) want = without_repeats(want, request.format);
-  if (request.top) want.resize(std::min<std::uint64_t>(want.size(), *request.top * key_bytes));
-  return want;
-}
-
-void expect_right(const SortRequest& request) {
-  const SortResult result = sort_in_folder(request);
-  ASSERT_FALSE(result.error) << result.error->what();
-  const Bytes want = wanted(request);
-  ASSERT_TRUE(result.output.has_value());
-  EXPECT_TRUE(*result.output == want);
-  EXPECT_EQ(result.outcome.elements, request.input.size() / bytes_of(request.format.type));
-  const std::size_t result_bytes = request.argsort ? 4 : result.plan.job.result_bytes();
-  EXPECT_EQ(result.outcome.output_elements, want.size() / result_bytes);
-  EXPECT_TRUE(result.left_in_temporary.empty());
-  EXPECT_TRUE(result.left_in_folder.empty());
-}
-
-class ResultOnEngine : public testing::TestWithParam<const char*> {
+class ResultOnEngine : public test::EngineTest {
  protected:
-  void SetUp() override {
-    if (const std::string reason = test::why_not(GetParam()); !reason.empty()) {
-      GTEST_SKIP() << reason;
-    }
-  }
   [[nodiscard]] SortRequest request_for(const KeyFormat& format, Distribution distribution,
                                         std::uint64_t elements) const {
     SortRequest request;
@@ -300,24 +174,8 @@ TEST(Selection, TakesNewCandidatesAllTheTimeWhereKeysFall) {
     request.unique = unique;
     request.threads = 3;
     request.make_engine = test::engine_maker("cpu");
-    EXPECT_TRUE(sort_in_folder(request).plan.is<SelectPlan>());
-    expect_right(request);
+    EXPECT_TRUE(expect_right(request).plan.is<SelectPlan>());
   }
-}
-
-// Returns the first `top` records; with `unique`, counts only the first record of each key.
-Bytes first_records(const Bytes& input, const RecordFormat& format, std::uint64_t top,
-                    bool unique) {
-  const Bytes sorted = test::stably_sorted(input, format);
-  const RecordOrder order(format);
-  Bytes first;
-  for (std::size_t at = 0; at < sorted.size() && first.size() < top * format.bytes;
-       at += format.bytes) {
-    const std::byte* const record = &sorted[at];
-    if (unique && at > 0 && order.compare(record - format.bytes, record) == 0) continue;
-    first.insert(first.end(), record, record + format.bytes);
-  }
-  return first;
 }
 
 TEST(Selection, OfRecordsKeepsTheFirstOnesOfEqualKeys) {
@@ -342,10 +200,8 @@ TEST(Selection, OfRecordsKeepsTheFirstOnesOfEqualKeys) {
           request.budget = "24M";
           request.threads = 3;
           request.make_engine = test::engine_maker("cpu");
-          const SortResult result = sort_in_folder(request);
-          ASSERT_TRUE(result.output) << result.error->what();
+          const SortResult result = expect_right(request);
           EXPECT_TRUE(top >= kRecords / 4 || result.plan.is<SelectPlan>());
-          EXPECT_TRUE(*result.output == first_records(input, format, top, unique));
         }
       }
     }
@@ -353,10 +209,9 @@ TEST(Selection, OfRecordsKeepsTheFirstOnesOfEqualKeys) {
 }
 
 INSTANTIATE_TEST_SUITE_P(Engines, PositionsOnEngine,
-                         testing::Values("cpu", "cuda", "cuda_x2", "cuda_x4"),
-                         [](const auto& engine) { return std::string(engine.param); });
+                         testing::Values("cpu", "cuda", "cuda_x2", "cuda_x4"), test::engine_name);
 INSTANTIATE_TEST_SUITE_P(Engines, ResultOnEngine, testing::ValuesIn(test::engines_of_sorts()),
-                         [](const auto& engine) { return std::string(engine.param); });
+                         test::engine_name);
 
 }  // namespace
 }  // namespace gsort

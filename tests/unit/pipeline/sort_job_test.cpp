@@ -17,6 +17,7 @@
 #include "base/error.hpp"
 #include "support/engine_wrap.hpp"
 #include "support/engines.hpp"
+#include "support/expected_output.hpp"
 #include "support/some_of.hpp"
 #include "support/sort_run.hpp"
 #include "support/vector_tier.hpp"
@@ -25,27 +26,12 @@ namespace gsort {
 namespace {
 
 using test::Bytes;
+using test::expect_right;
 using test::SortRequest;
 using test::SortResult;
 
 constexpr KeyType kSortedTypes[] = {KeyType::kU32, KeyType::kI32, KeyType::kF32, KeyType::kU64,
                                     KeyType::kI64, KeyType::kF64, KeyType::kI128};
-
-void expect_sorted(const SortRequest& request, const SortResult& result) {
-  ASSERT_FALSE(result.error) << result.error->what();
-  const std::uint64_t elements = request.input.size() / bytes_of(request.format.type);
-  ASSERT_TRUE(result.output.has_value());
-  EXPECT_TRUE(*result.output == test::sorted_copy(request.input, request.format));
-  EXPECT_TRUE(result.left_in_temporary.empty());
-  EXPECT_TRUE(result.left_in_folder.empty());
-  EXPECT_EQ(result.outcome.elements, elements);
-  EXPECT_EQ(result.outcome.bytes, request.input.size());
-  EXPECT_EQ(result.outcome.verified, request.verify);
-  EXPECT_EQ(result.outcome.fingerprint.count, elements);
-  if (!request.from_pipe) {
-    EXPECT_LE(result.outcome.peak_spilled_bytes, result.plan.temporary_bytes);
-  }
-}
 
 // Budget and bytes of a sort that makes several runs.
 constexpr const char* kSmallBudget = "12M";
@@ -62,13 +48,8 @@ void set_ways(SortRequest& request, bool from_pipe, bool to_pipe) {
   request.budget = from_pipe && to_pipe ? most : has_wide_keys ? "14M" : kSmallBudget;
 }
 
-class SortsOnEngine : public testing::TestWithParam<const char*> {
+class SortsOnEngine : public test::EngineTest {
  protected:
-  void SetUp() override {
-    if (const std::string reason = test::why_not(GetParam()); !reason.empty()) {
-      GTEST_SKIP() << reason;
-    }
-  }
   [[nodiscard]] SortRequest request_for(const KeyFormat& format, Distribution distribution,
                                         std::uint64_t bytes) const {
     SortRequest request;
@@ -87,8 +68,7 @@ TEST_P(SortsOnEngine, OfOneChunkWriteNoTemporaryFiles) {
         SortRequest request = request_for({type, elements % 2 == 0, false}, Distribution::kUniform,
                                           elements * bytes_of(type));
         request.from_pipe = from_pipe;
-        const SortResult result = sort_in_folder(request);
-        expect_sorted(request, result);
+        const SortResult result = expect_right(request);
         EXPECT_EQ(result.outcome.runs, 0U);
         EXPECT_EQ(result.outcome.spilled_bytes, 0U);
       }
@@ -109,8 +89,7 @@ TEST_P(SortsOnEngine, ThatSpillAreRightForEveryTypeWayInAndWayOut) {
                                         << from_pipe << to_pipe);
         SortRequest request = request_for(format, distribution, kSpillingBytes);
         set_ways(request, from_pipe, to_pipe);
-        const SortResult result = sort_in_folder(request);
-        expect_sorted(request, result);
+        const SortResult result = expect_right(request);
         EXPECT_GT(result.outcome.runs, 1U);
         EXPECT_GE(result.outcome.run_key_bytes, kSpillingBytes);
       }
@@ -134,8 +113,7 @@ TEST_P(SortsOnEngine, MergeInSeveralRoundsWhereTheFanInIsSmall) {
         SortRequest request = request_for(format, Distribution::kZipf, kInputBytes);
         request.batch_size = batch_size;
         set_ways(request, from_pipe, to_pipe);
-        const SortResult result = sort_in_folder(request);
-        expect_sorted(request, result);
+        const SortResult result = expect_right(request);
         EXPECT_GT(result.outcome.runs, 3U);
         if (batch_size == 2) {
           EXPECT_GE(result.outcome.run_key_bytes, 2 * kInputBytes) << "no round before the last";
@@ -156,7 +134,7 @@ TEST_P(SortsOnEngine, DoNotDependOnBudgetOrThreads) {
       request.budget = budget;
       if (request.gpu_memory) request.gpu_memory = std::to_string(4 * std::stoi(budget)) + "M";
       request.threads = threads;
-      expect_sorted(request, sort_in_folder(request));
+      expect_right(request);
     }
   }
 }
@@ -166,13 +144,13 @@ TEST_P(SortsOnEngine, WithoutProofAreRightToo) {
       request_for({KeyType::kU64, false, true}, Distribution::kUniform, kSpillingBytes);
   request.budget = kSmallBudget;
   request.verify = false;
-  expect_sorted(request, sort_in_folder(request));
+  expect_right(request);
 }
 
 TEST_P(SortsOnEngine, ReplaceAnOldOutput) {
   SortRequest request = request_for({KeyType::kU64, false, false}, Distribution::kUniform, 8'000);
   request.old_output = Bytes(100'000, std::byte{1});
-  expect_sorted(request, sort_in_folder(request));
+  expect_right(request);
 }
 
 SortRequest request_on_device(std::uint64_t buffers) {
@@ -191,8 +169,7 @@ SortRequest request_on_device(std::uint64_t buffers) {
 TEST(SortsWithADeviceTier, KeepRunsThereAndSpillTheRest) {
   for (const std::uint64_t buffers : {1UL, 20UL, 1000UL}) {
     const SortRequest request = request_on_device(buffers);
-    const SortResult result = sort_in_folder(request);
-    expect_sorted(request, result);
+    const SortResult result = expect_right(request);
     EXPECT_GT(result.outcome.device_bytes, 0U);
     EXPECT_LE(result.outcome.device_bytes, buffers * result.plan.run.write_buffer_bytes);
     EXPECT_EQ(result.outcome.spilled_bytes == 0, buffers == 1'000) << buffers;
@@ -202,8 +179,7 @@ TEST(SortsWithADeviceTier, KeepRunsThereAndSpillTheRest) {
 TEST(SortsWithADeviceTier, MergeInSeveralRoundsThere) {
   SortRequest request = request_on_device(1'000);
   request.batch_size = 2;
-  const SortResult result = sort_in_folder(request);
-  expect_sorted(request, result);
+  const SortResult result = expect_right(request);
   EXPECT_FALSE(result.plan.run.rounds.empty());
   EXPECT_EQ(result.outcome.spilled_bytes, 0U);
 }
@@ -214,8 +190,7 @@ TEST(SortsWithADeviceTier, SpillWhereTheDeviceHasTooLittle) {
     throw Error(ErrorKind::kResource, "allocating device memory",
                 "1 GiB are needed, 1 KiB is free");
   };
-  const SortResult result = sort_in_folder(request);
-  expect_sorted(request, result);
+  const SortResult result = expect_right(request);
   EXPECT_EQ(result.outcome.device_bytes, 0U);
   EXPECT_GT(result.outcome.spilled_bytes, 0U);
   ASSERT_FALSE(result.outcome.notes.empty());
@@ -230,8 +205,7 @@ TEST(SortsWithADeviceTier, KeepRunsOnSeveralDevices) {
     ++made;
     return std::make_unique<test::VectorTier>(bytes);
   };
-  const SortResult result = sort_in_folder(request);
-  expect_sorted(request, result);
+  const SortResult result = expect_right(request);
   EXPECT_EQ(made, 3);
   EXPECT_GT(result.outcome.device_bytes, 0U);
   EXPECT_EQ(result.outcome.spilled_bytes, 0U);
@@ -261,8 +235,7 @@ TEST(SortsOnDevices, FillChunksSideBySide) {
     for (const std::uint64_t elements : {200'000U, 200'001U, 262'144U}) {
       SCOPED_TRACE(testing::Message() << devices << ' ' << elements);
       SortRequest request = request_of_small_chunks(devices, elements);
-      const SortResult result = sort_in_folder(request);
-      expect_sorted(request, result);
+      const SortResult result = expect_right(request);
       const std::uint64_t least_runs = (elements + 4'199) / 4'200;
       EXPECT_GE(result.outcome.runs, least_runs);
       EXPECT_LE(result.outcome.runs, least_runs + devices + 1) << "only the last ones are not full";
@@ -319,7 +292,7 @@ TEST(SortsOnDevices, ReadOnWhileAChunkIsCompleted) {
                                                         ByteSpan memory) {
     return std::make_unique<HoldingEngine>(make(plan, shape, memory), is_late);
   };
-  expect_sorted(request, sort_in_folder(request));
+  expect_right(request);
   EXPECT_FALSE(is_late) << "the readers waited for each other";
 }
 
@@ -358,43 +331,27 @@ TEST(SortsWithADeviceTier, KeepRunsOnTheOthersWhereOneDeviceHasTooLittle) {
     }
     return std::make_unique<test::VectorTier>(bytes);
   };
-  const SortResult result = sort_in_folder(request);
-  expect_sorted(request, result);
+  const SortResult result = expect_right(request);
   EXPECT_EQ(result.outcome.spilled_bytes, 0U);
   ASSERT_FALSE(result.outcome.notes.empty());
   EXPECT_NE(result.outcome.notes.front().find("no runs stay on device"), std::string::npos);
 }
 
-TEST(SortsWithADeviceTier, EndWithTheErrorOfOneOfSeveralDevices) {
-  for (const int calls : {0, 3, 10}) {
+TEST(SortsWithADeviceTier, EndWithTheErrorOfTheDeviceThatFails) {
+  for (const auto& [devices, calls] : {std::pair{1, 0}, {1, 3}, {1, 30}, {3, 0}, {3, 3}, {3, 10}}) {
+    SCOPED_TRACE(testing::Message() << devices << " devices, " << calls << " calls");
     SortRequest request = request_on_device(1'000);
-    request.devices = 3;
+    request.devices = static_cast<unsigned>(devices);
     request.old_output = Bytes(3, std::byte{7});
     std::atomic<int> made{0};
-    request.make_tier = [&](const DevicePlan&, std::uint64_t bytes) {
+    request.make_tier = [&, last = devices, failing = calls](const DevicePlan&,
+                                                             std::uint64_t bytes) {
       auto tier = std::make_unique<test::VectorTier>(bytes);
-      if (++made == 3) tier->fail_after(calls);
+      if (++made == last) tier->fail_after(failing);
       return tier;
     };
     const SortResult result = sort_in_folder(request);
-    ASSERT_TRUE(result.error.has_value()) << calls;
-    EXPECT_EQ(result.error->kind(), ErrorKind::kDevice) << result.error->what();
-    EXPECT_TRUE(result.output == request.old_output);
-    EXPECT_TRUE(result.left_in_temporary.empty());
-  }
-}
-
-TEST(SortsWithADeviceTier, EndWithTheErrorOfADeviceThatFails) {
-  for (const int calls : {0, 3, 30}) {
-    SortRequest request = request_on_device(1'000);
-    request.old_output = Bytes(3, std::byte{7});
-    request.make_tier = [calls](const DevicePlan&, std::uint64_t bytes) {
-      auto tier = std::make_unique<test::VectorTier>(bytes);
-      tier->fail_after(calls);
-      return tier;
-    };
-    const SortResult result = sort_in_folder(request);
-    ASSERT_TRUE(result.error.has_value()) << calls;
+    ASSERT_TRUE(result.error.has_value());
     EXPECT_EQ(result.error->kind(), ErrorKind::kDevice) << result.error->what();
     EXPECT_TRUE(result.output == request.old_output);
     EXPECT_TRUE(result.left_in_temporary.empty());
@@ -403,7 +360,7 @@ TEST(SortsWithADeviceTier, EndWithTheErrorOfADeviceThatFails) {
 }
 
 INSTANTIATE_TEST_SUITE_P(Engines, SortsOnEngine, testing::ValuesIn(test::engines_of_sorts()),
-                         [](const auto& engine) { return std::string(engine.param); });
+                         test::engine_name);
 
 // Keys of one and two bytes never reach an engine.
 TEST(CountingSort, IsRightForAllNarrowTypesWaysInAndWaysOut) {
@@ -420,9 +377,8 @@ TEST(CountingSort, IsRightForAllNarrowTypesWaysInAndWaysOut) {
         SCOPED_TRACE(testing::Message()
                      << elements << ' ' << test::words_of(format) << ' ' << name_of(distribution));
         request.input = test::generated(format, distribution, elements);
-        const SortResult result = sort_in_folder(request);
+        const SortResult result = expect_right(request);
         EXPECT_TRUE(result.plan.is<CountKeys>());
-        expect_sorted(request, result);
         EXPECT_EQ(result.outcome.runs, 0U);
       }
     }
@@ -436,7 +392,7 @@ TEST(CountingSort, IsRightForEveryDistribution) {
       request.format = {type, true, true};
       request.input = test::generated(request.format, distribution, 1'000'003);
       SCOPED_TRACE(name_of(distribution));
-      expect_sorted(request, sort_in_folder(request));
+      expect_right(request);
     }
   }
 }

@@ -5,7 +5,6 @@
 
 #include "support/invented.hpp"
 #include "support/measured.hpp"
-#include "support/statistics.hpp"
 
 namespace gsort {
 namespace {

@@ -9,7 +9,6 @@
 #include "element/fingerprint.hpp"
 #include "support/invented.hpp"
 #include "support/measured.hpp"
-#include "support/statistics.hpp"
 
 namespace gsort {
 namespace {

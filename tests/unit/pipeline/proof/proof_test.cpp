@@ -335,13 +335,8 @@ class ProofOfArrays : public testing::Test {
   static constexpr std::uint64_t kArray = 300;  // elements
 
   static Bytes sorted_arrays(const Bytes& input, std::uint64_t elements = kArray) {
-    Bytes all;
-    for (std::size_t at = 0; at < input.size(); at += elements * 4) {
-      const auto bytes = std::min<std::size_t>(elements * 4, input.size() - at);
-      const Bytes array = test::sorted_copy(ConstByteSpan(input).subspan(at, bytes), kBigI32);
-      all.insert(all.end(), array.begin(), array.end());
-    }
-    return all;
+    return test::sorted_arrays(
+        input, elements * 4, [](const Bytes& array) { return test::sorted_copy(array, kBigI32); });
   }
 
   // Two blocks of arrays, the second first.

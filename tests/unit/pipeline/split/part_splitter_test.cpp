@@ -12,8 +12,8 @@
 #include <gtest/gtest.h>
 
 #include "io/runs/run_store.hpp"
-#include "support/merge_one_by_one.hpp"
 #include "support/run_elsewhere.hpp"
+#include "unit/element/merge_one_by_one.hpp"
 #include "unit/io/support.hpp"
 
 namespace gsort {
