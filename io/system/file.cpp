@@ -239,6 +239,8 @@ std::string_view hint_for(int error_number) {
     case ENOENT:
     case ELOOP:
       return "check the path";
+    case EEXIST:
+      return "another program has made it meanwhile; use another name";
     case ENAMETOOLONG:
       return "use a shorter name";
     case EACCES:

@@ -32,8 +32,11 @@ constexpr std::size_t kDigitsOfNumber = 16;
 constexpr std::string_view kOfGsort = ".gsort-";  // in hidden names
 constexpr std::string_view kOnItsWay = ".new";
 
+// In a folder that was removed, some file systems say that it is not permitted.
 Error cannot_create(const Folder& folder, int error_number) {
-  return folder.file.error("creating a file in", error_number);
+  struct stat facts = {};
+  const bool is_removed = sys::fstat(folder.file.fd(), &facts) == 0 && facts.st_nlink == 0;
+  return folder.file.error("creating a file in", is_removed ? ENOENT : error_number);
 }
 
 // The errors of kernels and file systems without O_TMPFILE; old ones treat the call as opening a

@@ -58,6 +58,16 @@ TEST(TemporaryFile, ReportsWhatTheFolderRefuses) {
   EXPECT_EQ(error.path(), temp.path());
 }
 
+TEST(TemporaryFile, SaysThatItsFolderIsGone) {
+  const TempFolder outside;
+  const std::string path = outside / "folder";
+  std::filesystem::create_directory(path);
+  const Folder folder = open_folder(path, ErrorKind::kOutput);
+  std::filesystem::remove(path);
+  const FaultScope fault({sys::Call::kOpen, 1, EPERM});  // as ext4 does
+  EXPECT_EQ(error_of([&] { (void)create_unnamed(folder, path); }).error_number(), ENOENT);
+}
+
 TEST(TemporaryFile, ReportsAMissingFolder) {
   EXPECT_EQ(error_of([] { (void)open_folder("/none/such", ErrorKind::kTemporary); }).error_number(),
             ENOENT);
