@@ -70,7 +70,9 @@ int sort(const Options& options, const Job& job, io::Reader& reader) {
     return kDone;
   }
   refuse_shared_reports(options, options);
-  Observer observer(options, note_of_types(options, job));
+  const std::string note = note_of_types(options, job);
+  refuse_messages_in_output(options, options, note);
+  Observer observer(options, note);
   Outcome outcome = prepared.run(&observer.meter());
   output_is_in_place = true;
   prepared.remember_rates(outcome);

@@ -1,5 +1,6 @@
 // A pipe, FIFO, device, or standard output of any kind: bytes are written in order and cannot be
 // undone.
+#include <algorithm>
 #include <cerrno>
 #include <exception>
 #include <map>
@@ -29,6 +30,7 @@ class StreamOutput : public Output::Impl {
                 .path(file_.path())
                 .hint("see the other message"))) {
     sys::set_pipe_bytes(file_.fd(), kPipeBytes);  // fails for other files than pipes
+    note_size();
   }
 
   [[nodiscard]] bool is_stream() const override { return true; }
@@ -61,6 +63,8 @@ class StreamOutput : public Output::Impl {
   void write_from(ConstByteSpan bytes, Lock& lock);
   [[nodiscard]] bool has_written(ConstByteSpan bytes, Lock& lock);
   void write_next(ConstByteSpan bytes) const;
+  void note_size();
+  void require_own_size() const;
   [[nodiscard]] Waiting* take_next();
   void stop(const std::exception_ptr& why) noexcept;
 
@@ -78,6 +82,9 @@ class StreamOutput : public Output::Impl {
   }
 
   File file_;
+  bool is_regular_ = false;
+  std::uint64_t size_before_ = 0;  // of a regular file,
+  std::uint64_t begin_ = 0;        // and where the output begins in it
   const bool keeps_bytes_ = is_file_or_disk(file_);
   mutable MemoryWatch memory_watch_{memory_kind_of(file_)};
   const std::exception_ptr cancelled_;  // made in advance, because a lack of memory may be the
@@ -149,8 +156,31 @@ bool StreamOutput::has_written(ConstByteSpan bytes, Lock& lock) {
   return !failure;
 }
 
+void StreamOutput::note_size() {
+  const struct stat facts = file_.facts();
+  is_regular_ = S_ISREG(facts.st_mode);
+  if (!is_regular_) return;
+  size_before_ = static_cast<std::uint64_t>(facts.st_size);
+  begin_ =
+      sys::appends(file_.fd())
+          ? size_before_
+          : static_cast<std::uint64_t>(std::max<off_t>(sys::lseek(file_.fd(), 0, SEEK_CUR), 0));
+}
+
+// Throws if another program, or a message, has changed the size: its bytes are in the output, or
+// the output's bytes are gone.
+void StreamOutput::require_own_size() const {
+  if (!is_regular_) return;
+  const std::uint64_t own = std::max(size_before_, written_ == 0 ? 0 : begin_ + written_);
+  if (static_cast<std::uint64_t>(file_.facts().st_size) == own) return;
+  throw Error(ErrorKind::kOutput, "writing", "something else has changed the size of the file")
+      .path(path())
+      .hint("let no other program write to it, nor messages (2>&1); -o replaces a file at once");
+}
+
 void StreamOutput::write_next(ConstByteSpan bytes) const {
   try {
+    require_own_size();
     memory_watch_.require_room_for(file_, bytes.size());
     file_.write_full(bytes);
   } catch (const Error& error) {
@@ -188,6 +218,7 @@ void StreamOutput::finish(std::uint64_t size_bytes) {
   if (stopped_) std::rethrow_exception(stopped_);
   if (written_ < size_bytes) throw misplaced(kMissing, path(), kOfNoUse).at(written_);
   if (written_ > size_bytes) throw misplaced(kPastEnd, path(), kOfNoUse).at(size_bytes);
+  require_own_size();
   if (keeps_bytes_) file_.sync();  // exit 0 promises this for `gsort > file`, too
   file_.close();
 }

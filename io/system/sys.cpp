@@ -305,6 +305,11 @@ bool is_open(int fd) {
   return ::fcntl(fd, F_GETFD) >= 0;
 }
 
+bool appends(int fd) {
+  const int flags = ::fcntl(fd, F_GETFL);
+  return flags >= 0 && (flags & O_APPEND) != 0;
+}
+
 int access_mode(int fd) {
   const int flags = ::fcntl(fd, F_GETFL);
   return flags < 0 ? -1 : flags & O_ACCMODE;

@@ -110,6 +110,7 @@ int lock(int fd);                     // flock, exclusive, without waiting
 int lock_bytes(int fd);               // exclusive, of a byte behind all data, without waiting
 [[nodiscard]] uid_t effective_user();
 [[nodiscard]] bool is_open(int fd);
+[[nodiscard]] bool appends(int fd);     // O_APPEND
 [[nodiscard]] int access_mode(int fd);  // O_RDONLY, O_WRONLY or O_RDWR; -1 when it is closed
 [[nodiscard]] bool is_terminal(int fd);
 [[nodiscard]] unsigned terminal_columns(int fd);  // 0: unknown, or not a terminal

@@ -299,6 +299,16 @@ void refuse_losing_inputs(const Request& request, const Job& job, const io::Outp
   }
 }
 
+void refuse_messages_in_output(const FileNames& names, const Reporting& reports,
+                               std::string_view note) {
+  const bool is_quiet = note.empty() && reports.verbosity <= 0 &&
+                        reports.progress != ProgressMode::kAlways &&
+                        reports.progress != ProgressMode::kJson;
+  if (is_quiet || !is_one_file("/dev/stderr", name_of_output(names.output.value_or("-")))) return;
+  throw shared("standard error", "the output",
+               "send messages to another file than the output, as in 2> messages");
+}
+
 void refuse_shared_reports(const FileNames& names, const Reporting& reports) {
   refuse_shared_report(names, "--stats", reports.stats);
   refuse_shared_report(names, "--trace", reports.trace);

@@ -59,6 +59,10 @@ struct InputToReplace {
 // may replace it.
 void refuse_replacing_by_other_elements(const InputToReplace& input, const Job& job);
 
+// Throws: Error(kUsage) if messages would be among the elements, as in `gsort -v FILE > OUT 2>&1`.
+void refuse_messages_in_output(const FileNames& names, const Reporting& reports,
+                               std::string_view note);
+
 // Throws: Error(kUsage) when a report is the output, an input, a file of the folder of --resume, or
 // the other report.
 void refuse_shared_reports(const FileNames& names, const Reporting& reports);

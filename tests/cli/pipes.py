@@ -79,6 +79,20 @@ def survives(place, number, ignored: bool) -> bool:
 
 
 @scenario
+def messages_do_not_get_among_the_elements(place):
+    """Where the output is the file or the pipe of the messages, and there may be some."""
+    checks = {}
+    place.bash("printf 2222111100001111 > in")
+    for words, told in ("in", True), ("-v -t u8 in", True), ("-t u8 --progress=json in", True), ("-t u8 in", False), ("-q in", False):
+        for ends, out in ("> out 2>&1", "out"), (">> out 2>> out", "out"), ("2>&1 | cat > piped", "piped"):
+            done = place.bash(f"set -o pipefail; rm -f out piped; gsort {words} {ends}; echo $?; cat {out}")
+            refused = done.stdout.startswith("2\ngsort: standard error: is also the output\n  send messages to another file")
+            checks[f"{words} {ends}"] = refused if told else done.stdout[:2] == "0\n" and len(done.stdout) == 18
+    separate = place.bash("gsort -v -t u8 in > out 2> messages; echo $?; cat out")
+    return report(**checks, separate_files_are_fine=separate.stdout == "0\n0000111111112222", nothing_is_left=not place.leftovers())
+
+
+@scenario
 def a_hangup_that_nohup_ignores_stays_ignored(place):
     return survives(place, signal.SIGHUP, ignored=True)
 

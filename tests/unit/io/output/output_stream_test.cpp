@@ -76,6 +76,44 @@ TEST(OutputStream, DoesNotTakeTheTextOfALinkOfTheSystemForAName) {
   EXPECT_EQ(reader.read_full(read), 2U);
 }
 
+// The error of an output of "abcd" to a file of "old", of which `bytes` stay or become the size
+// after "ab"; an empty text if there is none.
+std::string error_if_resized_to(const std::string& path, int flags, std::optional<off_t> bytes) {
+  write_file(path, bytes_of("old"));
+  const StandardOutput replaced(::open(path.c_str(), O_WRONLY | flags));
+  Output output("-");
+  output.write_next(bytes_of("ab"));
+  if (bytes) {
+    EXPECT_EQ(::truncate(path.c_str(), *bytes), 0);
+  }
+  try {
+    output.write_next(bytes_of("cd"));
+    output.commit(4);
+  } catch (const Error& error) {
+    return error.what();
+  }
+  return "";
+}
+
+TEST(OutputStream, NoticesThatSomethingElseChangesTheSizeOfItsFile) {
+  const TempFolder folder;
+  const std::string path = folder / "out";
+  for (const int flags : {0, O_TRUNC, O_APPEND}) {
+    EXPECT_EQ(error_if_resized_to(path, flags, std::nullopt), "");
+    for (const off_t bytes : {0, 1, 9}) {
+      const std::string error = error_if_resized_to(path, flags, bytes);
+      EXPECT_TRUE(error.starts_with("writing standard output at byte 2: something else has"));
+    }
+  }
+  EXPECT_EQ(error_if_resized_to(path, 0, std::nullopt), "");
+  EXPECT_EQ(read_file(path), bytes_of("abcd"));
+  const StandardOutput replaced(open_for_writing(path));
+  Output output("-");
+  output.write_next(bytes_of("ab"));
+  EXPECT_EQ(::truncate(path.c_str(), 9), 0);
+  EXPECT_THROW(output.commit(2), Error);
+}
+
 TEST(OutputStream, PutsPiecesOfManyThreadsInOrder) {
   const TempFolder folder;
   const std::string path = folder / "fifo";
