@@ -1,21 +1,23 @@
 // deal_pairs: deals pairs out to buckets, stably, from one pair of arrays to another.
 //
-// Each worker reads its stripe of the pairs twice. First it counts the pairs of each bucket. The
-// counts of all workers give the place of each worker's pairs in a bucket: behind those of the
-// stripes before its own. Then it collects pairs in lines, one for each bucket, and writes a line
-// when it is full, so that memory is written once for many pairs.
+// Workers read the pairs twice, and take stripes of them until none is left. First they count the
+// pairs of each bucket. The counts of all stripes give the place of each stripe's pairs in a
+// bucket: behind those of the stripes before it. Then they collect pairs in lines, one for each
+// bucket, and write a line when it is full, so that memory is written once for many pairs.
 //
 // Cost. Two reads of the keys, one of the values, one write of both; memory for a line of each
-// bucket for each worker.
+// bucket for each worker, and for its stripes' counts.
 #pragma once
 
 #include <algorithm>
+#include <atomic>
 #include <cstddef>
 #include <cstdint>
 #include <cstring>
 #include <functional>
 #include <memory>
 #include <span>
+#include <utility>
 #include <vector>
 
 #include "base/tasks.hpp"
@@ -30,6 +32,7 @@ template <class Key, class Value>
 class PairLines {
  public:
   static constexpr std::size_t kLinePairs = 16;
+  static constexpr std::size_t kStripes = 4;  // so that no worker waits long for a slow one
   struct alignas(64) Line {
     Key keys[kLinePairs];
     Value values[kLinePairs];
@@ -37,22 +40,26 @@ class PairLines {
 
   // Throws: std::bad_alloc.
   explicit PairLines(std::size_t buckets)
-      : lines_(new Line[buckets]), begins_(buckets), next_(buckets) {}
+      : lines_(new Line[buckets]), begins_(buckets), counts_(kStripes * buckets) {}
 
-  // The worker's counts of pairs in each bucket, which deal_pairs() replaces by the places where
-  // these pairs begin.
-  [[nodiscard]] std::vector<std::uint64_t>& counts() { return next_; }
+  // One of kStripes stripes' counts of pairs in each bucket, which deal_pairs() replaces by the
+  // places where these pairs begin.
+  [[nodiscard]] std::span<std::uint64_t> counts(std::size_t stripe) {
+    return std::span(counts_).subspan(stripe * begins_.size(), begins_.size());
+  }
 
-  // `count`: the pairs of all buckets.
-  void begin(std::uint64_t count) {
-    begins_ = next_;
+  // Begins a stripe, of this worker or another one. `places`: where its pairs begin; they become
+  // the places where they end. `count`: the pairs of all buckets.
+  void begin(std::span<std::uint64_t> places, std::uint64_t count) {
+    std::ranges::copy(places, begins_.begin());
+    next_ = places.data();
     count_ = count;
   }
 
   void add(const Key* keys, const Value* values, const std::uint16_t* numbers, std::size_t count,
            const Pairs<Key, Value>& to) {
     Line* const lines = lines_.get();
-    std::uint64_t* const next = next_.data();
+    std::uint64_t* const next = next_;
     for (std::size_t i = 0; i < count; ++i) {
       const std::size_t bucket = numbers[i];
       const std::uint64_t place = next[bucket]++;
@@ -104,7 +111,8 @@ class PairLines {
   std::unique_ptr<Line[]> lines_;
   std::uint64_t count_ = 0;
   std::vector<std::uint64_t> begins_;
-  std::vector<std::uint64_t> next_;
+  std::uint64_t* next_ = nullptr;
+  std::vector<std::uint64_t> counts_;
 };
 
 // The pairs to be dealt out. If `values` is null, the value of a pair is its index.
@@ -130,25 +138,38 @@ void deal_pairs(const PairSource<Key, Value>& from, const Pairs<Key, Value>& to,
                 std::span<PairLines<Key, Value>> workers, TaskArena& tasks) {
   constexpr std::size_t kStretch = kMostDealtAtOnce;
   const std::size_t buckets = begins.size() - 1;
-  const auto for_each_worker = [&](const auto& f) {
-    if (workers.size() == 1) return f(0);
-    tasks.for_each(workers.size(), std::cref(f));
+  using Lines = PairLines<Key, Value>;
+  const std::size_t stripes = workers.size() == 1 ? 1 : workers.size() * Lines::kStripes;
+  const auto counts_of = [&](std::size_t stripe) {
+    return workers[stripe / Lines::kStripes].counts(stripe % Lines::kStripes);
   };
-  const auto for_each_stretch = [&](std::size_t worker, const auto& f) {
+  // f(lines, stripe): each worker with its lines.
+  const auto for_each_stripe = [&](const auto& f) {
+    std::atomic<std::size_t> taken{0};
+    const auto work = [&](std::size_t worker) {
+      for (std::size_t stripe = taken++; stripe < stripes; stripe = taken++) {
+        f(workers[worker], stripe);
+      }
+      finish_stores_past_cache();
+    };
+    if (workers.size() == 1) return work(0);
+    tasks.for_each(workers.size(), std::cref(work));
+  };
+  const auto for_each_stretch = [&](std::size_t stripe, const auto& f) {
     Key room[kStretch];
     std::uint16_t numbers[kStretch];
-    const std::size_t end = from.count * (worker + 1) / workers.size();
-    for (std::size_t at = from.count * worker / workers.size(); at < end; at += kStretch) {
+    const std::size_t end = from.count * (stripe + 1) / stripes;
+    for (std::size_t at = from.count * stripe / stripes; at < end; at += kStretch) {
       const std::size_t count = std::min(kStretch, end - at);
       const Key* const keys = number(from.keys + at, count, room, numbers);
       read_ahead(from.keys + at, count * sizeof(Key));
       f(at, count, keys, numbers);
     }
   };
-  for_each_worker([&](std::size_t worker) {
-    auto& counts = workers[worker].counts();
-    std::fill(counts.begin(), counts.end(), 0);
-    for_each_stretch(worker,
+  for_each_stripe([&](Lines& /*lines*/, std::size_t stripe) {
+    const auto counts = counts_of(stripe);
+    std::ranges::fill(counts, 0);
+    for_each_stretch(stripe,
                      [&](std::size_t, std::size_t count, const Key*, const std::uint16_t* numbers) {
                        for (std::size_t i = 0; i < count; ++i) ++counts[numbers[i]];
                      });
@@ -156,17 +177,14 @@ void deal_pairs(const PairSource<Key, Value>& from, const Pairs<Key, Value>& to,
   std::uint64_t begin = 0;
   for (std::size_t bucket = 0; bucket < buckets; ++bucket) {
     begins[bucket] = begin;
-    for (auto& worker : workers) {
-      const std::uint64_t count = worker.counts()[bucket];
-      worker.counts()[bucket] = begin;
-      begin += count;
+    for (std::size_t stripe = 0; stripe < stripes; ++stripe) {
+      begin += std::exchange(counts_of(stripe)[bucket], begin);
     }
   }
   begins[buckets] = begin;
-  for_each_worker([&](std::size_t worker) {
-    auto& lines = workers[worker];
-    lines.begin(from.count);
-    for_each_stretch(worker, [&](std::size_t at, std::size_t count, const Key* keys,
+  for_each_stripe([&](Lines& lines, std::size_t stripe) {
+    lines.begin(counts_of(stripe), from.count);
+    for_each_stretch(stripe, [&](std::size_t at, std::size_t count, const Key* keys,
                                  const std::uint16_t* numbers) {
       if (from.values != nullptr) {
         read_ahead(from.values + at, count * sizeof(Value));
@@ -177,7 +195,6 @@ void deal_pairs(const PairSource<Key, Value>& from, const Pairs<Key, Value>& to,
       lines.add(keys, own, numbers, count, to);
     });
     lines.finish(buckets, to);
-    finish_stores_past_cache();
   });
 }
 
