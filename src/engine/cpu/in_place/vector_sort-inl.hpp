@@ -12,8 +12,9 @@
 //
 // Sorted slices are merged the same way, but nothing is counted: the keys of a bucket are at the
 // front of what is left of each slice. A vector of keys is compared with the bucket's last key and
-// written as a whole; keys of later buckets are overwritten. Short slices are first sorted into
-// one. The caller sorts slices whose keys crowd.
+// written as a whole; keys of later buckets are overwritten. If there are many slices, buckets are
+// twice as large, and divided once. Short slices are first sorted into one. The caller sorts slices
+// whose keys crowd.
 //
 // Cost. Two reads and two writes of evenly spread keys. A partition moves each key once, in about
 // half a cycle. A pivot is a median of a sample; after twice as many partitions as an even split
@@ -314,6 +315,16 @@ HWY_INLINE bool is_spread(std::span<const Key> slice, Key range) {
   return crowded <= kGaps / 2;
 }
 
+// Sorts keys[0, count) to `home`, after a division by `middle`. Both have room for all of them.
+template <class Key, class FallBack>
+HWY_ATTR void sort_halves(Key* keys, Key* home, std::size_t count, Key middle,
+                          const FallBack& fall_back) {
+  const std::size_t below = partition<false>(keys, count, middle, home, keys);
+  const std::size_t above = count - below;
+  sort(home, keys + above, home, below, depth_for(below), fall_back);
+  sort(keys, home + below, home + below, above, depth_for(above), fall_back);
+}
+
 // Merges `count` keys of sorted slices to `out`: their range is divided evenly, as above, but keys
 // of a bucket are found at the beginnings of all slices. Returns false, and changes at most the
 // order of the slices, if sort_evenly() takes less time. If the slices are not sorted, the order of
@@ -321,11 +332,14 @@ HWY_INLINE bool is_spread(std::span<const Key> slice, Key range) {
 template <class Key, class FallBack>
 HWY_ATTR bool merge_evenly(std::span<std::span<const Key>> slices, std::size_t count, Key* out,
                            Key* scratch, const FallBack& fall_back) {
-  const std::size_t buckets = count / kKeysPerBucket<Key> + 1;
-  // Fewer keys of a slice in a bucket, on average, are not worth a look at the slice: 2 are, if the
-  // slices are in the cache, but most looks wait for a key.
-  constexpr std::size_t kLeastPerSlice = 3;
-  const auto is_long = [=](const auto& slice) { return slice.size() >= kLeastPerSlice * buckets; };
+  // Most looks at a slice wait for a key, so each should find some keys. To halve buckets of 64-bit
+  // keys costs more than that gains.
+  constexpr std::size_t kWantedPerSlice = 5;
+  const bool halves = sizeof(Key) == 4 && slices.size() > kKeysPerBucket<Key> / kWantedPerSlice;
+  const std::size_t buckets = count / (kKeysPerBucket<Key> << (halves ? 1 : 0)) + 1;
+  // Slices with fewer keys in a bucket, on average, are not worth a look.
+  const std::size_t least_per_slice = halves ? kWantedPerSlice : 3;
+  const auto is_long = [=](const auto& slice) { return slice.size() >= least_per_slice * buckets; };
   const auto shorts = std::partition(slices.begin(), slices.end(), is_long);
   std::size_t in_longs = 0;
   for (auto slice = slices.begin(); slice != shorts; ++slice) in_longs += slice->size();
@@ -345,10 +359,15 @@ HWY_ATTR bool merge_evenly(std::span<std::span<const Key>> slices, std::size_t c
   const Key width = static_cast<Key>((greatest - least - 1) / buckets + 1);  // rounded up, never 0
   Key last = least;                                                          // of the bucket
   for (std::size_t done = 0; done < count;) {
+    const Key low = last;
     last = width < greatest - last ? static_cast<Key>(last + width) : greatest;
     const Key* const end = take_up_to(last, slices, scratch, scratch + count);
     const auto taken = static_cast<std::size_t>(end - scratch);
-    sort(scratch, out + done, out + done, taken, depth_for(taken), fall_back);
+    if (halves) {
+      sort_halves(scratch, out + done, taken, static_cast<Key>(low + width / 2), fall_back);
+    } else {
+      sort(scratch, out + done, out + done, taken, depth_for(taken), fall_back);
+    }
     done += taken;
     if (taken > 0) continue;
     // Slices that are not sorted hold greater keys: the merge must end with these, too.
