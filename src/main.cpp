@@ -138,8 +138,11 @@ int run_share(const Options& options) {
 
 // A sort or a check, as the options say.
 int run_one(const Options& options) {
-  if (options.form || options.take || options.join) return run_share(options);
   const bool only_reads = options.fingerprint || options.check != CheckMode::kNone;
+  if (options.files0_from && !only_reads) {
+    refuse_writing_the_list(options, options, *options.files0_from);
+  }
+  if (options.form || options.take || options.join) return run_share(options);
   if (!only_reads) refuse_streams_in_place(options);
   io::Reader reader(options.inputs, reader_options(options));
   const Job job = job_of(options, reader);

@@ -299,6 +299,19 @@ void refuse_losing_inputs(const Request& request, const Job& job, const io::Outp
   }
 }
 
+void refuse_writing_the_list(const FileNames& names, const Reporting& reports,
+                             const std::string& list) {
+  const auto refuse = [&](std::string_view option, const std::string& path, std::string_view hint) {
+    if (!io::same_file(name_of_output(path), name_of_input(list))) return;
+    throw shared(fmt::format("{} '{}'", option, path), "the list of --files0-from", hint);
+  };
+  for (const std::string& output : names.outputs()) {
+    refuse("--output", output, "name another file with -o");
+  }
+  if (reports.stats) refuse("--stats", *reports.stats, kHintForReports);
+  if (reports.trace) refuse("--trace", *reports.trace, kHintForReports);
+}
+
 void refuse_messages_in_output(const FileNames& names, const Reporting& reports,
                                std::string_view note) {
   const bool is_quiet = note.empty() && reports.verbosity <= 0 &&
