@@ -87,12 +87,14 @@ class LiteralReader {
     return name;
   }
 
+  // Python 2 writes L behind some numbers.
   std::uint64_t number(std::uint64_t most) {
     skip_blanks();
     std::uint64_t value = 0;
     const auto [end, problem] = std::from_chars(rest_.data(), rest_.data() + rest_.size(), value);
     if (problem != std::errc() || value > most) fail();
     rest_.remove_prefix(static_cast<std::size_t>(end - rest_.data()));
+    static_cast<void>(accept('L'));
     return value;
   }
 

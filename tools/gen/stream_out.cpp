@@ -26,8 +26,9 @@ io::File open_for_writing(const std::string& path) {
   const int fd = to_stdout ? io::sys::duplicate(STDOUT_FILENO)
                            : io::sys::open_at(AT_FDCWD, path.c_str(),
                                               O_WRONLY | O_CREAT | O_TRUNC | O_CLOEXEC, 0666);
-  if (fd < 0) throw Error::from_errno(ErrorKind::kOutput, "opening", errno).path(path);
-  return {fd, to_stdout ? "standard output" : path, ErrorKind::kOutput};
+  const std::string name = to_stdout ? "standard output" : path;
+  if (fd < 0) throw io::failed_call(ErrorKind::kOutput, "opening", name, errno);
+  return {fd, name, ErrorKind::kOutput};
 }
 
 // Passes on blocks in the order of their numbers, whichever thread makes them; after a failure no

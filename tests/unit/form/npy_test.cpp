@@ -93,6 +93,13 @@ TEST(Npy, ReadsTheDictionaryInAnyOrderAndWithOtherQuotes) {
   EXPECT_EQ(header.elements, 5U);
 }
 
+TEST(Npy, ReadsNumbersOfPython2) {
+  const NpyHeader header = parse_npy_dictionary(
+      "{'descr': [('a', '<i2', (2L,))], 'fortran_order': False, 'shape': (5L,), }", "in.npy");
+  EXPECT_EQ(header.array.element_bytes(), 4U);
+  EXPECT_EQ(header.elements, 5U);
+}
+
 TEST(Npy, ReadsTheLengthOfColumnsInFortranOrder) {
   const auto columns_of = [](const std::string& order_and_shape) {
     const std::string start = "{'descr': '<i4', 'fortran_order': ";
