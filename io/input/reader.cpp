@@ -36,85 +36,14 @@ std::optional<KeyFormat> stored_key(const StoredArray& array, const ReaderOption
 
 }  // namespace
 
-class Reader::Impl {
- public:
-  Impl(const std::vector<std::string>& paths, const ReaderOptions& options);
-
-  [[nodiscard]] const KeyFormat& key() const { return key_; }
-  [[nodiscard]] bool key_is_stored() const { return key_is_stored_; }
-  [[nodiscard]] const StoredArray& first_array() const {
-    const StoredArray& none = made_once([] { return StoredArray(); });
-    return sources_.front()->stored() ? *sources_.front()->stored() : none;
-  }
-  [[nodiscard]] ConstByteSpan header() const { return sources_.front()->header(); }
-  [[nodiscard]] std::vector<std::byte> trailer() const { return sources_.front()->trailer(); }
-  [[nodiscard]] std::optional<std::uint64_t> known_size() const;
-  [[nodiscard]] std::optional<std::size_t> input_of_unknown_size() const {
-    const auto found = std::ranges::find_if(sources_, [](const auto& s) { return !s->size(); });
-    if (found == sources_.end()) return std::nullopt;
-    return static_cast<std::size_t>(found - sources_.begin());
-  }
-  [[nodiscard]] std::optional<InputBlock> next(ByteSpan buffer, std::uint64_t limit_position,
-                                               std::size_t most_bytes);
-  void end_at(std::uint64_t position_bytes) {
-    const std::lock_guard lock(mutex_);
-    end_ = position_bytes;
-  }
-  void begin_at(std::uint64_t position_bytes);
-  [[nodiscard]] bool rewind();
-  [[nodiscard]] std::size_t next_of(std::size_t input, ByteSpan buffer);
-  [[nodiscard]] std::size_t inputs() const { return sources_.size(); }
-  [[nodiscard]] Source& source(std::size_t input) const { return *sources_[input]; }
-  [[nodiscard]] bool is_cached() const {
-    return std::ranges::all_of(sources_, [](const auto& source) { return source->is_cached(); });
-  }
-  void limit_decoders(const DecoderLimit& limit) {
-    for (const auto& source : sources_) source->limit_decoder(limit);
-  }
-  void make_alike(std::vector<KeyField> floats) { floats_ = std::move(floats); }
-  [[nodiscard]] std::uint64_t position() const;
-  [[nodiscard]] bool at_end() const;
-  [[nodiscard]] std::size_t read_again(ByteSpan buffer, std::uint64_t position,
-                                       std::uint64_t bytes) const;
-  [[nodiscard]] std::size_t sample(ByteSpan out, std::uint64_t begin, std::uint64_t end,
-                                   Places places);
-  void check_unchanged() const {
-    for (const auto& source : sources_) source->check_unchanged();
-  }
-  [[nodiscard]] std::vector<std::string> notes() const;
-
- private:
-  // The bytes that one source gives to one block; read outside the lock.
-  struct Fill {
-    Source* source = nullptr;
-    std::size_t to = 0;  // in the block
-    Claim claim;
-  };
-
-  [[nodiscard]] std::unique_ptr<Source> source_of(const std::string& path,
-                                                  const ReaderOptions& options) const;
-  void open(const std::vector<std::string>& paths, const ReaderOptions& options);
-  void adopt_stored_keys(Source& source, const ReaderOptions& options);
-  void adopt_tables(WholeRows whole);
-  void require_total() const;
-  std::size_t claim(ByteSpan buffer, std::size_t wanted, std::vector<Fill>& fills);
-  void sample_sequence(std::uint64_t position, ByteSpan to);
-
-  KeyFormat key_;
-  bool key_is_stored_ = false;
-  bool type_is_fixed_;  // by the options, or by the inputs opened so far
-  bool order_is_fixed_;
-  std::uint64_t element_bytes_;
-  std::vector<KeyField> floats_;  // that are made alike
-  std::vector<std::unique_ptr<Source>> sources_;
-
-  mutable std::mutex mutex_;  // guards the members below, and the order of claims
-  std::size_t current_ = 0;   // the source whose turn it is
-  std::uint64_t position_ = 0;
-  std::uint64_t end_ = kNoLimit;  // of the sequence, if that is before the end of the inputs
+// The bytes that one source gives to one block; read outside the lock.
+struct Reader::Fill {
+  Source* source = nullptr;
+  std::size_t to = 0;  // in the block
+  Claim claim;
 };
 
-Reader::Impl::Impl(const std::vector<std::string>& paths, const ReaderOptions& options)
+Reader::Reader(const std::vector<std::string>& paths, const ReaderOptions& options)
     : key_(options.key),
       type_is_fixed_(options.type_is_asked),
       order_is_fixed_(options.byte_order_is_asked),
@@ -129,15 +58,58 @@ Reader::Impl::Impl(const std::vector<std::string>& paths, const ReaderOptions& o
   require_total();
 }
 
-std::unique_ptr<Source> Reader::Impl::source_of(const std::string& path,
-                                                const ReaderOptions& options) const {
+Reader::~Reader() = default;
+
+const StoredArray& Reader::first_array() const {
+  const StoredArray& none = made_once([] { return StoredArray(); });
+  return sources_.front()->stored() ? *sources_.front()->stored() : none;
+}
+
+ConstByteSpan Reader::header() const {
+  return sources_.front()->header();
+}
+
+std::vector<std::byte> Reader::trailer() const {
+  return sources_.front()->trailer();
+}
+
+const std::string& Reader::path_of(std::size_t input) const {
+  return sources_[input]->path();
+}
+
+std::optional<FileState> Reader::state_of(std::size_t input) const {
+  return sources_[input]->state();
+}
+
+bool Reader::is_cached() const {
+  return std::ranges::all_of(sources_, [](const auto& source) { return source->is_cached(); });
+}
+
+std::optional<DecoderNeed> Reader::decoder_need_of(std::size_t input) {
+  return sources_[input]->decoder_need();
+}
+
+void Reader::limit_decoders(const DecoderLimit& limit) {
+  for (const auto& source : sources_) source->limit_decoder(limit);
+}
+
+void Reader::set_replaced_by(std::size_t input, const std::string& output) {
+  sources_[input]->set_replaced_by(output);
+}
+
+void Reader::check_unchanged() const {
+  for (const auto& source : sources_) source->check_unchanged();
+}
+
+std::unique_ptr<Source> Reader::source_of(const std::string& path,
+                                          const ReaderOptions& options) const {
   const auto found = std::ranges::find(options.memory, path, &MemoryInput::name);
   if (found != options.memory.end()) return std::make_unique<MemorySource>(*found);
   return open_source(path, options.form, {options.direct_io, options.is_read_by_one_thread},
                      sources_.empty());
 }
 
-void Reader::Impl::open(const std::vector<std::string>& paths, const ReaderOptions& options) {
+void Reader::open(const std::vector<std::string>& paths, const ReaderOptions& options) {
   if (std::count(paths.begin(), paths.end(), "-") > 1) {
     throw Error(ErrorKind::kUsage, "opening standard input", "it is named twice");
   }
@@ -156,7 +128,7 @@ void Reader::Impl::open(const std::vector<std::string>& paths, const ReaderOptio
 
 // The headers must agree about the keys, and with the type and order that were asked for. Each is
 // looked at as soon as it is open, so that only the first one's fields are kept.
-void Reader::Impl::adopt_stored_keys(Source& source, const ReaderOptions& options) {
+void Reader::adopt_stored_keys(Source& source, const ReaderOptions& options) {
   const Source& first = *sources_.front();
   if (!options.has_counts || first.stored()) require_equal_dtype(first, source);
   if (!source.stored()) return;
@@ -172,8 +144,8 @@ void Reader::Impl::adopt_stored_keys(Source& source, const ReaderOptions& option
       (stored->type != key_.type || string_bytes(*stored) != string_bytes(key_)) &&
       !has_rows_of(*source.stored(), options.key);
   // Without -t, earlier files with counts were taken for numbers.
-  const bool lacks_type = options.has_counts && !first.stored() &&
-                          string_bytes(*stored) != string_bytes(options.key);
+  const bool lacks_type =
+      options.has_counts && !first.stored() && string_bytes(*stored) != string_bytes(options.key);
   if (is_other && (type_is_fixed_ || lacks_type)) {
     const std::string type = type_text(*stored);
     if (!lacks_type) throw has_other_type(source, type, key_);
@@ -190,7 +162,7 @@ void Reader::Impl::adopt_stored_keys(Source& source, const ReaderOptions& option
   type_is_fixed_ = order_is_fixed_ = true;
 }
 
-void Reader::Impl::adopt_tables(WholeRows whole) {
+void Reader::adopt_tables(WholeRows whole) {
   const auto of_records = holds_texts(first_array()) ? WholeRows::kOfTexts : WholeRows::kOfAll;
   const WholeRows least = first_array().records ? of_records : WholeRows::kOfKeys;
   if (whole < least || first_array().row_elements == 0) return;
@@ -202,7 +174,7 @@ void Reader::Impl::adopt_tables(WholeRows whole) {
   element_bytes_ = first_array().element_bytes();
 }
 
-void Reader::Impl::require_total() const {
+void Reader::require_total() const {
   std::uint64_t total = 0;
   for (const auto& source : sources_) {
     total += source->size().value_or(0);  // both below 2^63: the sum cannot wrap unseen
@@ -214,18 +186,35 @@ void Reader::Impl::require_total() const {
   }
 }
 
-std::optional<std::uint64_t> Reader::Impl::known_size() const {
+std::optional<std::uint64_t> Reader::known_size() const {
   std::uint64_t size = 0;
   for (const auto& source : sources_) {
     if (!source->size()) return std::nullopt;
     size += *source->size();
   }
   const std::lock_guard lock(mutex_);
-  return std::min(size, end_);
+  return in_records(std::min(size, end_));
 }
 
-std::optional<InputBlock> Reader::Impl::next(ByteSpan buffer, std::uint64_t limit_position,
-                                             std::size_t most_bytes) {
+std::optional<std::size_t> Reader::input_of_unknown_size() const {
+  const auto found = std::ranges::find_if(sources_, [](const auto& s) { return !s->size(); });
+  if (found == sources_.end()) return std::nullopt;
+  return static_cast<std::size_t>(found - sources_.begin());
+}
+
+std::optional<InputBlock> Reader::next(ByteSpan buffer, std::uint64_t limit_position) {
+  if (!numbering_) return next_elements(buffer, limit_position, buffer.size());
+  const std::size_t room = buffer.size() / numbering_->record_bytes();
+  const std::uint64_t limit = limit_position == kNoLimit ? kNoLimit : in_elements(limit_position);
+  const auto block = next_elements(buffer, limit, room * numbering_->element_bytes);
+  if (!block) return block;
+  gsort::number_elements(buffer, *numbering_, block->position_bytes / numbering_->element_bytes,
+                         block->bytes / numbering_->element_bytes);
+  return InputBlock{in_records(block->position_bytes), in_records(block->bytes)};
+}
+
+std::optional<InputBlock> Reader::next_elements(ByteSpan buffer, std::uint64_t limit_position,
+                                                std::size_t most_bytes) {
   std::vector<Fill> fills;
   InputBlock block;
   {
@@ -246,7 +235,7 @@ std::optional<InputBlock> Reader::Impl::next(ByteSpan buffer, std::uint64_t limi
 
 // Claims from one source after the other, until it has `wanted` bytes, there are no more, or the
 // next ones need a separate block.
-std::size_t Reader::Impl::claim(ByteSpan buffer, std::size_t wanted, std::vector<Fill>& fills) {
+std::size_t Reader::claim(ByteSpan buffer, std::size_t wanted, std::vector<Fill>& fills) {
   std::size_t filled = 0;
   while (filled < wanted && current_ < sources_.size()) {
     Source& source = *sources_[current_];
@@ -263,21 +252,27 @@ std::size_t Reader::Impl::claim(ByteSpan buffer, std::size_t wanted, std::vector
   return filled;
 }
 
-void Reader::Impl::begin_at(std::uint64_t position_bytes) {
+void Reader::end_at(std::uint64_t position_bytes) {
   const std::lock_guard lock(mutex_);
+  end_ = in_elements(position_bytes);
+}
+
+void Reader::begin_at(std::uint64_t position_bytes) {
+  const std::lock_guard lock(mutex_);
+  const std::uint64_t begin = in_elements(position_bytes);
   std::uint64_t end = 0;  // of the sources up to this one
   for (std::size_t before = 0; before < current_; ++before) end += *sources_[before]->size();
-  while (position_ < position_bytes) {
+  while (position_ < begin) {
     Source& source = *sources_[current_];
     end += *source.size();
-    const std::uint64_t bytes = std::min(end, position_bytes) - position_;
+    const std::uint64_t bytes = std::min(end, begin) - position_;
     source.skip(bytes);
     position_ += bytes;
     if (source.at_end()) ++current_;
   }
 }
 
-bool Reader::Impl::rewind() {
+bool Reader::rewind() {
   const std::lock_guard lock(mutex_);
   current_ = 0;
   position_ = 0;
@@ -285,7 +280,7 @@ bool Reader::Impl::rewind() {
   return std::ranges::all_of(sources_, [](const auto& source) { return source->rewind(); });
 }
 
-std::size_t Reader::Impl::next_of(std::size_t input, ByteSpan buffer) {
+std::size_t Reader::next_of(std::size_t input, ByteSpan buffer) {
   Source& source = *sources_[input];
   const Claim claim = source.claim(buffer, round_down(buffer.size(), element_bytes_));
   if (claim.bytes > 0) source.fill(buffer, claim);
@@ -295,20 +290,30 @@ std::size_t Reader::Impl::next_of(std::size_t input, ByteSpan buffer) {
   return claim.bytes;
 }
 
-std::uint64_t Reader::Impl::position() const {
+std::uint64_t Reader::position() const {
   const std::lock_guard lock(mutex_);
-  return position_;
+  return in_records(position_);
 }
 
-bool Reader::Impl::at_end() const {
+bool Reader::at_end() const {
   const std::lock_guard lock(mutex_);
   if (position_ == end_) return true;
   return std::all_of(sources_.begin() + static_cast<std::ptrdiff_t>(current_), sources_.end(),
                      [](const auto& source) { return source->at_end(); });
 }
 
-std::size_t Reader::Impl::sample(ByteSpan out, std::uint64_t begin, std::uint64_t end,
-                                 Places where) {
+std::size_t Reader::sample(ByteSpan out, std::uint64_t begin, std::uint64_t end,
+                           Places places) const {
+  if (!numbering_) return sample_elements(out, begin, end, places);
+  const std::size_t room = out.size() / numbering_->record_bytes();
+  const std::size_t bytes = sample_elements(out.first(room * numbering_->element_bytes),
+                                            in_elements(begin), in_elements(end), places);
+  gsort::number_elements(out, *numbering_, 0, bytes / numbering_->element_bytes);
+  return in_records(bytes);
+}
+
+std::size_t Reader::sample_elements(ByteSpan out, std::uint64_t begin, std::uint64_t end,
+                                    Places where) const {
   constexpr std::uint64_t kMostPlaces = 256;
   const std::uint64_t page = std::max(round_down(kDirectAlignment, element_bytes_), element_bytes_);
   const std::uint64_t available = end - begin;
@@ -335,8 +340,19 @@ std::size_t Reader::Impl::sample(ByteSpan out, std::uint64_t begin, std::uint64_
   return filled;
 }
 
-std::size_t Reader::Impl::read_again(ByteSpan buffer, std::uint64_t position,
-                                     std::uint64_t bytes) const {
+std::size_t Reader::read_again(ByteSpan buffer, std::uint64_t position_bytes,
+                               std::uint64_t bytes) const {
+  if (!numbering_) return read_elements_again(buffer, position_bytes, bytes);
+  const std::uint64_t room = round_down(buffer.size(), numbering_->record_bytes());
+  const std::size_t read =
+      read_elements_again(buffer, in_elements(position_bytes), in_elements(std::min(bytes, room)));
+  gsort::number_elements(buffer, *numbering_, position_bytes / numbering_->record_bytes(),
+                         read / numbering_->element_bytes);
+  return in_records(read);
+}
+
+std::size_t Reader::read_elements_again(ByteSpan buffer, std::uint64_t position,
+                                        std::uint64_t bytes) const {
   for (const auto& source : sources_) {
     const std::uint64_t size = *source->size();
     if (position < size) {
@@ -352,7 +368,7 @@ std::size_t Reader::Impl::read_again(ByteSpan buffer, std::uint64_t position,
 }
 
 // Reads elements of files without taking them from the sequence.
-void Reader::Impl::sample_sequence(std::uint64_t position, ByteSpan to) {
+void Reader::sample_sequence(std::uint64_t position, ByteSpan to) const {
   for (const auto& source : sources_) {
     if (to.empty()) return;
     const std::uint64_t size = *source->size();
@@ -367,7 +383,7 @@ void Reader::Impl::sample_sequence(std::uint64_t position, ByteSpan to) {
   }
 }
 
-std::vector<std::string> Reader::Impl::notes() const {
+std::vector<std::string> Reader::notes() const {
   std::vector<std::string> notes;
   for (const auto& source : sources_) {
     std::string note = source->note();
@@ -376,118 +392,14 @@ std::vector<std::string> Reader::Impl::notes() const {
   return notes;
 }
 
-Reader::Reader(const std::vector<std::string>& paths, const ReaderOptions& options)
-    : impl_(std::make_unique<Impl>(paths, options)) {}
-Reader::~Reader() = default;
-const KeyFormat& Reader::key() const {
-  return impl_->key();
-}
-bool Reader::key_is_stored() const {
-  return impl_->key_is_stored();
-}
-const StoredArray& Reader::first_array() const {
-  return impl_->first_array();
-}
-ConstByteSpan Reader::header() const {
-  return impl_->header();
-}
-std::vector<std::byte> Reader::trailer() const {
-  return impl_->trailer();
-}
-std::optional<std::uint64_t> Reader::known_size() const {
-  const auto bytes = impl_->known_size();
-  return bytes ? std::optional(in_records(*bytes)) : std::nullopt;
-}
-std::optional<std::size_t> Reader::input_of_unknown_size() const {
-  return impl_->input_of_unknown_size();
-}
-std::optional<InputBlock> Reader::next(ByteSpan buffer, std::uint64_t limit_position) {
-  if (!numbering_) return impl_->next(buffer, limit_position, buffer.size());
-  const std::size_t room = buffer.size() / numbering_->record_bytes();
-  const std::uint64_t limit = limit_position == kNoLimit ? kNoLimit : in_elements(limit_position);
-  const auto block = impl_->next(buffer, limit, room * numbering_->element_bytes);
-  if (!block) return block;
-  gsort::number_elements(buffer, *numbering_, block->position_bytes / numbering_->element_bytes,
-                         block->bytes / numbering_->element_bytes);
-  return InputBlock{in_records(block->position_bytes), in_records(block->bytes)};
-}
-void Reader::make_alike(std::vector<KeyField> floats) {
-  impl_->make_alike(std::move(floats));
-}
-void Reader::number_elements(const Numbering& numbering) {
-  numbering_ = numbering;
-}
 std::uint64_t Reader::in_records(std::uint64_t bytes) const {
   if (!numbering_) return bytes;
   return bytes / numbering_->element_bytes * numbering_->record_bytes();
 }
+
 std::uint64_t Reader::in_elements(std::uint64_t bytes) const {
   if (!numbering_) return bytes;
   return bytes / numbering_->record_bytes() * numbering_->element_bytes;
-}
-void Reader::end_at(std::uint64_t position_bytes) {
-  impl_->end_at(in_elements(position_bytes));
-}
-void Reader::begin_at(std::uint64_t position_bytes) {
-  impl_->begin_at(in_elements(position_bytes));
-}
-bool Reader::rewind() {
-  return impl_->rewind();
-}
-std::size_t Reader::next_of(std::size_t input, ByteSpan buffer) {
-  return impl_->next_of(input, buffer);
-}
-std::size_t Reader::inputs() const {
-  return impl_->inputs();
-}
-const std::string& Reader::path_of(std::size_t input) const {
-  return impl_->source(input).path();
-}
-std::optional<FileState> Reader::state_of(std::size_t input) const {
-  return impl_->source(input).state();
-}
-bool Reader::is_cached() const {
-  return impl_->is_cached();
-}
-std::optional<DecoderNeed> Reader::decoder_need_of(std::size_t input) {
-  return impl_->source(input).decoder_need();
-}
-void Reader::limit_decoders(const DecoderLimit& limit) {
-  impl_->limit_decoders(limit);
-}
-std::uint64_t Reader::position() const {
-  return in_records(impl_->position());
-}
-bool Reader::at_end() const {
-  return impl_->at_end();
-}
-std::size_t Reader::sample(ByteSpan out, std::uint64_t begin, std::uint64_t end,
-                           Places places) const {
-  if (!numbering_) return impl_->sample(out, begin, end, places);
-  const std::size_t room = out.size() / numbering_->record_bytes();
-  const std::size_t bytes = impl_->sample(out.first(room * numbering_->element_bytes),
-                                          in_elements(begin), in_elements(end), places);
-  gsort::number_elements(out, *numbering_, 0, bytes / numbering_->element_bytes);
-  return in_records(bytes);
-}
-std::size_t Reader::read_again(ByteSpan buffer, std::uint64_t position_bytes,
-                               std::uint64_t bytes) const {
-  if (!numbering_) return impl_->read_again(buffer, position_bytes, bytes);
-  const std::uint64_t room = round_down(buffer.size(), numbering_->record_bytes());
-  const std::size_t read =
-      impl_->read_again(buffer, in_elements(position_bytes), in_elements(std::min(bytes, room)));
-  gsort::number_elements(buffer, *numbering_, position_bytes / numbering_->record_bytes(),
-                         read / numbering_->element_bytes);
-  return in_records(read);
-}
-void Reader::set_replaced_by(std::size_t input, const std::string& output) {
-  impl_->source(input).set_replaced_by(output);
-}
-void Reader::check_unchanged() const {
-  impl_->check_unchanged();
-}
-std::vector<std::string> Reader::notes() const {
-  return impl_->notes();
 }
 
 }  // namespace gsort::io

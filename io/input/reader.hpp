@@ -12,8 +12,10 @@
 
 #include <cstdint>
 #include <memory>
+#include <mutex>
 #include <optional>
 #include <string>
+#include <utility>
 #include <vector>
 
 #include "element/key.hpp"
@@ -58,6 +60,8 @@ struct ReaderOptions {
   WholeRows whole_rows = WholeRows::kNone;
 };
 
+class Source;
+
 class Reader {
  public:
   static constexpr std::uint64_t kNoLimit = UINT64_MAX;
@@ -73,8 +77,8 @@ class Reader {
   Reader& operator=(const Reader&) = delete;
 
   // The keys of the inputs: as in the options, or as the headers of arrays say.
-  [[nodiscard]] const KeyFormat& key() const;
-  [[nodiscard]] bool key_is_stored() const;  // the latter
+  [[nodiscard]] const KeyFormat& key() const { return key_; }
+  [[nodiscard]] bool key_is_stored() const { return key_is_stored_; }  // the latter
 
   // The elements as the first input describes them, if it is an array; all others agree with it.
   [[nodiscard]] const StoredArray& first_array() const;
@@ -118,12 +122,12 @@ class Reader {
 
   // From now on equal floats in these keys of the elements have the same bits
   // (form/equal_floats.hpp). Call it before anything is taken.
-  void make_alike(std::vector<KeyField> floats);
+  void make_alike(std::vector<KeyField> floats) { floats_ = std::move(floats); }
 
   // From now on elements are records of `numbering`: each is followed by its position in the
   // sequence. All sizes and positions in bytes, element_bytes and the least buffer included, are
   // then those of records. next_of() gives elements as before. Call it before anything is taken.
-  void number_elements(const Numbering& numbering);
+  void number_elements(const Numbering& numbering) { numbering_ = numbering; }
 
   // Begins again with the first byte, as if nothing had been taken. Returns false if an input
   // cannot be read again; then this Reader is of no further use. Requires: no other call is under
@@ -137,7 +141,7 @@ class Reader {
   // Requires: input < inputs(); buffer.size() as for next().
   // Throws: as next().
   [[nodiscard]] std::size_t next_of(std::size_t input, ByteSpan buffer);
-  [[nodiscard]] std::size_t inputs() const;
+  [[nodiscard]] std::size_t inputs() const { return sources_.size(); }
   [[nodiscard]] const std::string& path_of(std::size_t input) const;
   // The state at opening; none for inputs that cannot be read again: a pipe, a device.
   [[nodiscard]] std::optional<FileState> state_of(std::size_t input) const;
@@ -190,12 +194,41 @@ class Reader {
   [[nodiscard]] std::vector<std::string> notes() const;
 
  private:
-  class Impl;
+  struct Fill;
+
+  [[nodiscard]] std::unique_ptr<Source> source_of(const std::string& path,
+                                                  const ReaderOptions& options) const;
+  void open(const std::vector<std::string>& paths, const ReaderOptions& options);
+  void adopt_stored_keys(Source& source, const ReaderOptions& options);
+  void adopt_tables(WholeRows whole);
+  void require_total() const;
+  std::size_t claim(ByteSpan buffer, std::size_t wanted, std::vector<Fill>& fills);
+  void sample_sequence(std::uint64_t position, ByteSpan to) const;
+
+  // Without numbers; all sizes and positions are those of elements.
+  [[nodiscard]] std::optional<InputBlock> next_elements(ByteSpan buffer,
+                                                        std::uint64_t limit_position,
+                                                        std::size_t most_bytes);
+  [[nodiscard]] std::size_t sample_elements(ByteSpan out, std::uint64_t begin, std::uint64_t end,
+                                            Places places) const;
+  [[nodiscard]] std::size_t read_elements_again(ByteSpan buffer, std::uint64_t position,
+                                                std::uint64_t bytes) const;
   [[nodiscard]] std::uint64_t in_records(std::uint64_t bytes) const;
   [[nodiscard]] std::uint64_t in_elements(std::uint64_t bytes) const;
 
-  std::unique_ptr<Impl> impl_;
+  KeyFormat key_;
+  bool key_is_stored_ = false;
+  bool type_is_fixed_;  // by the options, or by the inputs opened so far
+  bool order_is_fixed_;
+  std::uint64_t element_bytes_;
+  std::vector<KeyField> floats_;  // that are made alike
   std::optional<Numbering> numbering_;
+  std::vector<std::unique_ptr<Source>> sources_;
+
+  mutable std::mutex mutex_;  // guards the members below, and the order of claims
+  std::size_t current_ = 0;   // the source whose turn it is
+  std::uint64_t position_ = 0;
+  std::uint64_t end_ = kNoLimit;  // of the sequence, if that is before the end of the inputs
 };
 
 }  // namespace gsort::io
