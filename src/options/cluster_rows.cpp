@@ -10,7 +10,6 @@ namespace gsort {
 namespace {
 
 using enum OptionGroup;
-using enum ValueKind;
 using Text = std::string_view;
 
 constexpr unsigned kMostSeconds = 1'000'000;
@@ -130,13 +129,11 @@ constexpr auto kOwnRows = std::to_array<OptionSpec>({
              "that exists already is an error.",
      .apply = [](Options& o, Text) { o.parts = true; }},
     {.name = "generate",
-     .value_kind = kRequired,
      .value_name = "man|bash|zsh|fish",
      .group = kReporting,
      .help = "a manual page, or a shell's completion",
      .apply = [](Options& o, Text v) { o.show = parse_choice(v, kGenerated, "--generate"); }},
     {.name = "peer-timeout",
-     .value_kind = kRequired,
      .value_name = "SECONDS",
      .group = kReporting,
      .in_environment = true,

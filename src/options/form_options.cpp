@@ -1,14 +1,11 @@
 #include "options/form_options.hpp"
 
 #include <algorithm>
-#include <charconv>
-#include <limits>
 
 #include <fmt/format.h>
 #include <fmt/ranges.h>
 
 #include "base/error.hpp"
-#include "base/units.hpp"
 #include "form/foreign_form.hpp"
 #include "options/option_values.hpp"
 
@@ -27,17 +24,13 @@ constexpr Choice<Codec> kEncoders[] = {{"none", Codec::kNone}, GSORT_CODECS(GSOR
 
 int parse_level(Codec codec, std::string_view text, std::string_view option_value) {
   const CodecLevels levels = levels_of(codec);
-  int level = -1;
-  const auto [end, problem] = std::from_chars(text.data(), text.data() + text.size(), level);
-  if (problem != std::errc() || end != text.data() + text.size() || level < levels.least ||
-      level > levels.most) {
-    throw Error(ErrorKind::kUsage, fmt::format("--compress '{}'", option_value),
-                fmt::format("'{}' is not a level of {}", text, name_of(codec)))
-        .hint(codec == Codec::kNone ? "none has no level"
-                                    : fmt::format("its levels are {} to {}, {} if none is given",
-                                                  levels.least, levels.most, levels.usual));
-  }
-  return level;
+  const auto level = whole_number<int>(text);
+  if (level && *level >= levels.least && *level <= levels.most) return *level;
+  throw Error(ErrorKind::kUsage, fmt::format("--compress '{}'", option_value),
+              fmt::format("'{}' is not a level of {}", text, name_of(codec)))
+      .hint(codec == Codec::kNone ? "none has no level"
+                                  : fmt::format("its levels are {} to {}, {} if none is given",
+                                                levels.least, levels.most, levels.usual));
 }
 
 std::vector<std::string> written_suffixes() {

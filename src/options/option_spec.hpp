@@ -19,30 +19,27 @@ inline constexpr OptionGroup kAllOptionGroups[] = {OptionGroup::kOrder, OptionGr
                                                    OptionGroup::kFiles, OptionGroup::kResources,
                                                    OptionGroup::kReporting};
 
-enum class ValueKind : std::uint8_t {
-  kNone,      // a switch
-  kRequired,  // --name=VALUE, --name VALUE, -nVALUE, -n VALUE
-  kOptional,  // --name or --name=VALUE; the row must have no letter
-};
-
 struct OptionSpec {
   std::string_view name = {};   // long name without dashes; empty: a letter only
   std::string_view alias = {};  // another long name, that of Python's argument; no list shows it
   char letter = '\0';           // short name; '\0': a long name only
-  ValueKind value_kind = ValueKind::kNone;
   std::string_view value_name = {};      // "SIZE", "auto|cuda|cpu"; empty for a switch
   std::string_view choices = {};         // "bin|text|npy": values for completions that value_name
                                          // lacks
-  std::string_view implicit_value = {};  // the value of a kOptional option if none is given
-  OptionGroup group = OptionGroup::kReporting;
-  bool common = false;          // shown by -h, which must stay on one screen
-  bool in_environment = false;  // allowed in GSORT_OPTIONS: no result depends on it
+  std::string_view implicit_value = {};  // of --name alone; then the row must have no letter
+  OptionGroup group = OptionGroup::kReporting;  // set by option_table()
+  bool common = false;                          // shown by -h, which must stay on one screen
+  bool in_environment = false;                  // allowed in GSORT_OPTIONS: no result depends on it
   std::string_view help = {};   // a few words: one line of 47 characters, or two for a list
   std::string_view more = {};   // whole sentences that add to `help`
   std::string_view rules = {};  // for the manual page only: further sentences, exceptions
 
   // Puts the value into the options. Throws: Error(kUsage) for an invalid value.
   void (*apply)(Options& options, std::string_view value) = nullptr;
+
+  // --name=VALUE, --name VALUE, -nVALUE, -n VALUE; if the value is optional, only --name=VALUE.
+  [[nodiscard]] bool takes_value() const { return !value_name.empty(); }
+  [[nodiscard]] bool value_is_optional() const { return !implicit_value.empty(); }
 };
 
 // All options of a program, in the order in which help shows them; groups are contiguous.
@@ -51,8 +48,9 @@ struct OptionSpec {
 // The rows of gsort-mpi: some of gsort's `rows`, and its own.
 [[nodiscard]] std::vector<OptionSpec> cluster_rows(std::span<const OptionSpec> rows);
 
-// The rows that come first in the table.
-[[nodiscard]] std::span<const OptionSpec> order_and_job_rows();
+// The rows of the first two groups.
+[[nodiscard]] std::span<const OptionSpec> order_rows();
+[[nodiscard]] std::span<const OptionSpec> job_rows();
 
 // "Files": the heading of a group.
 [[nodiscard]] std::string_view title_of(OptionGroup group);

@@ -1,6 +1,5 @@
 // The table of options, in the order of the help text: first the rows of order_and_job_rows.cpp.
 // -k, -T, --from, -v and FILE add up; for other options, the last value counts.
-#include <array>
 #include <vector>
 
 #include "base/error.hpp"
@@ -8,14 +7,10 @@
 #include "options/form_options.hpp"
 #include "options/option_spec.hpp"
 #include "options/option_values.hpp"
-#include "options/record_options.hpp"
-#include "options/result_options.hpp"
 
 namespace gsort {
 namespace {
 
-using enum OptionGroup;
-using enum ValueKind;
 using Text = std::string_view;
 
 constexpr Choice<EngineChoice> kEngines[] = {
@@ -44,30 +39,24 @@ void set_output(Options& options, Text value) {
 }
 
 #define GSORT_BAR_AND_NAME(codec, name, suffix) "|" name
-constexpr auto kFurtherRows = std::to_array<OptionSpec>({
+constexpr OptionSpec kFileRows[] = {
     {.name = "files0-from",
-     .value_kind = kRequired,
      .value_name = "FILE",
-     .group = kFiles,
      .help = "read input names from FILE, separated by NUL",
      .more = "As find -print0 writes them, at most 1,048,576; -: names from stdin.",
      .rules = "Several inputs are sorted as if they were one, in the list as on the command line.",
      .apply = [](Options& o, Text v) { o.files0_from = checked_path(v, "--files0-from"); }},
     {.name = "output",
      .letter = 'o',
-     .value_kind = kRequired,
      .value_name = "FILE",
-     .group = kFiles,
      .common = true,
      .help = "output, whole or not at all; may be an input",
      .more = "Without it: stdout, unless that is a terminal; -o - writes there, too.",
      .rules = "FILE may be an input; the file that stdout is redirected to may not.",
      .apply = set_output},
     {.name = "replace",
-     .value_kind = kRequired,
      .value_name = "HOW",
      .choices = "rename|write",
-     .group = kFiles,
      .help = "how to replace an output: rename|write",
      .more =
          "rename (default): the output is the old file or the whole new one, whatever happens. "
@@ -81,10 +70,8 @@ constexpr auto kFurtherRows = std::to_array<OptionSpec>({
      .apply = [](Options& o,
                  Text v) { o.writes_into_file = parse_choice(v, kReplacing, "--replace"); }},
     {.name = "format",
-     .value_kind = kRequired,
      .value_name = "FORMAT[:OUT]",
      .choices = "bin|text|npy|sosd",
-     .group = kFiles,
      .help = "file formats: bin|text|npy|sosd (by suffix)",
      .more =
          "bin: raw keys. text: decimal lines. npy: NumPy arrays, also of records; of two "
@@ -102,10 +89,8 @@ constexpr auto kFurtherRows = std::to_array<OptionSpec>({
          "NaN is nan or -nan, without its payload; -v prints how many payloads were lost.",
      .apply = set_format},
     {.name = "decompress",
-     .value_kind = kRequired,
      .value_name = "CODEC",
      .choices = "auto|none" GSORT_CODECS(GSORT_BAR_AND_NAME),
-     .group = kFiles,
      .help = "decompress inputs: auto|none" GSORT_CODECS(GSORT_BAR_AND_NAME),
      .more = "auto (default): by the first bytes of each FILE. zstd windows of up to 128 MiB; "
              "others: zstd -dc --long=31 FILE | gsort -t TYPE.",
@@ -115,10 +100,8 @@ constexpr auto kFurtherRows = std::to_array<OptionSpec>({
          "KiB or more needs zstd or none here. NOTES explains how much memory decompression needs.",
      .apply = set_decompress},
     {.name = "compress",
-     .value_kind = kRequired,
      .value_name = "CODEC[:LEVEL]",
      .choices = "none" GSORT_CODECS(GSORT_BAR_AND_NAME),
-     .group = kFiles,
      .help = "compress the output: none" GSORT_CODECS(GSORT_BAR_AND_NAME),
      .more = "By default the output's suffix decides: .gz, .bz2, .xz, .zst.",
      .rules = "All cores compress; the output is a series of members, which every tool reads as "
@@ -126,9 +109,7 @@ constexpr auto kFurtherRows = std::to_array<OptionSpec>({
      .apply = set_compress},
     {.name = "temporary-directory",
      .letter = 'T',
-     .value_kind = kRequired,
      .value_name = "DIR",
-     .group = kFiles,
      .common = true,
      .in_environment = true,
      .help = "folder for runs; repeat it for more disks",
@@ -137,13 +118,13 @@ constexpr auto kFurtherRows = std::to_array<OptionSpec>({
          [](Options& o, Text v) {
            o.temporary_directories.push_back(checked_path(v, "--temporary-directory"));
          }},
+};
 
+constexpr OptionSpec kResourceRows[] = {
     {.name = "buffer-size",
      .alias = "memory",
      .letter = 'S',
-     .value_kind = kRequired,
      .value_name = "SIZE",
-     .group = kResources,
      .common = true,
      .in_environment = true,
      .help = "host memory of the whole program",
@@ -154,27 +135,21 @@ constexpr auto kFurtherRows = std::to_array<OptionSpec>({
               "in a tmpfs, --trace and a GPU's driver take more.",
      .apply = [](Options& o, Text v) { o.buffer_size = checked_size(v, "--buffer-size"); }},
     {.name = "gpu-memory",
-     .value_kind = kRequired,
      .value_name = "SIZE",
-     .group = kResources,
      .in_environment = true,
      .help = "memory of each device (90% of what is free)",
      .rules = "The driver uses more for any process (about 0.5 GiB on an H100).",
      .apply = [](Options& o, Text v) { o.gpu_memory = checked_size(v, "--gpu-memory"); }},
     {.name = "parallel",
      .alias = "threads",
-     .value_kind = kRequired,
      .value_name = "N",
-     .group = kResources,
      .common = true,
      .in_environment = true,
      .help = "cores to use (all)",
      .apply = [](Options& o,
                  Text v) { o.parallel = parse_count(v, 1, kMostThreads, "--parallel"); }},
     {.name = "batch-size",
-     .value_kind = kRequired,
      .value_name = "N",
-     .group = kResources,
      .in_environment = true,
      .help = "maximum number of runs merged at once",
      .apply =
@@ -182,9 +157,7 @@ constexpr auto kFurtherRows = std::to_array<OptionSpec>({
            o.batch_size = parse_count(v, kLeastFanIn, kMostFanIn, "--batch-size");
          }},
     {.name = "engine",
-     .value_kind = kRequired,
      .value_name = "auto|cuda|cpu",
-     .group = kResources,
      .common = true,
      .in_environment = true,
      .help = "sorting engine (auto)",
@@ -195,9 +168,7 @@ constexpr auto kFurtherRows = std::to_array<OptionSpec>({
               "memory, and --batch-elements of records and of 128-bit keys always use the CPU.",
      .apply = [](Options& o, Text v) { o.engine = parse_choice(v, kEngines, "--engine"); }},
     {.name = "device",
-     .value_kind = kRequired,
      .value_name = "N,...",
-     .group = kResources,
      .in_environment = true,
      .help = "GPUs to use: CUDA numbers, all or auto (auto)",
      .more = "auto: one GPU, or more if that is predicted to be faster. all: every GPU. A number "
@@ -206,23 +177,20 @@ constexpr auto kFurtherRows = std::to_array<OptionSpec>({
               "input that fits in the memory of one GPU is sorted on one.",
      .apply = [](Options& o, Text v) { o.devices = parse_devices(v, "--device"); }},
     {.name = "direct-io",
-     .value_kind = kRequired,
      .value_name = "auto|on|off",
-     .group = kResources,
      .in_environment = true,
      .help = "bypass the page cache (auto)",
      .apply = [](Options& o, Text v) { o.direct_io = parse_choice(v, kDirectIo, "--direct-io"); }},
     {.name = "pack-runs",
-     .value_kind = kRequired,
      .value_name = "auto|on|off",
-     .group = kResources,
      .in_environment = true,
      .help = "store runs as packed differences (auto)",
      .more = "auto packs blocks that become at least 10% smaller; on: all that shrink.",
      .apply = [](Options& o, Text v) { o.packing = parse_choice(v, kPacking, "--pack-runs"); }},
+};
 
+constexpr OptionSpec kReportingRows[] = {
     {.name = "no-verify",
-     .group = kReporting,
      .help = "do not verify the result",
      .more = "By default gsort compares count, fingerprint, order and positions of input and "
              "output; a difference is an error. This leaves count and positions.",
@@ -230,7 +198,6 @@ constexpr auto kFurtherRows = std::to_array<OptionSpec>({
          "After such an error no output appears, but a pipe may already have received part of it.",
      .apply = [](Options& o, Text) { o.verify = false; }},
     {.name = "verify-encoding",
-     .group = kReporting,
      .in_environment = true,
      .help = "decode text and compressed output, and compare",
      .more = "By default only the elements are verified, before they become text or compressed. "
@@ -238,20 +205,16 @@ constexpr auto kFurtherRows = std::to_array<OptionSpec>({
      .rules = "For a NaN in text, only the sign is compared.",
      .apply = [](Options& o, Text) { o.verify_encoding = true; }},
     {.letter = 'q',
-     .group = kReporting,
      .in_environment = true,
      .help = "errors only",
      .apply = [](Options& o, Text) { o.verbosity = -1; }},
     {.letter = 'v',
-     .group = kReporting,
      .common = true,
      .in_environment = true,
      .help = "say what is done; -vv: explain why",
      .apply = [](Options& o, Text) { o.verbosity = o.verbosity < 0 ? 1 : o.verbosity + 1; }},
     {.name = "progress",
-     .value_kind = kRequired,
      .value_name = "auto|always|never|json",
-     .group = kReporting,
      .in_environment = true,
      .help = "a status line (auto)",
      .more =
@@ -263,56 +226,45 @@ constexpr auto kFurtherRows = std::to_array<OptionSpec>({
      .apply = [](Options& o,
                  Text v) { o.progress = parse_choice(v, kProgressModes, "--progress"); }},
     {.name = "stats",
-     .value_kind = kRequired,
      .value_name = "FILE",
-     .group = kReporting,
      .in_environment = true,
      .help = "a summary of the sort in JSON",
      .more = "Plan, phases, work and waiting of stages, bytes, memory, fingerprint.",
      .rules = "Work and waiting time are those of every stage.",
      .apply = [](Options& o, Text v) { o.stats = checked_path(v, "--stats"); }},
     {.name = "trace",
-     .value_kind = kRequired,
      .value_name = "FILE",
-     .group = kReporting,
      .in_environment = true,
      .help = "what threads do, for gsort-plot or Perfetto",
      .more = "In Chrome's trace format. Uses up to 32 MiB of memory beyond -S.",
      .apply = [](Options& o, Text v) { o.trace = checked_path(v, "--trace"); }},
     {.name = "color",
-     .value_kind = kRequired,
      .value_name = "auto|always|never",
-     .group = kReporting,
      .in_environment = true,
      .help = "color in messages (auto)",
      .more = "auto: at a terminal, unless $NO_COLOR is set or $TERM is dumb.",
      .apply = [](Options& o, Text v) { o.color = parse_choice(v, kColorModes, "--color"); }},
     {.letter = 'h',
-     .group = kReporting,
      .common = true,
      .help = "the common options",
      .apply = [](Options& o, Text) { o.show = Show::kHelp; }},
     {.name = "help",
-     .group = kReporting,
      .common = true,
      .help = "all options, explained",
      .apply = [](Options& o, Text) { o.show = Show::kFullHelp; }},
     {.name = "version",
      .letter = 'V',
-     .group = kReporting,
      .help = "the version, and the engines in this build",
      .apply = [](Options& o, Text) { o.show = Show::kVersion; }},
     {.name = "generate",
-     .value_kind = kRequired,
      .value_name = "man|bash|zsh|fish",
-     .group = kReporting,
      .help = "a manual page, or a shell's completion",
      .more = "bash: source <(gsort --generate=bash); zsh: gsort --generate=zsh > DIR/_gsort, in a "
              "DIR of $fpath, before compinit; fish: gsort --generate=fish > "
              "~/.config/fish/completions/gsort.fish.",
      .rules = "Packages install them.",
      .apply = [](Options& o, Text v) { o.show = parse_choice(v, kGenerated, "--generate"); }},
-});
+};
 #undef GSORT_BAR_AND_NAME
 
 }  // namespace
@@ -322,27 +274,22 @@ std::span<const OptionSpec> option_table(Program program) {
     return made_once([] { return cluster_rows(option_table(Program::kGsort)); });
   }
   return made_once([] {
-    const std::span<const OptionSpec> first = order_and_job_rows();
-    std::vector<OptionSpec> all(first.begin(), first.end());
-    all.insert(all.end(), kFurtherRows.begin(), kFurtherRows.end());
+    const std::span<const OptionSpec> groups[] = {order_rows(), job_rows(), kFileRows,
+                                                  kResourceRows, kReportingRows};
+    std::vector<OptionSpec> all;
+    for (const OptionGroup group : kAllOptionGroups) {
+      for (OptionSpec row : groups[static_cast<std::size_t>(group)]) {
+        row.group = group;
+        all.push_back(row);
+      }
+    }
     return all;
   });
 }
 
 std::string_view title_of(OptionGroup group) {
-  switch (group) {
-    case kOrder:
-      return "Order";
-    case kJob:
-      return "Job";
-    case kFiles:
-      return "Files";
-    case kResources:
-      return "Resources";
-    case kReporting:
-      break;
-  }
-  return "Reporting";
+  constexpr std::string_view kTitles[] = {"Order", "Job", "Files", "Resources", "Reporting"};
+  return kTitles[static_cast<std::size_t>(group)];
 }
 
 std::string display_name(const OptionSpec& spec) {

@@ -1,8 +1,6 @@
 #include "options/option_values.hpp"
 
 #include <algorithm>
-#include <charconv>
-#include <limits>
 
 #include <fmt/format.h>
 #include <fmt/ranges.h>
@@ -51,13 +49,10 @@ void set_type(Options& options, std::string_view text, std::string_view option) 
 
 unsigned parse_count(std::string_view text, unsigned least, unsigned most,
                      std::string_view option) {
-  unsigned value = 0;
-  const auto [end, problem] = std::from_chars(text.data(), text.data() + text.size(), value);
-  if (problem != std::errc() || end != text.data() + text.size() || value < least || value > most) {
-    throw bad_value(text, option, "is not a valid number")
-        .hint(fmt::format("give a whole number from {} to {}", least, most));
-  }
-  return value;
+  const auto value = whole_number<unsigned>(text);
+  if (value && *value >= least && *value <= most) return *value;
+  throw bad_value(text, option, "is not a valid number")
+      .hint(fmt::format("give a whole number from {} to {}", least, most));
 }
 
 DeviceChoice parse_devices(std::string_view text, std::string_view option) {
@@ -68,15 +63,14 @@ DeviceChoice parse_devices(std::string_view text, std::string_view option) {
   if (choice.all || text == "auto") return choice;
   for (std::size_t begin = 0; begin <= text.size();) {
     const std::size_t end = std::min(text.find(',', begin), text.size());
-    unsigned device = 0;
-    const auto [last, problem] = std::from_chars(text.data() + begin, text.data() + end, device);
-    if (problem != std::errc() || last != text.data() + end || device > kMostDevice) {
+    const auto device = whole_number<unsigned>(text.substr(begin, end - begin));
+    if (!device || *device > kMostDevice) {
       throw bad_value(text, option, "is not a list of device numbers")
           .hint(fmt::format("give numbers from 0 to {} separated by commas, as in {}=0,1, or all, "
                             "or auto",
                             kMostDevice, option));
     }
-    choice.listed.push_back(device);
+    choice.listed.push_back(*device);
     begin = end + 1;
   }
   if (choice.listed.size() > kMostDevices) {
@@ -87,17 +81,12 @@ DeviceChoice parse_devices(std::string_view text, std::string_view option) {
 }
 
 std::optional<std::uint64_t> parse_bytes(std::string_view text, std::uint64_t most) {
-  std::uint64_t bytes = 0;
-  const char* const end = text.data() + text.size();
-  const auto [stop, problem] = std::from_chars(text.data(), end, bytes);
-  if (problem != std::errc() || stop != end) {
-    try {
-      bytes = parse_size(text, 0, "");
-    } catch (const Error&) {
-      return std::nullopt;
-    }
+  auto bytes = whole_number<std::uint64_t>(text);
+  try {
+    if (!bytes) bytes = parse_size(text, 0, "");
+  } catch (const Error&) {
   }
-  return bytes <= most ? std::optional(bytes) : std::nullopt;
+  return bytes <= most ? bytes : std::nullopt;
 }
 
 std::string checked_size(std::string_view text, std::string_view option) {

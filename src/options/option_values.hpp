@@ -2,16 +2,16 @@
 // Errors are Error(kUsage), with a hint that names valid values.
 #pragma once
 
+#include <charconv>
 #include <cstdint>
 #include <optional>
 #include <span>
 #include <string>
 #include <string_view>
+#include <system_error>
 #include <utility>
 #include <vector>
 
-#include "base/bytes.hpp"
-#include "element/key.hpp"
 #include "form/type_name.hpp"
 #include "options/options.hpp"
 
@@ -27,6 +27,16 @@ inline constexpr unsigned kMostParts = 256;  // each keeps a file open until the
 
 // Sets the type, and the byte order if the name gives it.
 void set_type(Options& options, std::string_view text, std::string_view option);
+
+// The number that is the whole text, without a sign if it is unsigned. None for other text, and if
+// it is too large.
+template <class Number>
+[[nodiscard]] std::optional<Number> whole_number(std::string_view text) {
+  Number number{};
+  const auto [end, problem] = std::from_chars(text.data(), text.data() + text.size(), number);
+  if (problem != std::errc() || end != text.data() + text.size()) return std::nullopt;
+  return number;
+}
 
 // A whole number from `least` to `most`.
 [[nodiscard]] unsigned parse_count(std::string_view text, unsigned least, unsigned most,

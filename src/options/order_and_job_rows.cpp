@@ -1,7 +1,6 @@
 // The rows of the table of options for order and job. They change the result, so they must not come
 // from GSORT_OPTIONS.
-#include <array>
-
+#include "form/valid_format.hpp"
 #include "options/form_options.hpp"
 #include "options/option_spec.hpp"
 #include "options/option_values.hpp"
@@ -12,8 +11,6 @@
 namespace gsort {
 namespace {
 
-using enum OptionGroup;
-using enum ValueKind;
 using Text = std::string_view;
 
 constexpr Choice<bool> kEndians[] = {{"little", false}, {"big", true}};
@@ -27,13 +24,11 @@ constexpr std::string_view kTypeHelp =
     "type:" GSORT_KEY_TYPES(GSORT_NAME) " bytesN";
 #undef GSORT_NAME
 
-constexpr auto kRows = std::to_array<OptionSpec>({
+constexpr OptionSpec kOrderRows[] = {
     {.name = "type",
      .letter = 't',
-     .value_kind = kRequired,
      .value_name = "TYPE",
      .choices = kKeyTypeChoices,
-     .group = kOrder,
      .common = true,
      .help = kTypeHelp,
      .more = "Without it, the suffix of the first FILE decides (dump.u64), else $GSORT_TYPE, else "
@@ -52,9 +47,7 @@ constexpr auto kRows = std::to_array<OptionSpec>({
            o.type_source = TypeSource::kOption;
          }},
     {.name = "endian",
-     .value_kind = kRequired,
      .value_name = "little|big",
-     .group = kOrder,
      .help = "byte order in the files (little)",
      .apply =
          [](Options& o, Text v) {
@@ -64,14 +57,11 @@ constexpr auto kRows = std::to_array<OptionSpec>({
     {.name = "reverse",
      .alias = "descending",
      .letter = 'r',
-     .group = kOrder,
      .common = true,
      .help = "descending order",
      .apply = [](Options& o, Text) { o.key.descending = true; }},
     {.name = "float-order",
-     .value_kind = kRequired,
      .value_name = "numeric|total",
-     .group = kOrder,
      .help = "order of floats (numeric)",
      .more =
          "numeric: -0 equals +0; NaN are equal, last, with -r first; -m writes equal ones in any "
@@ -85,9 +75,7 @@ constexpr auto kRows = std::to_array<OptionSpec>({
            o.float_order_is_asked = true;
          }},
     {.name = "record",
-     .value_kind = kRequired,
      .value_name = "SIZE",
-     .group = kOrder,
      .help = "sort records of SIZE bytes, by --key",
      .more = "Records with equal keys keep their order. SIZE is at most 16K; a number without a "
              "unit is in bytes. Sort benchmark: --record=100 --key=0:bytes10.",
@@ -95,9 +83,7 @@ constexpr auto kRows = std::to_array<OptionSpec>({
      .apply = set_record},
     {.name = "key",
      .letter = 'k',
-     .value_kind = kRequired,
      .value_name = "OFFSET[:TYPE][r],...",
-     .group = kOrder,
      .help = "positions and types of the keys of a --record",
      .more = "TYPE is one of --type's, which is also the default. r reverses one key, -r all. "
              "Further keys break ties: --key=0:u32,4:u32 sorts pairs. In a .npy FILE, NAME[r] is a "
@@ -111,7 +97,6 @@ constexpr auto kRows = std::to_array<OptionSpec>({
      .apply = add_record_keys},
     {.name = "unique",
      .letter = 'u',
-     .group = kOrder,
      .common = true,
      .help = "one of each key",
      .more = "Keeps the first element of each key. With -c, no key may repeat.",
@@ -119,7 +104,6 @@ constexpr auto kRows = std::to_array<OptionSpec>({
               "floats as 0 or NaN without a sign.",
      .apply = [](Options& o, Text) { o.unique = true; }},
     {.name = "count",
-     .group = kOrder,
      .help = "with -u: count each key; with -m: add counts",
      .more = "In raw output the count, unsigned 64-bit, follows the key; in text: count, tab, "
              "key; .npy: fields key and count. Not with --top or records (except bytesN).",
@@ -131,15 +115,11 @@ constexpr auto kRows = std::to_array<OptionSpec>({
               "that of a key type. The fingerprint is that of the counted keys.",
      .apply = [](Options& o, Text) { o.count = true; }},
     {.name = "min-count",
-     .value_kind = kRequired,
      .value_name = "N",
-     .group = kOrder,
      .help = "with --count: keys that occur N times or more",
      .apply = set_min_count},
     {.name = "batch-elements",
-     .value_kind = kRequired,
      .value_name = "N",
-     .group = kOrder,
      .help = "sort each group of N elements on its own",
      .more = "Many arrays in one file; the last may be shorter. -c checks each array.",
      .rules =
@@ -148,22 +128,16 @@ constexpr auto kRows = std::to_array<OptionSpec>({
          "are sorted on the CPU. The rows of a two-dimensional .npy array need no such option.",
      .apply = set_batch_elements},
     {.name = "skip",
-     .value_kind = kRequired,
      .value_name = "BYTES",
-     .group = kOrder,
      .help = "a header of each FILE, before the first key",
      .rules = "With --skip=0, gsort also sorts raw data that begins like a .npy or FITS file.",
      .apply = set_skip},
     {.name = "skip-end",
-     .value_kind = kRequired,
      .value_name = "BYTES",
-     .group = kOrder,
      .help = "the end of each FILE, after the last key",
      .apply = set_skip_end},
     {.name = "elements",
-     .value_kind = kRequired,
      .value_name = "N",
-     .group = kOrder,
      .help = "sort N elements of each FILE; bytes may follow",
      .more = "The output begins and ends like the first FILE, unless it is .npy or SOSD.",
      .rules = "If --skip-end is given, too, exactly N elements must be between header and end; "
@@ -172,22 +146,21 @@ constexpr auto kRows = std::to_array<OptionSpec>({
               "own header and takes none of --skip, --skip-end, --elements. For a FITS file, or "
               "without a type for a file of vectors (.fvecs) or a SOSD file, an error names the "
               "options: --skip=5760 --record=24 --elements=1000 --endian=big --key=0:f64.",
-     .apply = set_elements},
+     .apply = [](Options& o, Text v) { o.input_form.elements = parse_elements(v, "--elements"); }},
+};
 
+constexpr OptionSpec kJobRows[] = {
     {.name = "check",
      .letter = 'c',
-     .group = kJob,
      .common = true,
      .help = "check whether FILE is sorted; status 1 if not",
      .more = "Prints a summary, or the first element out of order and the wanted order.",
      .rules = "Several FILEs are checked one after the other, as with --each.",
      .apply = [](Options& o, Text) { o.check = CheckMode::kReport; }},
     {.letter = 'C',
-     .group = kJob,
      .help = "like -c, without a message",
      .apply = [](Options& o, Text) { o.check = CheckMode::kQuiet; }},
     {.name = "fingerprint",
-     .group = kJob,
      .help = "print the fingerprint of all elements",
      .more = "Sorts nothing. The fingerprint is the same for the same elements, in any order and "
              "in any division into FILEs. -c, -v and --stats show it, too.",
@@ -195,9 +168,7 @@ constexpr auto kRows = std::to_array<OptionSpec>({
               "does not protect against a person who chooses elements to deceive.",
      .apply = [](Options& o, Text) { o.fingerprint = true; }},
     {.name = "expect",
-     .value_kind = kRequired,
      .value_name = "FINGERPRINT",
-     .group = kJob,
      .help = "status 1 if the fingerprint is another one",
      .rules = "With -c or --fingerprint: has another program lost or changed an element? "
               "FINGERPRINT is that of the elements that gsort must read, as -c, --fingerprint, -v "
@@ -205,7 +176,6 @@ constexpr auto kRows = std::to_array<OptionSpec>({
      .apply = [](Options& o, Text v) { o.expected = checked_fingerprint(v, "--expect"); }},
     {.name = "merge",
      .letter = 'm',
-     .group = kJob,
      .common = true,
      .help = "merge inputs that are already sorted",
      .more = "A FILE that is not sorted is an error; no output appears, but a pipe may have "
@@ -215,31 +185,26 @@ constexpr auto kRows = std::to_array<OptionSpec>({
               "than memory has room for, groups of them are merged first.",
      .apply = [](Options& o, Text) { o.merge = true; }},
     {.name = "intersect",
-     .group = kJob,
      .help = "with -m: one of each key that is in every FILE",
      .rules = "In one pass, on the CPU, without temporary files. The output has one of each key, "
               "as with "
               "-u; with records, the first one in the first FILE. Works with all key types.",
      .apply = [](Options& o, Text) { o.intersect = true; }},
     {.name = "subtract",
-     .group = kJob,
      .help = "with -m: one of each key of only the first FILE",
      .rules = "One of each key of the first FILE that is in no other FILE. All else is as with "
               "--intersect.",
      .apply = [](Options& o, Text) { o.subtract = true; }},
     {.name = "top",
-     .value_kind = kRequired,
      .value_name = "N",
-     .group = kJob,
      .common = true,
      .help = "write only the first N elements of the result",
      .more = "With -r the N greatest, with -u the first N distinct keys. Reads once, without "
              "temporary files, if N elements fit in memory.",
      .rules = "If they do not fit, or if N is more than a quarter of all elements, gsort sorts "
               "everything and writes the first N.",
-     .apply = set_top},
+     .apply = [](Options& o, Text v) { o.top = parse_elements(v, "--top"); }},
     {.name = "argsort",
-     .group = kJob,
      .help = "write the positions of the elements in order",
      .more = "Positions count from 0 over all FILEs: unsigned 32-bit, or 64-bit above 2^32 "
              "elements. Equal elements keep their order, also with -r, as with "
@@ -250,10 +215,8 @@ constexpr auto kRows = std::to_array<OptionSpec>({
          "header (--skip) is not copied, and the output cannot be one of the FILEs.",
      .apply = [](Options& o, Text) { o.argsort = true; }},
     {.name = "shuffle",
-     .value_kind = kOptional,
      .value_name = "SEED",
      .implicit_value = "random",
-     .group = kJob,
      .help = "write the elements in a random order",
      .more = "The same SEED gives the same order. With --top=N: a sample.",
      .rules =
@@ -264,7 +227,6 @@ constexpr auto kRows = std::to_array<OptionSpec>({
          "fingerprint that -v shows includes them.",
      .apply = set_shuffle},
     {.name = "each",
-     .group = kJob,
      .help = "sort each FILE separately",
      .more = "The result replaces FILE, or appears in -o DIR, an existing folder, under its name. "
              "If one fails, gsort continues and ends with status 2.",
@@ -273,9 +235,7 @@ constexpr auto kRows = std::to_array<OptionSpec>({
               "exit status is the highest of all.",
      .apply = [](Options& o, Text) { o.each = true; }},
     {.name = "split-output",
-     .value_kind = kRequired,
      .value_name = "N",
-     .group = kJob,
      .help = "write the result as N files of equal size",
      .more = "In -o part-{}.u64, {} becomes 0 to N-1, with leading zeros. N is at most 256. All "
              "files appear or none; a file that exists already is an error. Not with --resume, -u "
@@ -289,10 +249,8 @@ constexpr auto kRows = std::to_array<OptionSpec>({
      .apply = [](Options& o,
                  Text v) { o.split_output = parse_count(v, 1, kMostParts, "--split-output"); }},
     {.name = "explain",
-     .value_kind = kOptional,
      .value_name = "text|json",
      .implicit_value = "text",
-     .group = kJob,
      .common = true,
      .help = "print the plan and stop; status 2 if none works",
      .rules = "Reads sizes and beginnings of files. Shows every size and count of the job, and the "
@@ -300,9 +258,7 @@ constexpr auto kRows = std::to_array<OptionSpec>({
               "work with --check.",
      .apply = [](Options& o, Text v) { o.explain = parse_choice(v, kExplainModes, "--explain"); }},
     {.name = "resume",
-     .value_kind = kRequired,
      .value_name = "DIR",
-     .group = kJob,
      .help = "keep runs in DIR; the same command resumes",
      .more = "Completed runs stay in DIR however the sort ends. FILEs are regular files and may "
              "not change; output and resources may. At the end DIR is empty, and removed if gsort "
@@ -315,9 +271,7 @@ constexpr auto kRows = std::to_array<OptionSpec>({
               "with --top or -u.",
      .apply = [](Options& o, Text v) { o.resume = checked_path(v, "--resume"); }},
     {.name = "form",
-     .value_kind = kRequired,
      .value_name = "DIR",
-     .group = kJob,
      .help = "form the runs of a --share in DIR, and stop",
      .more = "Processes on hosts that see the same files sort together: each forms the runs of a "
              "share and takes a part of the output (--take); one joins the parts (--join). Repeat "
@@ -328,23 +282,18 @@ constexpr auto kRows = std::to_array<OptionSpec>({
               "bytes as that of one gsort.",
      .apply = [](Options& o, Text v) { o.form = checked_path(v, "--form"); }},
     {.name = "share",
-     .value_kind = kRequired,
      .value_name = "I/P",
-     .group = kJob,
      .help = "with --form: share I, from 0, of P of the input",
      .more = "All shares have the same FILEs: raw, .npy or SOSD, and not compressed.",
      .rules = "Give every share the same FILEs, type and order.",
-     .apply = set_share},
+     .apply = [](Options& o, Text v) { o.share = parse_number_of(v, "--share"); }},
     {.name = "inputs-here",
-     .group = kJob,
      .help = "with --form: FILEs of this share only",
      .more = "FILEs may also be text or compressed, but not pipes.",
      .rules = "Equal records keep the order of the shares.",
      .apply = [](Options& o, Text) { o.inputs_here = true; }},
     {.name = "take",
-     .value_kind = kRequired,
      .value_name = "I/P",
-     .group = kJob,
      .help = "write part I, from 0, of P parts of the output",
      .more = "The part is verified and written to a hidden file beside the output. If -o has {}, "
              "as in part-{}.txt, each part has its own file, which may be text or compressed, and "
@@ -355,30 +304,30 @@ constexpr auto kRows = std::to_array<OptionSpec>({
               "(-T). An output of all parts is raw, .npy or SOSD, and not compressed. Parts with "
               "files of their own are numbered from 0; with -u, --count and --min-count, elements "
               "with the same key are all in one part.",
-     .apply = set_take},
+     .apply = [](Options& o, Text v) { o.take = parse_number_of(v, "--take"); }},
     {.name = "from",
-     .value_kind = kRequired,
      .value_name = "DIR,...",
-     .group = kJob,
      .help = "with --take: the folders that --form made",
      .rules = "In any order; a repeated --from adds folders.",
      .apply = set_from},
     {.name = "join",
-     .value_kind = kRequired,
      .value_name = "P",
-     .group = kJob,
      .help = "join P parts that --take has written",
      .more = "Fails if the parts do not hold all elements of the shares in order; then the old "
              "output stays. Leaves a small hidden file beside each output.",
      .rules = "Compares what each process verified. If each part has its own file, all files get "
               "their names. With the hidden file a repeated --join finds the sort complete.",
-     .apply = set_join},
-});
+     .apply = [](Options& o, Text v) { o.join = parse_count(v, 1, kMostShares, "--join"); }},
+};
 
 }  // namespace
 
-std::span<const OptionSpec> order_and_job_rows() {
-  return kRows;
+std::span<const OptionSpec> order_rows() {
+  return kOrderRows;
+}
+
+std::span<const OptionSpec> job_rows() {
+  return kJobRows;
 }
 
 }  // namespace gsort

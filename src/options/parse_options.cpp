@@ -46,14 +46,12 @@ enum class Origin : std::uint8_t { kEnvironment, kArguments };
 // As an option of Boost: "name,letter", and the number of values.
 void describe_to_boost(const OptionSpec& spec, const std::string& names,
                        po::options_description& description) {
-  if (spec.value_kind == ValueKind::kNone) {
+  if (!spec.takes_value()) {
     description.add_options()(names.c_str(), "");
     return;
   }
   auto value = std::make_unique<po::typed_value<std::string>>(nullptr);
-  if (spec.value_kind == ValueKind::kOptional) {
-    value->implicit_value(std::string(spec.implicit_value));
-  }
+  if (spec.value_is_optional()) value->implicit_value(std::string(spec.implicit_value));
   // Not add_options(), which loses the value if memory runs out.
   description.add(boost::shared_ptr<po::option_description>(
       new po::option_description(names.c_str(), value.release())));
@@ -140,7 +138,7 @@ Error in_our_words(const po::error_with_option_name& refused, Program program) {
 std::pair<std::string, std::string> complete_optional_value(const std::string& word,
                                                             Program program) {
   for (const OptionSpec& spec : option_table(program)) {
-    if (spec.value_kind == ValueKind::kOptional && word == display_name(spec)) {
+    if (spec.value_is_optional() && word == display_name(spec)) {
       return {std::string(spec.name), std::string(spec.implicit_value)};
     }
   }
@@ -387,23 +385,10 @@ const Request& request_of(const Options& options) {
 }
 
 const char* describe(TypeSource source) {
-  switch (source) {
-    case TypeSource::kOption:
-      return "-t";
-    case TypeSource::kSuffix:
-      return "the suffix of the first input";
-    case TypeSource::kEnvironment:
-      return "GSORT_TYPE";
-    case TypeSource::kHeader:
-      return "the header of the input";
-    case TypeSource::kRecordKeys:
-      return "--key";
-    case TypeSource::kCaller:
-      return "the caller";
-    case TypeSource::kDefault:
-      break;
-  }
-  return "the default";
+  constexpr const char* kSources[] = {"the caller", "-t",          "the suffix of the first input",
+                                      "GSORT_TYPE", "the default", "the header of the input",
+                                      "--key"};
+  return kSources[static_cast<std::size_t>(source)];
 }
 
 }  // namespace gsort

@@ -9,27 +9,13 @@
 #include <fmt/format.h>
 
 #include "base/error.hpp"
+#include "options/option_values.hpp"
 
 namespace gsort {
 namespace {
 
 constexpr std::string_view kPlaceOfNumber = "{}";
 constexpr std::string_view kPlaceOfRank = "{rank}";
-
-std::uint64_t parse_elements(std::string_view text, std::string_view option) {
-  std::uint64_t elements = 0;
-  const auto [end, problem] = std::from_chars(text.data(), text.data() + text.size(), elements);
-  if (problem == std::errc::result_out_of_range) {
-    throw Error(ErrorKind::kUsage, fmt::format("{} '{}'", option, text), "is too large")
-        .hint(fmt::format("the largest number is {}", std::numeric_limits<std::uint64_t>::max()));
-  }
-  if (problem != std::errc() || end != text.data() + text.size()) {
-    throw Error(ErrorKind::kUsage, fmt::format("{} '{}'", option, text),
-                "is not a number of elements")
-        .hint("give a whole number in digits, as in 1000");
-  }
-  return elements;
-}
 
 }  // namespace
 
@@ -59,8 +45,19 @@ bool adds_counts(const Options& options) {
   return options.merge && options.count && !options.unique;
 }
 
-void set_top(Options& options, std::string_view value) {
-  options.top = parse_elements(value, "--top");
+std::uint64_t parse_elements(std::string_view text, std::string_view option) {
+  std::uint64_t elements = 0;
+  const auto [end, problem] = std::from_chars(text.data(), text.data() + text.size(), elements);
+  if (problem == std::errc::result_out_of_range) {
+    throw Error(ErrorKind::kUsage, fmt::format("{} '{}'", option, text), "is too large")
+        .hint(fmt::format("the largest number is {}", std::numeric_limits<std::uint64_t>::max()));
+  }
+  if (problem != std::errc() || end != text.data() + text.size()) {
+    throw Error(ErrorKind::kUsage, fmt::format("{} '{}'", option, text),
+                "is not a number of elements")
+        .hint("give a whole number in digits, as in 1000");
+  }
+  return elements;
 }
 
 void set_shuffle(Options& options, std::string_view value) {
@@ -70,13 +67,10 @@ void set_shuffle(Options& options, std::string_view value) {
     options.shuffle = std::uint64_t{random()} << 32 | random();
     return;
   }
-  std::uint64_t seed = 0;
-  const auto [end, problem] = std::from_chars(value.data(), value.data() + value.size(), seed);
-  if (problem != std::errc() || end != value.data() + value.size()) {
-    throw Error(ErrorKind::kUsage, fmt::format("--shuffle '{}'", value), "is not a valid seed")
-        .hint("give a whole number from 0 to 18446744073709551615, or --shuffle alone");
-  }
-  options.shuffle = seed;
+  options.shuffle = whole_number<std::uint64_t>(value);
+  if (options.shuffle) return;
+  throw Error(ErrorKind::kUsage, fmt::format("--shuffle '{}'", value), "is not a valid seed")
+      .hint("give a whole number from 0 to 18446744073709551615, or --shuffle alone");
 }
 
 void set_min_count(Options& options, std::string_view value) {
@@ -106,10 +100,6 @@ void refuse_inputs_of_each(const Options& options) {
                 fmt::format("has the output of an earlier FILE: {} in {}", name, *options.output))
         .hint("sort them with separate commands, each with its own folder");
   }
-}
-
-void set_elements(Options& options, std::string_view value) {
-  options.input_form.elements = parse_elements(value, "--elements");
 }
 
 void set_batch_elements(Options& options, std::string_view value) {

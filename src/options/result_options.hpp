@@ -8,7 +8,7 @@
 namespace gsort {
 
 // The values of --top, --shuffle and others. Throws: Error(kUsage).
-void set_top(Options& options, std::string_view value);
+[[nodiscard]] std::uint64_t parse_elements(std::string_view text, std::string_view option);
 void set_shuffle(Options& options, std::string_view value);
 void set_min_count(Options& options, std::string_view value);
 // "c" of "a/b/c".
@@ -23,7 +23,6 @@ void refuse_inputs_of_each(const Options& options);
 // For gsort-mpi. Throws: Error(kUsage) if the output's name has {rank} without --parts.
 void refuse_place_of_rank(const Options& options);
 
-void set_elements(Options& options, std::string_view value);
 void set_batch_elements(Options& options, std::string_view value);
 
 }  // namespace gsort

@@ -1,7 +1,6 @@
 #include "options/share_options.hpp"
 
 #include <algorithm>
-#include <charconv>
 #include <optional>
 #include <sstream>
 
@@ -14,23 +13,6 @@
 
 namespace gsort {
 namespace {
-
-NumberOf parse_number_of(std::string_view text, std::string_view option) {
-  const auto number = [&](std::string_view digits, unsigned& to) {
-    const char* const end = digits.data() + digits.size();
-    const auto [stop, problem] = std::from_chars(digits.data(), end, to);
-    return problem == std::errc() && stop == end;
-  };
-  NumberOf parsed;
-  const std::size_t slash = text.find('/');
-  const bool is_one = slash != text.npos && number(text.substr(0, slash), parsed.number) &&
-                      number(text.substr(slash + 1), parsed.of);
-  if (is_one && parsed.number < parsed.of && parsed.of <= kMostShares) return parsed;
-  throw Error(ErrorKind::kUsage, fmt::format("{} '{}'", option, text), "is not I/P")
-      .hint(fmt::format("P is how many there are, at most {}, and I counts them from 0: 0/4, 1/4, "
-                        "2/4, 3/4",
-                        kMostShares));
-}
 
 constexpr std::string_view kPlaceOfPart = "{}";
 
@@ -110,16 +92,15 @@ std::optional<ElementFormat> format_of(const std::string& text) {
 
 }  // namespace
 
-void set_share(Options& options, std::string_view value) {
-  options.share = parse_number_of(value, "--share");
-}
-
-void set_take(Options& options, std::string_view value) {
-  options.take = parse_number_of(value, "--take");
-}
-
-void set_join(Options& options, std::string_view value) {
-  options.join = parse_count(value, 1, kMostShares, "--join");
+NumberOf parse_number_of(std::string_view text, std::string_view option) {
+  const std::size_t slash = std::min(text.find('/'), text.size());
+  const auto number = whole_number<unsigned>(text.substr(0, slash));
+  const auto of = whole_number<unsigned>(text.substr(std::min(slash + 1, text.size())));
+  if (number && of && *number < *of && *of <= kMostShares) return {*number, *of};
+  throw Error(ErrorKind::kUsage, fmt::format("{} '{}'", option, text), "is not I/P")
+      .hint(fmt::format("P is how many there are, at most {}, and I counts them from 0: 0/4, 1/4, "
+                        "2/4, 3/4",
+                        kMostShares));
 }
 
 void set_from(Options& options, std::string_view value) {

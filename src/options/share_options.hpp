@@ -11,10 +11,8 @@
 namespace gsort {
 
 // All throw Error(kUsage) with a hint that names valid values.
-void set_share(Options& options, std::string_view value);  // "2/8"
-void set_take(Options& options, std::string_view value);
-void set_from(Options& options, std::string_view value);  // "a,b"
-void set_join(Options& options, std::string_view value);
+[[nodiscard]] NumberOf parse_number_of(std::string_view text, std::string_view option);  // "2/8"
+void set_from(Options& options, std::string_view value);                                 // "a,b"
 
 // Checks the names and formats of files. Throws: Error(kUsage). Requires: the rules of kShares
 // hold.

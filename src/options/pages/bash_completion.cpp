@@ -58,42 +58,31 @@ std::string with_name(std::string_view text, Program program) {
 // "-t | --type | --type=": the words before a value.
 std::string names_of(const OptionSpec& spec) {
   std::vector<std::string> names;
-  const bool optional = spec.value_kind == ValueKind::kOptional;
   if (spec.letter != '\0') names.push_back(fmt::format("-{}", spec.letter));
-  if (!spec.name.empty() && !optional) names.push_back(fmt::format("--{}", spec.name));
+  if (!spec.name.empty() && !spec.value_is_optional()) {
+    names.push_back(fmt::format("--{}", spec.name));
+  }
   if (!spec.name.empty()) names.push_back(fmt::format("--{}=", spec.name));
   return fmt::format("{}", fmt::join(names, " | "));
 }
 
 std::string case_of(const OptionSpec& spec) {
-  std::string generator;
-  switch (hint_of(spec)) {
-    case ValueHint::kNone:
-      return fmt::format("    {}) return ;;\n", names_of(spec));
-    case ValueHint::kChoices:
-      return fmt::format(
-          "    {})\n      mapfile -t COMPREPLY < <(compgen -W '{}' -- \"$word\")\n"
-          "      return ;;\n",
-          names_of(spec), choice_words(spec));
-    case ValueHint::kFile:
-      generator = "-f";
-      break;
-    case ValueHint::kFolder:
-      generator = "-d";
-      break;
-  }
+  const ValueHint hint = hint_of(spec);
+  if (hint == ValueHint::kNone) return fmt::format("    {}) return ;;\n", names_of(spec));
+  const bool is_word = hint == ValueHint::kChoices;
   return fmt::format(
-      "    {})\n      compopt -o filenames 2>/dev/null\n"
-      "      mapfile -t COMPREPLY < <(compgen {} -- \"$word\")\n"
-      "      return ;;\n",
-      names_of(spec), generator);
+      "    {})\n{}      mapfile -t COMPREPLY < <(compgen {} -- \"$word\")\n      return ;;\n",
+      names_of(spec), is_word ? "" : "      compopt -o filenames 2>/dev/null\n",
+      is_word                    ? fmt::format("-W '{}'", choice_words(spec))
+      : hint == ValueHint::kFile ? "-f"
+                                 : "-d");
 }
 
 // Words, joined by blanks: the letters and the common options, or all long names.
 std::string offered_names(Program program, bool only_long) {
   std::vector<std::string> names;
   for (const OptionSpec& spec : option_table(program)) {
-    const char* const joint = spec.value_kind == ValueKind::kRequired ? "=" : "";
+    const char* const joint = spec.takes_value() && !spec.value_is_optional() ? "=" : "";
     if (spec.letter != '\0' && !only_long) names.push_back(fmt::format("-{}", spec.letter));
     if (!spec.name.empty() && (only_long || is_offered_at_dash(spec))) {
       names.push_back(fmt::format("--{}{}", spec.name, joint));
@@ -107,7 +96,7 @@ std::string offered_names(Program program, bool only_long) {
 std::string bash_completion(Program program) {
   std::string text = with_name(kHead, program);
   for (const OptionSpec& spec : option_table(program)) {
-    if (spec.value_kind != ValueKind::kNone) text += case_of(spec);
+    if (spec.takes_value()) text += case_of(spec);
   }
   text += kMiddle;
   text += fmt::format(kNames, offered_names(program, false), offered_names(program, true));

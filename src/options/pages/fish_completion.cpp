@@ -23,7 +23,7 @@ std::string in_quotes(std::string_view text) {
 
 std::string value_of(const OptionSpec& spec) {
   // In fish, -x means a required value that is not a file.
-  const char* const needed = spec.value_kind == ValueKind::kOptional ? "-f" : "-x";
+  const char* const needed = spec.value_is_optional() ? "-f" : "-x";
   switch (hint_of(spec)) {
     case ValueHint::kChoices:
       return fmt::format(" {} -a {}", needed, in_quotes(choice_words(spec)));
@@ -34,7 +34,7 @@ std::string value_of(const OptionSpec& spec) {
     case ValueHint::kNone:
       break;
   }
-  return spec.value_kind == ValueKind::kNone ? "" : fmt::format(" {}", needed);
+  return spec.takes_value() ? fmt::format(" {}", needed) : "";
 }
 
 }  // namespace

@@ -33,17 +33,9 @@ std::string term_of(const OptionSpec& spec) {
   if (!spec.name.empty()) {
     term += fmt::format("{}--{}", spec.letter == '\0' ? "" : ", ", spec.name);
   }
-  switch (spec.value_kind) {
-    case ValueKind::kNone:
-      break;
-    case ValueKind::kRequired:
-      term += fmt::format("{}{}", spec.name.empty() ? " " : "=", spec.value_name);
-      break;
-    case ValueKind::kOptional:
-      term += fmt::format("[={}]", spec.value_name);
-      break;
-  }
-  return term;
+  if (!spec.takes_value()) return term;
+  if (spec.value_is_optional()) return term + fmt::format("[={}]", spec.value_name);
+  return term + fmt::format("{}{}", spec.name.empty() ? " " : "=", spec.value_name);
 }
 
 // Puts all lines of the help next to the term, or below it if there is no room.

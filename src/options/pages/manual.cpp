@@ -247,17 +247,9 @@ std::string term_of(const OptionSpec& spec) {
     term += fmt::format(R"({}\fB\-\-{}\fR)", term.empty() ? "" : ", ", literal(spec.name));
   }
   const std::string value = fmt::format("\\fI{}\\fR", literal(spec.value_name));
-  switch (spec.value_kind) {
-    case ValueKind::kNone:
-      break;
-    case ValueKind::kRequired:
-      term += (spec.name.empty() ? " " : "=") + value;
-      break;
-    case ValueKind::kOptional:
-      term += fmt::format("[={}]", value);
-      break;
-  }
-  return term;
+  if (!spec.takes_value()) return term;
+  if (spec.value_is_optional()) return term + fmt::format("[={}]", value);
+  return term + (spec.name.empty() ? " " : "=") + value;
 }
 
 std::string options_section(Program program = Program::kGsort) {

@@ -23,22 +23,13 @@ std::string escaped(std::string_view text) {
 
 // ":TYPE:(u8 i8)", "::MODE:(text json)", ":FILE:_files".
 std::string value_of(const OptionSpec& spec) {
-  if (spec.value_kind == ValueKind::kNone) return "";
-  std::string action = " ";  // nothing can be offered
-  switch (hint_of(spec)) {
-    case ValueHint::kChoices:
-      action = fmt::format("({})", choice_words(spec));
-      break;
-    case ValueHint::kFile:
-      action = "_files";
-      break;
-    case ValueHint::kFolder:
-      action = "_files -/";
-      break;
-    case ValueHint::kNone:
-      break;
-  }
-  const char* const colons = spec.value_kind == ValueKind::kOptional ? "::" : ":";
+  if (!spec.takes_value()) return "";
+  const ValueHint hint = hint_of(spec);
+  const std::string action = hint == ValueHint::kChoices  ? fmt::format("({})", choice_words(spec))
+                             : hint == ValueHint::kFile   ? "_files"
+                             : hint == ValueHint::kFolder ? "_files -/"
+                                                          : " ";  // nothing can be offered
+  const char* const colons = spec.value_is_optional() ? "::" : ":";
   return fmt::format("{}{}:{}", colons, escaped(spec.value_name), action);
 }
 
@@ -52,14 +43,13 @@ std::string line_of(std::string_view name, std::string_view joint, const OptionS
 }
 
 std::string lines_of(const OptionSpec& spec) {
-  const bool takes_value = spec.value_kind != ValueKind::kNone;
   std::string lines;
   if (spec.letter != '\0') {
-    lines += line_of(fmt::format("-{}", spec.letter), takes_value ? "+" : "", spec);
+    lines += line_of(fmt::format("-{}", spec.letter), spec.takes_value() ? "+" : "", spec);
   }
   if (!spec.name.empty()) {
-    const char* const joint = spec.value_kind == ValueKind::kOptional ? "=-" : "=";
-    lines += line_of(fmt::format("--{}", spec.name), takes_value ? joint : "", spec);
+    const char* const joint = spec.value_is_optional() ? "=-" : "=";
+    lines += line_of(fmt::format("--{}", spec.name), spec.takes_value() ? joint : "", spec);
   }
   return lines;
 }

@@ -181,9 +181,7 @@ TEST(ParseOptions, PutsTheEnvironmentsOptionsBeforeTheArguments) {
 TEST(ParseOptions, RefusesOptionsOfTheEnvironmentThatChangeTheResult) {
   for (const OptionSpec& spec : option_table()) {
     const std::string name = display_name(spec);
-    const std::string words = name + (spec.value_kind == ValueKind::kNone ? ""
-                                      : spec.name.empty()                 ? " 1"
-                                                                          : "=1");
+    const std::string words = name + (!spec.takes_value() ? "" : spec.name.empty() ? " 1" : "=1");
     const bool refused =
         complaint({}, {{"GSORT_OPTIONS", words + " file"}})
             .starts_with("option " + name +

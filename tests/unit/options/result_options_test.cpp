@@ -24,10 +24,8 @@ std::string complaint(const F& f) {
 
 TEST(ResultOptions, ReadNumbersOfElements) {
   Options options;
-  set_top(options, "0");
-  EXPECT_EQ(options.top, 0U);
-  set_top(options, "18446744073709551615");
-  EXPECT_EQ(options.top, UINT64_MAX);
+  EXPECT_EQ(parse_elements("0", "--top"), 0U);
+  EXPECT_EQ(parse_elements("18446744073709551615", "--top"), UINT64_MAX);
   set_batch_elements(options, "1");
   EXPECT_EQ(options.batch_elements, 1U);
 }
@@ -35,7 +33,7 @@ TEST(ResultOptions, ReadNumbersOfElements) {
 TEST(ResultOptions, RefuseWhatIsNoNumberOfElements) {
   for (const char* const text : {"", "x", "-1", "1K", "1 ", "18446744073709551616"}) {
     Options options;
-    EXPECT_NE(complaint([&] { set_top(options, text); }), "") << text;
+    EXPECT_NE(complaint([&] { (void)parse_elements(text, "--top"); }), "") << text;
     EXPECT_NE(complaint([&] { set_batch_elements(options, text); }), "") << text;
   }
   Options options;

@@ -94,10 +94,8 @@ TEST(OptionTable, HasCompleteRows) {
     EXPECT_NE(spec.apply, nullptr);
     EXPECT_FALSE(spec.help.empty()) << display_name(spec);
     EXPECT_LE(spec.help.size(), 94U) << display_name(spec);
-    EXPECT_EQ(spec.value_name.empty(), spec.value_kind == ValueKind::kNone) << display_name(spec);
-    EXPECT_EQ(spec.implicit_value.empty(), spec.value_kind != ValueKind::kOptional);
-    const bool letter_with_optional =
-        spec.value_kind == ValueKind::kOptional && spec.letter != '\0';
+    EXPECT_LE(spec.value_is_optional(), spec.takes_value()) << display_name(spec);
+    const bool letter_with_optional = spec.value_is_optional() && spec.letter != '\0';
     EXPECT_FALSE(letter_with_optional) << "-" << spec.letter << " would swallow later letters";
   }
 }
