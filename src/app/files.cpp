@@ -53,7 +53,7 @@ io::ReaderOptions reader_options(const Options& options) {
   io::ReaderOptions wanted;
   const ElementFormat element = element_of(options.key, options.records);
   wanted.element_bytes = element.bytes();
-  wanted.has_counts = adds_counts(options);
+  wanted.has_counts = options.adds_counts();
   wanted.direct_io = options.direct_io;
   wanted.is_read_by_one_thread = cores_for(options.parallel) == 1;
   wanted.form = options.input_form;
@@ -118,7 +118,7 @@ std::string note_of_types(const Request& request, const Job& job) {
 }
 
 WantedOrder wanted_order(const Job& job) {
-  return {job.unique ? OrderKind::kStrict : OrderKind::kAscending,
+  return {job.is_distinct() ? OrderKind::kStrict : OrderKind::kAscending,
           job.array_elements > 0 ? job.array_elements : WantedOrder::kOneArray};
 }
 

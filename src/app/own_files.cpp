@@ -245,15 +245,15 @@ void refuse_replacing_by_other_elements(const InputToReplace& input, const Job& 
     throw Error(ErrorKind::kUsage, fmt::format("replacing {}", input.path), std::move(reason))
         .hint(std::move(hint));
   };
-  if (job.writes_positions()) {
+  if (job.argsort) {
     refuse("--argsort would write positions over the elements that they refer to",
            fmt::format("give the positions {} of their own with -o", a_file));
   }
-  if (job.count && !job.adds_counts) {
+  if (job.count && !job.adds_counts()) {
     refuse("--count would write keys with their counts over the keys",
            fmt::format("give the counts {} of their own with -o", a_file));
   }
-  if (job.adds_counts && input.format == FileFormat::kBinary && !input.format_is_given) {
+  if (job.adds_counts() && input.format == FileFormat::kBinary && !input.format_is_given) {
     refuse("it is read as keys with their counts, and may hold keys alone",
            "add --format=bin if -u --count wrote it; -mu --count counts keys");
   }

@@ -282,7 +282,7 @@ PreparedSort::PreparedSort(const Request& request, const Job& job, io::Reader& r
 PreparedSort::PreparedSort(const Request& request, const Job& job, io::Reader& reader,
                            std::vector<io::Output> outputs)
     : request_(request), reader_(reader), outputs_(std::move(outputs)) {
-  if (job.writes_positions() || job.adds_counts) {
+  if (job.argsort || job.adds_counts()) {
     reader.make_alike(floats_in_numeric_order(job.input_element()));
   }
   if (job.numbered) reader.number_elements(job.numbering());

@@ -102,7 +102,7 @@ void refuse_output_form(const Options& options, const Job& job) {
   if (!options.split_output && job.needs_order()) {
     throw Error(ErrorKind::kUsage, "--take with this output",
                 fmt::format("the positions of {} in one file are not known in advance",
-                            job.unique ? "distinct keys" : "text and compressed data"))
+                            job.is_distinct() ? "distinct keys" : "text and compressed data"))
         .hint("write each part to its own file: put {} into the name of -o, as in part-{}.txt");
   }
   const bool has_form_of_keys = has_header(form.format) || form.format == FileFormat::kText;

@@ -2,7 +2,6 @@
 #include <algorithm>
 #include <cerrno>
 #include <cstring>
-#include <exception>
 #include <new>
 #include <span>
 #include <string>
@@ -19,7 +18,6 @@
 #include "element/record_text.hpp"
 #include "library/gsort.h"
 #include "library/run_sort.hpp"
-#include "options/assumed_type.hpp"
 #include "options/caller_options.hpp"
 #include "pipeline/check_order.hpp"
 #include "pipeline/survey.hpp"
@@ -164,7 +162,7 @@ gsort_status sort(const CallOfWords& call, const char* const* words, gsort_repor
 // The reason why the file is not as it should be; empty if it is.
 std::string refutation(const Options& options, const Job& job, const CheckOutcome& found) {
   if (!found.in_order) {
-    return disorder_words(job.element, job.unique, found.disorder_element, found.value,
+    return disorder_words(job.element, job.is_distinct(), found.disorder_element, found.value,
                           found.value_before);
   }
   const std::string fingerprint = to_string(found.fingerprint);

@@ -18,7 +18,7 @@ bool is_text(const Request& request, const std::string& input) {
 
 bool puts_out_text(const Request& request, const Job& job) {
   return request.check != CheckMode::kNone || job.output_form.format == FileFormat::kText ||
-         job.writes_positions();
+         job.argsort;
 }
 
 }  // namespace

@@ -11,7 +11,6 @@
 #include "options/option_rules.hpp"
 #include "options/options.hpp"
 #include "options/record_options.hpp"
-#include "options/result_options.hpp"
 
 namespace gsort {
 namespace {
@@ -81,18 +80,18 @@ void refuse_suffix_of_keys(const Options& options) {
 
 // An array of counted keys is one of records.
 void adopt_counts(Job& job, const Options& options, const StoredArray& stored) {
-  if (job.adds_counts && stored.records) {
+  if (job.adds_counts() && stored.records) {
     job.element.key.big_endian = stored.records->fields.front().keys.front().big_endian;
   }
   if (job.output_form.format == FileFormat::kSosd) {
     throw Error(ErrorKind::kUsage, "option --count with this output", "SOSD files hold only keys")
         .hint("write raw keys and counts (--format=IN:bin) or text (--format=IN:text)");
   }
-  const bool is_stored = job.adds_counts && job.dtype;
+  const bool is_stored = job.adds_counts() && job.dtype;
   if (job.output_form.format == FileFormat::kNpy && !is_stored) {
     job.dtype = io::counted_dtype_of(job.element.key, job.dtype);
   }
-  if (!job.adds_counts) return;
+  if (!job.adds_counts()) return;
   refuse_suffix_of_keys(options);
   // Keys with counts are merged as records. The proof is that of the keys.
   job.shown = job.element;
@@ -109,7 +108,7 @@ void adopt_counts(Job& job, const Options& options, const StoredArray& stored) {
 void adopt_numbered_elements(Job& job) {
   constexpr bool kIsKey = true;
   job.element = numbered(*job.numbered, job.numbering(), !kIsKey);
-  if (job.unique) return;
+  if (job.is_distinct()) return;
   job.padding_bytes = padding_to_number(*job.numbered, job.numbering());
   const ElementFormat proven = job.proven_element();
   if (!proven.records) job.element = proven;
@@ -165,11 +164,7 @@ Job make_job(const Options& options, const StoredArray& stored,
   job.array_elements = array_elements(options, stored.row_elements, job.element.bytes());
   require_rules(RuleSet::kResult, options, stored,
                 string_bytes(job.element.key) > 0 && stored.columns == 0);
-  job.adds_counts = adds_counts(options);
-  job.unique |= options.intersect || options.subtract || job.adds_counts;
   job.merged_inputs = options.merge ? options.inputs.size() : 0;
-  if (options.intersect) job.set_operation = SetOperation::kIntersect;
-  if (options.subtract) job.set_operation = SetOperation::kSubtract;
   job.output_form = output_form(options);
   job.output_parts = options.split_output.value_or(1);
   if (!options.argsort) {

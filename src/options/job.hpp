@@ -15,9 +15,6 @@
 
 namespace gsort {
 
-// The set operation on inputs that are sorted already, instead of merging them.
-enum class SetOperation : std::uint8_t { kNone, kIntersect, kSubtract };
-
 struct Job : ResultOptions, StoredShape {
   ElementFormat element;  // what is sorted
   TypeSource type_source = TypeSource::kCaller;
@@ -31,9 +28,7 @@ struct Job : ResultOptions, StoredShape {
   bool index_may_shrink = false;  // in the output, since the size of the input is not known yet
   std::size_t padding_bytes = 0;  // before it (Numbering)
 
-  bool adds_counts = false;         // inputs are keys with counts, and counts are added up
   std::uint64_t merged_inputs = 0;  // the number of inputs, if they are sorted already; else 0
-  SetOperation set_operation = SetOperation::kNone;  // on sorted inputs
   // Elements of each array that is sorted on its own; 0: the input is one array. Never more than a
   // file can hold: an array longer than the input is the input, and sums of such numbers, and their
   // products with the bytes of an element, stay within 64 bits.
@@ -58,11 +53,9 @@ struct Job : ResultOptions, StoredShape {
     return numbered ? *numbered : shown ? *shown : element;
   }
 
-  [[nodiscard]] bool writes_positions() const { return numbered && !shuffle; }
-
   // The bytes of an element of the input in raw form.
   [[nodiscard]] std::size_t input_bytes() const {
-    return input_element().bytes() + (adds_counts ? kCountBytes : 0);
+    return input_element().bytes() + (adds_counts() ? kCountBytes : 0);
   }
 
   // Requires: `numbered` is set.
@@ -76,23 +69,23 @@ struct Job : ResultOptions, StoredShape {
   // only the first of them is written.
   [[nodiscard]] ElementFormat proven_element() const {
     constexpr bool kIsKey = true;
-    return numbered && !unique ? gsort::numbered(*numbered, numbering(), kIsKey).as_keys()
-                               : shown.value_or(element);
+    return numbered && !is_distinct() ? gsort::numbered(*numbered, numbering(), kIsKey).as_keys()
+                                      : shown.value_or(element);
   }
 
   // Whether the place of a piece in the output depends on earlier pieces. If so, pieces are put in
   // the order of their positions, whatever the output is, and merges stage their parts.
-  [[nodiscard]] bool needs_order() const { return unique || !output_form.is_plain(); }
+  [[nodiscard]] bool needs_order() const { return is_distinct() || !output_form.is_plain(); }
 
   // The bytes of an element of the output in raw form; for a position, the most it may have.
   [[nodiscard]] std::size_t result_bytes() const {
-    if (writes_positions()) return index_bytes;
+    if (argsort) return index_bytes;
     return input_element().bytes() + (count ? kCountBytes : 0);
   }
 
   // The keys of the output; for positions, the widest.
   [[nodiscard]] KeyFormat result_key() const {
-    if (!writes_positions()) return input_element().key;
+    if (!argsort) return input_element().key;
     return {index_bytes == 4 ? KeyType::kU32 : KeyType::kU64, numbered->key.big_endian, false};
   }
 };

@@ -8,7 +8,6 @@
 
 #include "base/error.hpp"
 #include "form/npy.hpp"
-#include "options/result_options.hpp"
 
 namespace gsort {
 namespace {
@@ -102,7 +101,7 @@ constexpr Term kSeveralChecked[] = {{"--check of several FILEs", [](A a) {
                                      }}};
 constexpr Term kMergeOfSosd[] = {
     {"--merge of SOSD files", [](A a) {
-       return adds_counts(a.options) &&
+       return a.options.adds_counts() &&
               std::ranges::any_of(a.options.inputs, [a](const std::string& input) {
                 return format_of_input(a.options.input_form, input) == FileFormat::kSosd;
               });

@@ -51,13 +51,7 @@ struct Options : Request, ResultOptions {
   bool key_is_whole = false;       // -t bytesN alone made the two: the element is the key
   std::vector<std::string> order;  // of Python: fields as NAME, or -NAME for descending order
 
-  // Result, beside the ResultOptions.
-  bool merge = false;                           // every input is sorted already
-  bool intersect = false;                       // with merge: the keys that all inputs have
-  bool subtract = false;                        // with merge: those that only the first one has
-  bool argsort = false;                         // the positions of the elements, not these
-  bool draws_seed = false;                      // with shuffle: no seed was given
-  std::optional<std::uint64_t> batch_elements;  // arrays sorted on their own; at least 1
+  bool draws_seed = false;  // with shuffle: no seed was given
 
   // A sort by several processes: what this one does of it.
   std::optional<std::string> form;  // the folder that gets the runs of a share

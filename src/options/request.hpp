@@ -66,11 +66,23 @@ struct Handling {
 
 // The options that choose the elements of the result. Options and Job have them, Request does not.
 struct ResultOptions {
-  bool unique = false;                     // one of each key; in a Job, also of a set operation
-  bool count = false;                      // with unique, for keys: each comes out with its count
+  bool unique = false;                     // one of each key
+  bool count = false;                      // of keys: each comes out with its count
   std::optional<std::uint64_t> min_count;  // with count: only keys that occur at least so often
   std::optional<std::uint64_t> shuffle;    // the seed of a random order
   std::optional<std::uint64_t> top;        // only this many first elements
+  bool merge = false;                      // every input is sorted already
+  bool intersect = false;                  // with merge: the keys that all inputs have
+  bool subtract = false;                   // with merge: those that only the first one has
+  bool argsort = false;                    // the positions of the elements, not these
+  std::optional<std::uint64_t> batch_elements;  // arrays sorted on their own; at least 1
+
+  // Whether inputs are keys with counts, and counts are added up.
+  [[nodiscard]] bool adds_counts() const { return merge && count && !unique; }
+  // Whether sorted inputs are compared, and not merged.
+  [[nodiscard]] bool compares_inputs() const { return intersect || subtract; }
+  // Whether one of each key comes out.
+  [[nodiscard]] bool is_distinct() const { return unique || compares_inputs() || adds_counts(); }
 };
 
 // The reports for the user.

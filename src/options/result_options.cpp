@@ -41,10 +41,6 @@ void refuse_place_of_rank(const Options& options) {
       .hint("add --parts to write one file for each process, or choose another name");
 }
 
-bool adds_counts(const Options& options) {
-  return options.merge && options.count && !options.unique;
-}
-
 std::uint64_t parse_elements(std::string_view text, std::string_view option) {
   std::uint64_t elements = 0;
   const auto [end, problem] = std::from_chars(text.data(), text.data() + text.size(), elements);

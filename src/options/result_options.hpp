@@ -14,9 +14,6 @@ void set_min_count(Options& options, std::string_view value);
 // "c" of "a/b/c".
 [[nodiscard]] std::string name_in_folder(const std::string& path);
 
-// -m --count: the FILEs hold keys with counts.
-[[nodiscard]] bool adds_counts(const Options& options);
-
 // Throws: Error(kUsage) for inputs that have no output of their own.
 void refuse_inputs_of_each(const Options& options);
 

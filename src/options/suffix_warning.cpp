@@ -72,8 +72,8 @@ std::string warning_of_positions(const Job& job, const std::string& output, KeyT
 std::string warning_of_output(const Request& request, const Job& job) {
   const auto named = request.output ? key_type_of_path(*request.output) : std::nullopt;
   if (!named) return {};
-  if (job.writes_positions()) return warning_of_positions(job, *request.output, *named);
-  const bool is_like_inputs = job.adds_counts && is_named_like_an_input(request.inputs, *named);
+  if (job.argsort) return warning_of_positions(job, *request.output, *named);
+  const bool is_like_inputs = job.adds_counts() && is_named_like_an_input(request.inputs, *named);
   if (job.count && !is_like_inputs)
     return warning(*request.output, "will hold keys with their counts");
   if (!has_type(job, job.input_element())) return {};

@@ -31,7 +31,7 @@ class Comparison {
         compare_(plan_.job.element),
         order_(plan_.job.element),
         bytes_(order_.element_bytes()),
-        stay_(plan_.job.set_operation == SetOperation::kIntersect ? Stay::kMembers : Stay::kRest),
+        stay_(plan_.job.intersect ? Stay::kMembers : Stay::kRest),
         proof_(*context.proof),
         meter_(context.meter),
         tasks_(plan_.threads),

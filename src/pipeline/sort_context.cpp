@@ -11,7 +11,7 @@ namespace gsort {
 
 Proof proof_of(const Job& job, Meter* meter) {
   return Proof(job.proven_element(), job.handling.verify, meter,
-               job.unique ? OrderKind::kStrict : OrderKind::kAscending, job.top);
+               job.is_distinct() ? OrderKind::kStrict : OrderKind::kAscending, job.top);
 }
 
 EngineShape engine_shape_of(const Plan& plan, Meter* meter) {

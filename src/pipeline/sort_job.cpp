@@ -104,7 +104,7 @@ class Sort {
     const std::uint64_t bytes = reader_.known_size().value_or(reader_.position()) - begin_;
     // The proof counts a key with its count as that many keys. Runs that stay are not compared with
     // an output.
-    const bool counts_sorted = plan_.job.adds_counts || plan_.job.forms_share;
+    const bool counts_sorted = plan_.job.adds_counts() || plan_.job.forms_share;
     const std::uint64_t read = counts_sorted ? outcome_.elements : proof_.input().count;
     const bool is_all = bytes == read * plan_.element_bytes;
     if (is_all && reader_.at_end()) return;

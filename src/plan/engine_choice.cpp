@@ -196,7 +196,7 @@ std::span<const GpuFacts> choose_devices(const Job& job, const Machine& machine)
 
 EngineDecision choose_engine(const Job& job, const Machine& machine) {
   require_asked_engine(job.resources, machine);
-  if (job.set_operation != SetOperation::kNone) {
+  if (job.compares_inputs()) {
     return {false, "sorted inputs are compared on the CPU"};
   }
   if (is_counted(job)) return {false, "keys of one and two bytes are counted"};

@@ -14,7 +14,7 @@ void take_if_higher(std::optional<double>& rate, double seen) {
 // Whether the cores only read, sorted and wrote keys.
 bool is_plain_on_cpu(const Plan& plan) {
   return plan.engine == EngineKind::kCpu && plan.is<OneChunk>() && !plan.job.element.records &&
-         !plan.job.unique && !plan.job.top && plan.job.output_form.is_plain();
+         !plan.job.is_distinct() && !plan.job.top && plan.job.output_form.is_plain();
 }
 
 double core_seconds_of(const Outcome& outcome) {

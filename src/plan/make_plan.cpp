@@ -297,7 +297,7 @@ bool plan_arrays(Plan& plan, const Machine& machine) {
 bool plan_sort(Plan& plan, const Machine& machine) {
   const bool merges = plan.job.merged_inputs > 0;
   if (plan.job.array_elements > 0) return plan_arrays(plan, machine);
-  if (plan.job.set_operation != SetOperation::kNone) {
+  if (plan.job.compares_inputs()) {
     plan.threads = useful_threads(plan, machine);
     return plan_set_operation(plan);
   }

@@ -93,7 +93,7 @@ Call::Call(const std::vector<std::string>& words, std::vector<io::MemoryInput> a
   require_type(options_, job_);
   require_one_type(options_, job_, reader_.key_is_stored());
   const bool has_dtype =
-      job_.output_form.format == FileFormat::kNpy || (job_.adds_counts && job_.dtype);
+      job_.output_form.format == FileFormat::kNpy || (job_.adds_counts() && job_.dtype);
   if (job_.count && !has_dtype) {
     job_.dtype = io::counted_dtype_of(job_.element.key, job_.dtype);
   }
@@ -112,7 +112,7 @@ std::uint64_t Call::memory_bytes() const {
 }
 
 std::string Call::dtype() const {
-  if (job_.writes_positions()) return io::npy_dtype_of(job_.result_key()).descr;
+  if (job_.argsort) return io::npy_dtype_of(job_.result_key()).descr;
   if (job_.dtype) return job_.dtype->descr;
   const ElementFormat& element = job_.input_element();
   if (element.shown_records()) return "'|V" + std::to_string(element.bytes()) + "'";
@@ -173,7 +173,7 @@ Report Call::run(io::Output output, Meter& meter, const std::function<void()>& b
   PreparedSort prepared(options_, job_, reader_, std::move(outputs));
   Outcome outcome = prepared.run(&meter, before_name);
   prepared.remember_rates(outcome);
-  if (job_.writes_positions()) job_.index_bytes = index_bytes_for(outcome.elements);
+  if (job_.argsort) job_.index_bytes = index_bytes_for(outcome.elements);
   Report report;
   copy_statistics(outcome, report);
   report.output_bytes = outcome.output_elements * job_.result_bytes();

@@ -55,7 +55,7 @@ class Call {
   // The elements of a row of a two-dimensional array, from its header; 0: no rows.
   [[nodiscard]] std::uint64_t row_elements() const { return job_.row_elements; }
   // The columns of a table whose rows are the result; else 0.
-  [[nodiscard]] std::uint64_t columns() const { return job_.writes_positions() ? 0 : job_.columns; }
+  [[nodiscard]] std::uint64_t columns() const { return job_.argsort ? 0 : job_.columns; }
 
   // The number of rows of an array whose rows are empty.
   [[nodiscard]] std::optional<std::uint64_t> empty_rows() const { return job_.empty_rows; }

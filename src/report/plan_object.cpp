@@ -45,11 +45,11 @@ nlohmann::ordered_json plan_object(const Plan& plan, const Machine& machine) {
   const std::string floats = order_of_floats(element);
   json["order_of_floats"] =
       floats.empty() ? nlohmann::ordered_json(nullptr) : nlohmann::ordered_json(floats);
-  json["positions"] = plan.job.writes_positions();
+  json["positions"] = plan.job.argsort;
   json["shuffle_seed"] = or_null(plan.job.shuffle);
-  json["unique"] = plan.job.unique;
+  json["unique"] = plan.job.is_distinct();
   json["counts"] = plan.job.count;
-  json["adds_counts"] = plan.job.adds_counts;
+  json["adds_counts"] = plan.job.adds_counts();
   json["min_count"] = plan.job.min_count.value_or(1);
   json["top"] = plan.job.top ? nlohmann::ordered_json(*plan.job.top) : nullptr;
   json["output_parts"] = plan.job.output_parts;

@@ -233,7 +233,7 @@ std::string check_lines(const CheckOutcome& outcome, const Job& job, const std::
   if (!outcome.in_order) {
     const std::string floats = order_of_floats(job.element);
     return fmt::format("gsort: {}: {}\n{}", shown,
-                       disorder_words(job.element, job.unique, outcome.disorder_element,
+                       disorder_words(job.element, job.is_distinct(), outcome.disorder_element,
                                       outcome.value, outcome.value_before),
                        floats.empty() ? ""
                                       : fmt::format("  the order of floats is {}; gsort sorts them "

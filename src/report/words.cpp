@@ -15,16 +15,16 @@ std::string elements_words(const Plan& plan) {
     return fmt::format("arrays of {} elements, each sorted on its own",
                        format_count(plan.job.array_elements));
   }
-  std::string words = plan.job.writes_positions() ? "positions in the input" : "";
-  if (plan.job.unique) words += plan.job.numbered ? ", one of each key" : "one of each key";
+  std::string words = plan.job.argsort ? "positions in the input" : "";
+  if (plan.job.is_distinct()) words += plan.job.numbered ? ", one of each key" : "one of each key";
   if (plan.job.count)
-    words += plan.job.adds_counts ? ", with its counts added" : ", with its count";
+    words += plan.job.adds_counts() ? ", with its counts added" : ", with its count";
   if (plan.job.min_count > 1) {
     words +=
         fmt::format(", of those that occur {} times or more", format_count(*plan.job.min_count));
   }
-  if (plan.job.set_operation == SetOperation::kIntersect) words += " that is in every input";
-  if (plan.job.set_operation == SetOperation::kSubtract) words += " of only the first input";
+  if (plan.job.intersect) words += " that is in every input";
+  if (plan.job.subtract) words += " of only the first input";
   if (plan.job.top) {
     words += fmt::format("{}the first {}", words.empty() ? "" : "; of these ",
                          format_count(*plan.job.top));
@@ -99,7 +99,7 @@ std::string_view strategy_name(const Plan& plan) {
     std::string_view operator()(const SelectPlan&) const { return "select"; }
     std::string_view operator()(const InputMergePlan&) const { return "merge"; }
     std::string_view operator()(const SetPlan&) const {
-      return job.set_operation == SetOperation::kIntersect ? "intersect" : "subtract";
+      return job.intersect ? "intersect" : "subtract";
     }
     std::string_view operator()(const BatchPlan&) const { return "arrays"; }
   };

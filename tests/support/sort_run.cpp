@@ -142,7 +142,7 @@ Plan plan_for(const SortRequest& request, io::Reader& reader, const std::vector<
   options.subtract = request.set_operation == SetOperation::kSubtract;
   const auto input_bytes = reader.known_size();
   const Job job = make_job(options, {}, input_bytes);
-  if (options.argsort || job.adds_counts) {
+  if (options.argsort || job.adds_counts()) {
     reader.make_alike(floats_in_numeric_order(job.input_element()));
   }
   if (job.numbered) reader.number_elements(job.numbering());

@@ -15,6 +15,9 @@
 
 namespace gsort::test {
 
+// Of inputs that are sorted already, instead of merging them.
+enum class SetOperation : std::uint8_t { kNone, kIntersect, kSubtract };
+
 struct SortRequest {
   KeyFormat format;
   std::optional<RecordFormat> records;  // the form of elements that are not keys alone

@@ -9,11 +9,11 @@ io::WriterOptions element_options(const Job& job, std::size_t result_bytes) {
   io::WriterOptions options;
   options.form = job.output_form;
   options.key = job.result_key();
-  if (job.writes_positions()) options.key.type = result_bytes == 4 ? KeyType::kU32 : KeyType::kU64;
+  if (job.argsort) options.key.type = result_bytes == 4 ? KeyType::kU32 : KeyType::kU64;
   options.element_bytes = result_bytes;
   options.counts = job.count;
   static_cast<StoredShape&>(options) = job;
-  if (job.writes_positions()) options.columns = 0;
+  if (job.argsort) options.columns = 0;
   return options;
 }
 
@@ -36,7 +36,7 @@ io::WriterOptions writer_options(const Plan& plan, std::size_t result_bytes) {
 
 std::size_t OutputChain::result_bytes(std::optional<std::uint64_t> elements) const {
   const Job& job = plan_.job;
-  return job.writes_positions() && elements ? index_bytes_for(*elements) : job.result_bytes();
+  return job.argsort && elements ? index_bytes_for(*elements) : job.result_bytes();
 }
 
 PieceSink& OutputChain::begin(std::optional<std::uint64_t> elements, ConstByteSpan header,
@@ -52,12 +52,11 @@ PieceSink& OutputChain::begin_unproven(std::optional<std::uint64_t> elements,
   const Job& job = plan_.job;
   const std::uint64_t most = std::min(elements.value_or(UINT64_MAX), job.top.value_or(UINT64_MAX));
   const bool is_sure_of_one = most == 1 && job.min_count <= 1;
-  const bool is_known = most == 0 || (elements && (is_sure_of_one || !job.unique));
+  const bool is_known = most == 0 || (elements && (is_sure_of_one || !job.is_distinct()));
   io::WriterOptions options = writer_options(plan_, result_bytes(elements));
   options.trailer = trailer_;
   parts_.emplace(outputs_, options, meter_)
-      .begin(is_known ? std::optional(most) : std::nullopt,
-             job.writes_positions() ? ConstByteSpan() : header);
+      .begin(is_known ? std::optional(most) : std::nullopt, job.argsort ? ConstByteSpan() : header);
   return *parts_;
 }
 

@@ -35,7 +35,7 @@ class OutputChain {
         outputs_(outputs),
         proof_(proof),
         meter_(meter),
-        trailer_(plan.job.writes_positions() ? nullptr : std::move(trailer)) {}
+        trailer_(plan.job.argsort ? nullptr : std::move(trailer)) {}
 
   // Begins the output; call it once. `elements` is the number of elements that will be put; none if
   // it is unknown but not 0. Returns the sink that takes them, from position `first` on. Throws:

@@ -26,7 +26,8 @@ Result::Result(const Job& job, Proof& proof, PieceSink& target, const ResultRang
     : first_(&target) {
   const ElementFormat element = job.shown.value_or(job.element);
   if (job.count) {
-    first_ = &counted_.emplace(element, job.adds_counts, job.min_count.value_or(1), proof, *first_);
+    first_ =
+        &counted_.emplace(element, job.adds_counts(), job.min_count.value_or(1), proof, *first_);
   } else {
     if (job.numbered) {
       const std::size_t bytes = range.index_bytes > 0 ? range.index_bytes : job.result_bytes();
@@ -34,7 +35,7 @@ Result::Result(const Job& job, Proof& proof, PieceSink& target, const ResultRang
     }
     if (!range.is_proven_later) first_ = &proven_.emplace(proof, *first_);
     if (job.top) first_ = &limited_.emplace(*job.top, element.bytes(), proof, *first_);
-    if (job.unique && job.set_operation == SetOperation::kNone) {
+    if (job.unique && !job.compares_inputs()) {
       if (const auto& records = element.records) {
         first_ = &unique_records_.emplace(*records, proof, *first_, range.place,
                                           normalised(*records, range.before));

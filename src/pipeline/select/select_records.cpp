@@ -55,7 +55,7 @@ void RecordCandidates::reduce() {
   const std::span<RecordEntry> entries = entries_.first(count_);
   std::ranges::sort(
       entries, [this](const RecordEntry& a, const RecordEntry& b) { return comes_first(a, b); });
-  put_in_order(all_.plan.job.unique ? move_repeats_back(entries) : count_);
+  put_in_order(all_.plan.job.is_distinct() ? move_repeats_back(entries) : count_);
   if (limit_ == 0 || count_ < limit_) return;
   const std::uint64_t last = entries_[limit_ - 1].prefix;
   std::uint64_t seen = all_.bound;
@@ -94,7 +94,7 @@ void RecordCandidates::merge(const RecordCandidates& other) {
 // one. With -u, an equal record is a repeat.
 bool RecordCandidates::is_beyond_last(const std::byte* record) const {
   if (last_wanted_ == nullptr) return false;
-  return all_.order.compare(record, last_wanted_) >= (all_.plan.job.unique ? 1 : 0);
+  return all_.order.compare(record, last_wanted_) >= (all_.plan.job.is_distinct() ? 1 : 0);
 }
 
 bool RecordCandidates::comes_first(const RecordEntry& a, const RecordEntry& b) const {

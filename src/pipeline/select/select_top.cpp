@@ -70,7 +70,7 @@ class Candidates {
   void reduce() {
     const std::span<Key> keys = room_.first(count_);
     cpu::cache_sort(keys, scratch_.first(count_));
-    if (all_.plan.job.unique) drop_repeats();
+    if (all_.plan.job.is_distinct()) drop_repeats();
     if (count_ > limit_) cut();
     if (limit_ > 0 && count_ == limit_) all_.lower_bound_to(room_[limit_ - 1]);
   }

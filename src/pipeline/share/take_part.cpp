@@ -46,8 +46,8 @@ std::uint64_t number_of_job(const FormedShares& shares, const PartRecord& part, 
   std::string text = fmt::format("{} {} {} {}", shares.number(), part.parts,
                                  name_of(job.output_form.format), header_bytes);
   if (part.has_own_file) {
-    text += fmt::format(" own {} {} {} {}", name_of(job.output_form.codec), job.unique, job.count,
-                        job.min_count.value_or(1));
+    text += fmt::format(" own {} {} {} {}", name_of(job.output_form.codec), job.is_distinct(),
+                        job.count, job.min_count.value_or(1));
   } else if (is_on_network &&
              are_short_parts(shares.elements(), part.parts, job.input_element().bytes())) {
     text += " at pages";  // a process that does not see the file by network has other borders
@@ -199,7 +199,7 @@ class PartMerging {
   // Cuts the runs if they are too many for one merge, or if no key may be in two parts; the borders
   // of the part may then move. Returns the bytes that temporary runs will take.
   [[nodiscard]] std::uint64_t cut(PartRecord& record) {
-    if (plan_.job.unique) {
+    if (plan_.job.is_distinct()) {
       part_.cut(PartRuns::Borders::kBehindTies);
     } else if (part_.runs() > plan_.run.fan_in) {
       part_.cut();
@@ -255,7 +255,7 @@ Outcome attempt_part(const SortContext& context, const io::OutputPlace& place, P
   meter.begin_phase(Phase::kMerge, to_move * plan.element_bytes, 0);
   std::optional<PartMerging> merging;
   // A part of distinct elements begins where the one before it ends, even if the part is empty.
-  if (record.begin < record.end || (plan.job.unique && record.elements > 0)) {
+  if (record.begin < record.end || (plan.job.is_distinct() && record.elements > 0)) {
     merging.emplace(context, shares, OutputRange{record.begin, record.end});
     const std::uint64_t temporary_bytes = merging->cut(record);
     if (temporary_bytes > 0) require_room(context, place, record, temporary_bytes);
@@ -295,7 +295,7 @@ PartRecord planned_part(PartRecord part, const std::string& output, const Formed
   part.file_bytes =
       checked_sum(header_bytes, checked_product(shares.elements(), job.input_element().bytes()));
   part.verified = job.handling.verify;
-  part.is_distinct = job.unique;
+  part.is_distinct = job.is_distinct();
   part.input = shares.input();
   const OutputRange range = range_of_part(part, shares, job, header_bytes, is_on_network);
   part.begin = range.begin;

@@ -20,6 +20,7 @@ namespace gsort {
 namespace {
 
 using test::Bytes;
+using test::SetOperation;
 using Inputs = std::vector<std::vector<std::uint64_t>>;  // ordered keys
 
 constexpr SetOperation kOperations[] = {SetOperation::kIntersect, SetOperation::kSubtract};
