@@ -30,18 +30,12 @@ std::optional<io::Output> open_report(const std::optional<std::string>& path) {
 
 Progress::Form form_of(const Reporting& reporting) {
   const bool rewrites = stderr_rewrites();
-  switch (reporting.progress) {
-    case ProgressMode::kNever:
-      return Progress::Form::kSilent;
-    case ProgressMode::kJson:
-      return Progress::Form::kJson;
-    case ProgressMode::kAlways:
-      return rewrites ? Progress::Form::kRewritten : Progress::Form::kLines;
-    case ProgressMode::kAuto:
-      break;
-  }
-  return rewrites && reporting.verbosity >= 0 ? Progress::Form::kRewritten
-                                              : Progress::Form::kSilent;
+  using Form = Progress::Form;
+  if (reporting.progress == ProgressMode::kNever) return Form::kSilent;
+  if (reporting.progress == ProgressMode::kJson) return Form::kJson;
+  if (reporting.progress == ProgressMode::kAlways)
+    return rewrites ? Form::kRewritten : Form::kLines;
+  return rewrites && reporting.verbosity >= 0 ? Form::kRewritten : Form::kSilent;
 }
 
 unsigned stderr_columns() {
@@ -93,20 +87,12 @@ bool Observer::sort_is_done(const SortReport& report) {
 
 void Observer::was_done_before(const SortReport& report) {
   end_progress(0);
-  tell_reports(report);
-}
-
-void Observer::tell_reports(const SortReport& report) {
-  try {
-    write_reports(report);
-  } catch (const Error& error) {
-    throw Error(error).hint(kInPlace);
-  }
+  write_reports(report);
 }
 
 void Observer::summarize(const SortReport& report) {
   end_progress(report.outcome.bytes);
-  tell_reports(report);
+  write_reports(report);
   const bool at_terminal = io::sys::is_terminal(STDERR_FILENO);
   std::string lines = sort_lines(report.outcome, report.plan, reporting_.verbosity, at_terminal);
   if (reporting_.verbosity > 0) lines.insert(0, memory_files_line(report.plan, report.machine));
@@ -129,7 +115,7 @@ void Observer::tell_report_is_missing() noexcept {
   std::fprintf(stderr, "gsort: reserving memory: out of memory\n  %s\n", kInPlace);
 }
 
-void Observer::write_reports(const SortReport& report) {
+void Observer::write_reports(const SortReport& report) try {
   if (stats_) {
     const std::string text = stats_json(report.outcome, report.plan, report.names, report.machine);
     write_text(*stats_, text);
@@ -147,6 +133,8 @@ void Observer::write_reports(const SortReport& report) {
                 });
     trace_->commit(written);
   }
+} catch (const Error& error) {
+  throw Error(error).hint(kInPlace);
 }
 
 }  // namespace gsort

@@ -63,7 +63,6 @@ class Observer {
   void end_progress(std::uint64_t bytes);
   void summarize(const SortReport& report);
   [[nodiscard]] bool tell_without_memory() const;
-  void tell_reports(const SortReport& report);
   void write_reports(const SortReport& report);
 
   const Reporting& reporting_;

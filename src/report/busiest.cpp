@@ -63,21 +63,9 @@ PhaseNeed busiest_of_phase(const PhaseRecord& phase, const ByStage<double>& best
 }  // namespace
 
 std::string_view words_for(Resource resource) {
-  switch (resource) {
-    case Resource::kInput:
-      return "reading";
-    case Resource::kRunsOut:
-      return "writing runs";
-    case Resource::kRunsIn:
-      return "reading runs";
-    case Resource::kOutput:
-      return "writing";
-    case Resource::kBus:
-      return "the GPU";
-    case Resource::kCores:
-      break;
-  }
-  return "the cores";
+  constexpr std::array<std::string_view, kResources> kWords = {
+      "reading", "writing runs", "reading runs", "writing", "the GPU", "the cores"};
+  return kWords[static_cast<std::size_t>(resource)];
 }
 
 std::optional<BusiestStages> busiest_of(const Outcome& outcome, unsigned cores) {

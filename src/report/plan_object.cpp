@@ -1,22 +1,9 @@
 #include "report/plan_object.hpp"
 
-#include <optional>
-
-#include <nlohmann/json.hpp>
-
 #include "element/record_text.hpp"
 #include "report/words.hpp"
 
 namespace gsort {
-
-namespace {
-
-template <class Number>
-nlohmann::ordered_json or_null(const std::optional<Number>& number) {
-  return number ? nlohmann::ordered_json(*number) : nullptr;
-}
-
-}  // namespace
 
 nlohmann::ordered_json devices_array(const Plan& plan) {
   auto devices = nlohmann::ordered_json::array();
@@ -35,8 +22,7 @@ nlohmann::ordered_json plan_object(const Plan& plan, const Machine& machine) {
   const ElementFormat& element = plan.job.input_element();
   const auto* const merge = std::get_if<InputMergePlan>(&plan.strategy);
   nlohmann::ordered_json json;
-  json["input_bytes"] =
-      machine.input_bytes ? nlohmann::ordered_json(*machine.input_bytes) : nullptr;
+  json["input_bytes"] = or_null(machine.input_bytes);
   json["elements"] = machine.input_bytes ? nlohmann::ordered_json(plan.elements) : nullptr;
   json["type"] = element_words(element);
   if (const auto records = element.shown_records()) json["record_keys"] = describe_keys(*records);
@@ -51,7 +37,7 @@ nlohmann::ordered_json plan_object(const Plan& plan, const Machine& machine) {
   json["counts"] = plan.job.count;
   json["adds_counts"] = plan.job.adds_counts();
   json["min_count"] = plan.job.min_count.value_or(1);
-  json["top"] = plan.job.top ? nlohmann::ordered_json(*plan.job.top) : nullptr;
+  json["top"] = or_null(plan.job.top);
   json["output_parts"] = plan.job.output_parts;
   json["part_elements"] = or_null(plan.job.part_elements);
   json["engine"] = plan.engine == EngineKind::kCuda ? "cuda" : "cpu";

@@ -1,7 +1,9 @@
 // The plan as a JSON object, for --explain=json and --stats.
 #pragma once
 
-#include <nlohmann/json_fwd.hpp>
+#include <optional>
+
+#include <nlohmann/json.hpp>
 
 #include "plan/machine.hpp"
 #include "plan/plan.hpp"
@@ -9,6 +11,12 @@
 namespace gsort {
 
 [[nodiscard]] nlohmann::ordered_json plan_object(const Plan& plan, const Machine& machine);
+
+// The number or text, or null.
+template <class Value>
+[[nodiscard]] nlohmann::ordered_json or_null(const std::optional<Value>& value) {
+  return value ? nlohmann::ordered_json(*value) : nullptr;
+}
 
 // The object as indented text; bytes that are not UTF-8 (in names of files) are replaced.
 [[nodiscard]] std::string json_text(const nlohmann::ordered_json& json);

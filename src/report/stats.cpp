@@ -113,23 +113,14 @@ Json limit_object(const Outcome& outcome, const Machine& machine) {
 }
 
 const char* name_of(DoneAgain again) {
-  switch (again) {
-    case DoneAgain::kChunks:
-      return "chunks";
-    case DoneAgain::kParts:
-      return "parts";
-    case DoneAgain::kSortWithLess:
-      return "sort_with_less";
-    case DoneAgain::kSort:
-      break;
-  }
-  return "sort";
+  constexpr const char* kNames[] = {"sort", "sort_with_less", "chunks", "parts"};
+  return kNames[static_cast<std::size_t>(again)];
 }
 
 Json lost_devices_array(const Outcome& outcome) {
   Json array = Json::array();
   for (const LostDevice& lost : outcome.lost_devices) {
-    array.push_back({{"ordinal", lost.ordinal ? Json(*lost.ordinal) : Json(nullptr)},
+    array.push_back({{"ordinal", or_null(lost.ordinal)},
                      {"failure", lost.failure},
                      {"again", name_of(lost.again)}});
   }
@@ -144,7 +135,7 @@ std::string stats_json(const Outcome& outcome, const Plan& plan, const FileNames
   json["version"] = kStatsVersion;
   json["program"] = program();
   json["input"] = input_object(outcome, plan.job, names);
-  json["output"] = names.output ? Json(*names.output) : Json(nullptr);
+  json["output"] = or_null(names.output);
   put(outcome, StatsPart::kOutput, json);
   json["engine"] = plan.engine == EngineKind::kCuda ? "cuda" : "cpu";
   json["engine_reason"] = plan.engine_reason;

@@ -1,6 +1,7 @@
 #include "report/status.hpp"
 
 #include <algorithm>
+#include <array>
 #include <cmath>
 
 #include <fmt/format.h>
@@ -8,6 +9,7 @@
 
 #include "base/units.hpp"
 #include "plan/rates.hpp"
+#include "report/plan_object.hpp"
 
 namespace gsort {
 namespace {
@@ -31,18 +33,9 @@ std::uint64_t moved_bytes(const PhaseRecord& phase) {
 }
 
 std::string_view verb_of(Phase phase) {
-  switch (phase) {
-    case Phase::kRead:
-      return "reading";
-    case Phase::kInputMerge:
-    case Phase::kMerge:
-      return "merging";
-    case Phase::kWrite:
-      return "writing";
-    case Phase::kSync:
-      break;
-  }
-  return "syncing";
+  constexpr std::array<std::string_view, kPhases> kVerbs = {"reading", "merging", "merging",
+                                                            "writing", "syncing"};
+  return kVerbs[static_cast<std::size_t>(phase)];
 }
 
 std::string duration(double seconds) {
@@ -104,15 +97,13 @@ std::string status_line(const Status& status) {
 }
 
 std::string status_json(const Status& status) {
-  const Json total = status.total_bytes ? Json(*status.total_bytes) : Json(nullptr);
-  const Json left = status.seconds_left ? Json(*status.seconds_left) : Json(nullptr);
   Json json = {{"phase", name_of(status.phase)},
                {"seconds", status.seconds},
                {"phase_seconds", status.phase_seconds},
                {"bytes", status.bytes},
-               {"total_bytes", total},
+               {"total_bytes", or_null(status.total_bytes)},
                {"bytes_per_second", status.bytes_per_second},
-               {"seconds_left", left}};
+               {"seconds_left", or_null(status.seconds_left)}};
   if (status.rounds > 0) {
     json["round"] = status.round;
     json["rounds"] = status.rounds;

@@ -18,14 +18,7 @@ std::string in(std::string_view hue, std::string_view text) {
 }  // namespace
 
 bool wants_color(ColorMode mode, const char* no_color, const char* term, bool is_terminal) {
-  switch (mode) {
-    case ColorMode::kAlways:
-      return true;
-    case ColorMode::kNever:
-      return false;
-    case ColorMode::kAuto:
-      break;
-  }
+  if (mode != ColorMode::kAuto) return mode == ColorMode::kAlways;
   const bool refused = no_color != nullptr && *no_color != '\0';
   const bool dumb = term != nullptr && std::string_view(term) == "dumb";
   return is_terminal && !refused && !dumb;

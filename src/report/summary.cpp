@@ -1,6 +1,7 @@
 #include "report/summary.hpp"
 
 #include <algorithm>
+#include <array>
 #include <map>
 #include <string>
 
@@ -21,23 +22,12 @@ namespace {
 
 // "read in 0.61 s, written in 1.02 s, synced in 0.10 s"
 std::string phase_words(const Outcome& outcome) {
-  const auto verb_of = [](Phase phase) {
-    switch (phase) {
-      case Phase::kRead:
-        return "read";
-      case Phase::kInputMerge:
-      case Phase::kMerge:
-        return "merged";
-      case Phase::kWrite:
-        return "written";
-      case Phase::kSync:
-        break;
-    }
-    return "synced";
-  };
+  constexpr std::array<const char*, kPhases> kVerbs = {"read", "merged", "merged", "written",
+                                                       "synced"};
   std::string words;
   for (const PhaseRecord& phase : outcome.phases) {
-    words += fmt::format("{}{} in {:.2f} s", words.empty() ? "" : ", ", verb_of(phase.phase),
+    words += fmt::format("{}{} in {:.2f} s", words.empty() ? "" : ", ",
+                         kVerbs[static_cast<std::size_t>(phase.phase)],
                          static_cast<double>(phase.end_ns - phase.begin_ns) * 1e-9);
   }
   return words;
@@ -70,17 +60,10 @@ std::string run_words(const Outcome& outcome) {
              : fmt::format("{}, {}", counted(outcome.runs, "run"), stored);
 }
 
-std::string again_words(DoneAgain again) {
-  switch (again) {
-    case DoneAgain::kChunks:
-      return "sorted chunks again";
-    case DoneAgain::kParts:
-      return "merged parts again";
-    case DoneAgain::kSort:
-    case DoneAgain::kSortWithLess:
-      break;
-  }
-  return "sorted again";
+const char* again_words(DoneAgain again) {
+  constexpr const char* kWords[] = {"sorted again", "sorted again", "sorted chunks again",
+                                    "merged parts again"};
+  return kWords[static_cast<std::size_t>(again)];
 }
 
 // The sum over all phases.

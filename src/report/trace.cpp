@@ -1,7 +1,6 @@
 #include "report/trace.hpp"
 
 #include <algorithm>
-#include <iterator>
 #include <vector>
 
 #include <fmt/format.h>

@@ -1,5 +1,8 @@
 #include "report/words.hpp"
 
+#include <array>
+#include <variant>
+
 #include <fmt/format.h>
 
 #include "base/quoted.hpp"
@@ -90,20 +93,10 @@ std::string engine_words(const Plan& plan) {
 }
 
 std::string_view strategy_name(const Plan& plan) {
-  struct Names {
-    const Job& job;
-    std::string_view operator()(const UnknownSize&) const { return "unknown"; }
-    std::string_view operator()(const OneChunk&) const { return "one chunk"; }
-    std::string_view operator()(const Spill&) const { return "runs"; }
-    std::string_view operator()(const CountKeys&) const { return "count"; }
-    std::string_view operator()(const SelectPlan&) const { return "select"; }
-    std::string_view operator()(const InputMergePlan&) const { return "merge"; }
-    std::string_view operator()(const SetPlan&) const {
-      return job.intersect ? "intersect" : "subtract";
-    }
-    std::string_view operator()(const BatchPlan&) const { return "arrays"; }
-  };
-  return std::visit(Names{plan.job}, plan.strategy);
+  if (plan.is<SetPlan>()) return plan.job.intersect ? "intersect" : "subtract";
+  constexpr std::array<std::string_view, std::variant_size_v<Strategy>> kNames = {
+      "unknown", "one chunk", "runs", "count", "select", "merge", "compare", "arrays"};
+  return kNames[plan.strategy.index()];
 }
 
 }  // namespace gsort

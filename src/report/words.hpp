@@ -6,7 +6,6 @@
 
 #include "element/element.hpp"
 #include "options/job.hpp"
-#include "plan/machine.hpp"
 #include "plan/plan.hpp"
 
 namespace gsort {
