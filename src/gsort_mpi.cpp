@@ -6,7 +6,6 @@
 #include <cstdint>
 #include <cstdio>
 #include <cstdlib>
-#include <iterator>
 #include <map>
 #include <optional>
 #include <span>
@@ -25,7 +24,6 @@
 #include "app/own_files.hpp"
 #include "base/current_error.hpp"
 #include "base/quoted.hpp"
-#include "base/units.hpp"
 #include "cluster/cluster_sort.hpp"
 #include "cluster/input/check.hpp"
 #include "cluster/lone_peers.hpp"

@@ -12,7 +12,6 @@
 #include "io/system/host_facts.hpp"
 #include "options/assumed_type.hpp"
 #include "options/options.hpp"
-#include "options/result_options.hpp"
 #include "options/suffix_warning.hpp"
 #include "pipeline/survey.hpp"
 #include "plan/budget.hpp"
@@ -35,6 +34,26 @@ void require_memory_for_names(const Request& request) {
                           format_count(request.inputs.size()), format_bytes(needed)))
       .hint(fmt::format("use at least {}M, or concatenate files first",
                         (needed / 3 * 4 + kLeastPromise) / kMiB));
+}
+
+// Whether the first input is probably a SOSD file that is read as raw keys. False if it is small: a
+// few raw keys may begin with their number by chance.
+bool looks_like_sosd(const Options& options, const io::Reader& reader, const Job& job) {
+  constexpr std::uint64_t kLeastBytes = 4 * kKiB;
+  const auto file = reader.state_of(0);
+  const InputForm& form = options.input_form;
+  const bool is_raw = format_of_input(form, options.inputs.front()) == FileFormat::kBinary &&
+                      !form.skip_bytes && form.skip_end_bytes == 0 && !form.elements;
+  const ElementFormat& element = job.input_element();
+  const KeyType type = element.key.type;
+  const bool is_number = !element.records && !element.key.big_endian &&
+                         (type == KeyType::kU32 || type == KeyType::kU64);
+  const bool is_key = is_number || string_bytes(element.key) > 0;
+  if (!file || !is_raw || !is_key || file->bytes < kLeastBytes) return false;
+  std::array<std::byte, sizeof(std::uint64_t)> first{};
+  if (reader.sample(first, 0, first.size()) < first.size()) return false;
+  const std::string_view bytes(reinterpret_cast<const char*>(first.data()), first.size());
+  return key_bytes_of_sosd(bytes, file->bytes) == element.bytes();
 }
 
 }  // namespace
@@ -70,30 +89,6 @@ io::ReaderOptions reader_options(const Options& options) {
   if (options.shuffle) wanted.whole_rows = io::WholeRows::kOfAll;
   return wanted;
 }
-
-namespace {
-
-// Whether the first input is probably a SOSD file that is read as raw keys. False if it is small: a
-// few raw keys may begin with their number by chance.
-bool looks_like_sosd(const Options& options, const io::Reader& reader, const Job& job) {
-  constexpr std::uint64_t kLeastBytes = 4 * kKiB;
-  const auto file = reader.state_of(0);
-  const InputForm& form = options.input_form;
-  const bool is_raw = format_of_input(form, options.inputs.front()) == FileFormat::kBinary &&
-                      !form.skip_bytes && form.skip_end_bytes == 0 && !form.elements;
-  const ElementFormat& element = job.input_element();
-  const KeyType type = element.key.type;
-  const bool is_number = !element.records && !element.key.big_endian &&
-                         (type == KeyType::kU32 || type == KeyType::kU64);
-  const bool is_key = is_number || string_bytes(element.key) > 0;
-  if (!file || !is_raw || !is_key || file->bytes < kLeastBytes) return false;
-  std::array<std::byte, sizeof(std::uint64_t)> first{};
-  if (reader.sample(first, 0, first.size()) < first.size()) return false;
-  const std::string_view bytes(reinterpret_cast<const char*>(first.data()), first.size());
-  return key_bytes_of_sosd(bytes, file->bytes) == element.bytes();
-}
-
-}  // namespace
 
 Job job_of(const Options& options, const io::Reader& reader) {
   StoredArray stored = reader.first_array();

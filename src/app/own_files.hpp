@@ -2,7 +2,6 @@
 // overwrite an input that it still has to read, runs to resume from, or its own result.
 #pragma once
 
-#include "element/element.hpp"
 #include "io/input/reader.hpp"
 #include "io/output/output.hpp"
 #include "options/job.hpp"

@@ -38,23 +38,6 @@ gpu::MemoryPlacer placer_for(const Plan& plan) {
   };
 }
 
-}  // namespace
-
-std::unique_ptr<Engine> make_engine(const Plan& plan, const EngineShape& shape, ByteSpan memory) {
-  if (plan.engine == EngineKind::kCuda) {
-    std::vector<int> ordinals;
-    for (const DevicePlan& device : plan.devices) ordinals.push_back(device.ordinal);
-    return gpu::make_cuda_engine(shape, ordinals, memory, placer_for(plan));
-  }
-  return cpu::make_cpu_engine(shape, memory);
-}
-
-std::unique_ptr<TierMemory> make_tier(const DevicePlan& device, std::uint64_t bytes) {
-  return gpu::make_device_tier(device.ordinal, bytes);
-}
-
-namespace {
-
 // A smaller file is sorted before a GPU could be started, whatever the rates are.
 constexpr std::uint64_t kLeastBytesToLookUp = std::uint64_t{64} << 20;
 
@@ -124,32 +107,6 @@ gpu::Devices find_usable(const Job& job, Machine& machine, const Usable& only) {
   return only->empty() ? list_usable(only) : gpu::find_devices(*only);
 }
 
-}  // namespace
-
-std::optional<double> look_for_gpus(const Job& job, Machine& machine, const Usable& only) {
-  if (!wants_gpu(job, machine)) return std::nullopt;
-  const auto begin = std::chrono::steady_clock::now();
-  take_gpus(find_usable(job, machine, only), machine);
-  if (machine.gpus.size() != 1) return std::nullopt;
-  return std::chrono::duration<double>(std::chrono::steady_clock::now() - begin).count();
-}
-
-std::vector<VisibleGpu> visible_gpus(const Job& job, const Machine& machine) {
-  if (!wants_gpu(job, machine)) return {};
-  std::vector<int> ordinals(job.resources.devices.listed.begin(),
-                            job.resources.devices.listed.end());
-  if (ordinals.empty()) {
-    for (const gpu::Device& device : gpu::list_devices().devices) {
-      ordinals.push_back(device.ordinal);
-    }
-  }
-  std::vector<VisibleGpu> visible;
-  for (const int ordinal : ordinals) visible.push_back({ordinal, gpu::pci_address_of(ordinal)});
-  return visible;
-}
-
-namespace {
-
 // The same error; if it is about a folder that only the environment names, with the name of the
 // variable.
 Error told_of_variable(const Request& request, const Error& error) {
@@ -211,6 +168,41 @@ Plan packing_plan(Job job, const Machine& machine) {
 }
 
 }  // namespace
+
+std::unique_ptr<Engine> make_engine(const Plan& plan, const EngineShape& shape, ByteSpan memory) {
+  if (plan.engine == EngineKind::kCuda) {
+    std::vector<int> ordinals;
+    for (const DevicePlan& device : plan.devices) ordinals.push_back(device.ordinal);
+    return gpu::make_cuda_engine(shape, ordinals, memory, placer_for(plan));
+  }
+  return cpu::make_cpu_engine(shape, memory);
+}
+
+std::unique_ptr<TierMemory> make_tier(const DevicePlan& device, std::uint64_t bytes) {
+  return gpu::make_device_tier(device.ordinal, bytes);
+}
+
+std::optional<double> look_for_gpus(const Job& job, Machine& machine, const Usable& only) {
+  if (!wants_gpu(job, machine)) return std::nullopt;
+  const auto begin = std::chrono::steady_clock::now();
+  take_gpus(find_usable(job, machine, only), machine);
+  if (machine.gpus.size() != 1) return std::nullopt;
+  return std::chrono::duration<double>(std::chrono::steady_clock::now() - begin).count();
+}
+
+std::vector<VisibleGpu> visible_gpus(const Job& job, const Machine& machine) {
+  if (!wants_gpu(job, machine)) return {};
+  std::vector<int> ordinals(job.resources.devices.listed.begin(),
+                            job.resources.devices.listed.end());
+  if (ordinals.empty()) {
+    for (const gpu::Device& device : gpu::list_devices().devices) {
+      ordinals.push_back(device.ordinal);
+    }
+  }
+  std::vector<VisibleGpu> visible;
+  for (const int ordinal : ordinals) visible.push_back({ordinal, gpu::pci_address_of(ordinal)});
+  return visible;
+}
 
 std::string folder_above(const std::string& folder) {
   std::filesystem::path path(folder);

@@ -1,7 +1,6 @@
 #include "cluster/cluster_plan.hpp"
 
 #include <algorithm>
-#include <iterator>
 #include <map>
 
 #include <fmt/format.h>

@@ -5,7 +5,6 @@
 #include <optional>
 #include <utility>
 
-#include "app/files.hpp"
 #include "app/own_files.hpp"
 #include "app/prepared_sort.hpp"
 #include "base/checked.hpp"

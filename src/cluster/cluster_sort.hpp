@@ -3,7 +3,6 @@
 // share of the output from the runs of all. README.md is the page about it.
 #pragma once
 
-#include <cstdint>
 #include <functional>
 #include <memory>
 #include <string>

@@ -6,8 +6,6 @@
 #include <memory>
 #include <numeric>
 
-#include <fmt/format.h>
-
 #include "base/checked.hpp"
 #include "base/error.hpp"
 #include "base/units.hpp"
@@ -190,12 +188,9 @@ class Exchange {
     MessageReader reader(arrival.message);
     const auto envelope = reader.take<Envelope>();
     switch (envelope.kind) {
-      case MessageKind::kCounts: {
-        std::vector<std::uint64_t> counts(reader.rest().size() / sizeof(std::uint64_t));
-        for (std::uint64_t& count : counts) count = reader.take<std::uint64_t>();
-        take_counts(arrival.from, counts);
+      case MessageKind::kCounts:
+        take_counts(arrival.from, reader.take_rest<std::uint64_t>());
         return true;
-      }
       case MessageKind::kCredit:
         take_credit(arrival.from, reader.take<std::uint64_t>());
         return true;

@@ -21,24 +21,6 @@ std::uint64_t wanted_part(const ExchangeQuestion& q, unsigned lanes) {
                                    std::max<std::uint64_t>(most, 1));
 }
 
-}  // namespace
-
-std::uint64_t exchange_bytes(const ExchangeQuestion& q, const ExchangePlan& plan) {
-  const std::uint64_t parts_here = q.elements / q.ranks / plan.part_elements + 2;
-  const std::uint64_t all_parts = capped_product(parts_here, q.ranks);
-  const std::uint64_t counts =
-      capped_sum(capped_product(capped_product(all_parts, q.runs_here), sizeof(std::uint64_t)),
-                 capped_product(capped_product(parts_here, q.runs), sizeof(std::uint64_t)));
-  const std::uint64_t frames =
-      (plan.backlog + kPostedReceives + 8 + std::uint64_t{2} * q.ranks) * kMostFrameBytes;
-  // MPI may hold the input of all lanes before they ask for it.
-  const std::uint64_t in_mpi = plan.lanes * plan.part_elements * q.element.bytes;
-  return capped_sum(capped_sum(counts, frames),
-                    capped_sum(in_mpi, plan.arena_bytes + plan.workers * plan.scratch_bytes));
-}
-
-namespace {
-
 // With the longest parts that fit, for this many lanes on each device.
 std::optional<ExchangePlan> plan_with_lanes(const ExchangeQuestion& q, ExchangePlan plan,
                                             unsigned device_lanes) {
@@ -54,6 +36,20 @@ std::optional<ExchangePlan> plan_with_lanes(const ExchangeQuestion& q, ExchangeP
 }
 
 }  // namespace
+
+std::uint64_t exchange_bytes(const ExchangeQuestion& q, const ExchangePlan& plan) {
+  const std::uint64_t parts_here = q.elements / q.ranks / plan.part_elements + 2;
+  const std::uint64_t all_parts = capped_product(parts_here, q.ranks);
+  const std::uint64_t counts =
+      capped_sum(capped_product(capped_product(all_parts, q.runs_here), sizeof(std::uint64_t)),
+                 capped_product(capped_product(parts_here, q.runs), sizeof(std::uint64_t)));
+  const std::uint64_t frames =
+      (plan.backlog + kPostedReceives + 8 + std::uint64_t{2} * q.ranks) * kMostFrameBytes;
+  // MPI may hold the input of all lanes before they ask for it.
+  const std::uint64_t in_mpi = plan.lanes * plan.part_elements * q.element.bytes;
+  return capped_sum(capped_sum(counts, frames),
+                    capped_sum(in_mpi, plan.arena_bytes + plan.workers * plan.scratch_bytes));
+}
 
 std::optional<ExchangePlan> plan_exchange(const ExchangeQuestion& q) {
   ExchangePlan plan;

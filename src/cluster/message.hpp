@@ -9,6 +9,7 @@
 #include <string>
 #include <string_view>
 #include <type_traits>
+#include <vector>
 
 #include "base/bytes.hpp"
 #include "base/error.hpp"
@@ -50,6 +51,12 @@ class MessageWriter {
     put<std::uint64_t>(text.size());
     put_bytes(std::as_bytes(std::span(text)));
   }
+  // Their number first.
+  template <class Value>
+  void put_values(const std::vector<Value>& values) {
+    put<std::uint64_t>(values.size());
+    put_bytes(std::as_bytes(std::span(values)));
+  }
   void put_bytes(ConstByteSpan bytes) {
     // Not insert(), in which GCC 12 may warn of an overflow that there is not.
     message_.resize(message_.size() + bytes.size());
@@ -83,6 +90,16 @@ class MessageReader {
     const auto text = take_bytes(take<std::uint64_t>());
     return {reinterpret_cast<const char*>(text.data()), text.size()};
   }
+  // Values after their number, and all values that are left.
+  template <class Value>
+  [[nodiscard]] std::vector<Value> take_values() {
+    return take_values<Value>(take<std::uint64_t>());
+  }
+  template <class Value>
+  [[nodiscard]] std::vector<Value> take_rest() {
+    if (rest_.size() % sizeof(Value) != 0) throw_malformed();
+    return take_values<Value>(rest_.size() / sizeof(Value));
+  }
   [[nodiscard]] ConstByteSpan take_bytes(std::uint64_t bytes) {
     if (bytes > rest_.size()) throw_malformed();
     const ConstByteSpan taken = rest_.first(bytes);
@@ -92,6 +109,15 @@ class MessageReader {
   [[nodiscard]] ConstByteSpan rest() const { return rest_; }
 
  private:
+  template <class Value>
+  [[nodiscard]] std::vector<Value> take_values(std::uint64_t count) {
+    if (count > rest_.size() / sizeof(Value)) throw_malformed();
+    std::vector<Value> values(count);
+    std::ranges::copy(take_bytes(count * sizeof(Value)),
+                      std::as_writable_bytes(std::span(values)).begin());
+    return values;
+  }
+
   ConstByteSpan rest_;
 };
 

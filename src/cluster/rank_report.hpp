@@ -2,8 +2,6 @@
 // (--stats), whose fields README.md describes; and the summary line of -v.
 #pragma once
 
-#include <cstdint>
-#include <span>
 #include <string>
 #include <vector>
 

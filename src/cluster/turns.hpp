@@ -6,7 +6,6 @@
 // processes.
 #pragma once
 
-#include <cstdint>
 #include <span>
 
 #include "cluster/cuts/cuts.hpp"

@@ -6,7 +6,6 @@
 #include <optional>
 
 #include "base/tasks.hpp"
-#include "base/units.hpp"
 #include "element/co_rank.hpp"
 #include "library/key_types.hpp"
 #include "library/keys_call.hpp"

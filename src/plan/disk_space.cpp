@@ -58,6 +58,27 @@ std::uint64_t most_last_buffers(const Plan& plan) {
              : all;
 }
 
+bool output_is_in_memory(const Machine& machine) {
+  return machine.output && machine.output->is_memory() && machine.output->free_bytes != UINT64_MAX;
+}
+
+// Runs are spread evenly over the folders.
+std::uint64_t runs_in_memory(const Plan& plan, const Machine& machine) {
+  const auto in_memory = std::ranges::count_if(machine.temporary, &Folder::is_memory);
+  if (in_memory == 0) return 0;
+  return plan.temporary_bytes / machine.temporary.size() * static_cast<std::uint64_t>(in_memory);
+}
+
+// The sort itself; less than -S if there is little to sort.
+std::uint64_t sort_in_memory(const Plan& plan) {
+  const WriteWindows& windows = plan.output.windows;
+  const std::uint64_t buffers = plan.arena_bytes + plan.run.tier_bytes +
+                                plan.run.write_buffers_bytes() + plan.output.encode.memory_bytes +
+                                windows.count * windows.bytes + plan.names_bytes +
+                                decoding_bytes(plan.decoding, plan.host_budget_bytes);
+  return std::min(std::max(plan.host_budget_bytes, kLeastPromise), buffers + kLeastPromise);
+}
+
 }  // namespace
 
 std::uint64_t temporary_need(const Plan& plan, const std::vector<std::uint64_t>& slices) {
@@ -97,31 +118,6 @@ std::uint64_t temporary_need(const Plan& plan) {
 std::uint64_t needed_beside_copy(const Plan& plan, const Machine& machine) {
   return plan.output.least_bytes - std::min(plan.output.least_bytes, machine.written_into_bytes);
 }
-
-namespace {
-
-bool output_is_in_memory(const Machine& machine) {
-  return machine.output && machine.output->is_memory() && machine.output->free_bytes != UINT64_MAX;
-}
-
-// Runs are spread evenly over the folders.
-std::uint64_t runs_in_memory(const Plan& plan, const Machine& machine) {
-  const auto in_memory = std::ranges::count_if(machine.temporary, &Folder::is_memory);
-  if (in_memory == 0) return 0;
-  return plan.temporary_bytes / machine.temporary.size() * static_cast<std::uint64_t>(in_memory);
-}
-
-// The sort itself; less than -S if there is little to sort.
-std::uint64_t sort_in_memory(const Plan& plan) {
-  const WriteWindows& windows = plan.output.windows;
-  const std::uint64_t buffers = plan.arena_bytes + plan.run.tier_bytes +
-                                plan.run.write_buffers_bytes() + plan.output.encode.memory_bytes +
-                                windows.count * windows.bytes + plan.names_bytes +
-                                decoding_bytes(plan.decoding, plan.host_budget_bytes);
-  return std::min(std::max(plan.host_budget_bytes, kLeastPromise), buffers + kLeastPromise);
-}
-
-}  // namespace
 
 // If several processes on this host write one output, each counts an equal part of it, because each
 // has an equal part of the memory. With --parts, each process counts its own output.

@@ -29,12 +29,14 @@ std::uint64_t encoded_bytes(const OutputForm& form, const KeyFormat& key,
 
 }  // namespace
 
-EncodePlan plan_encoding(const OutputForm& form, const KeyFormat& key, std::uint64_t element_bytes,
-                         unsigned threads, std::uint64_t host_bytes, bool proven, bool counted) {
+EncodePlan plan_encoding(const Job& job, unsigned threads, std::uint64_t host_bytes) {
+  const OutputForm& form = job.output_form;
+  const bool proven = job.handling.verify_encoding;
   if (form.is_plain()) return {};
+  const std::uint64_t element_bytes = job.result_bytes();
   // Each thread has a frame in work; while it waits for its turn to write, another one begins.
   const std::uint64_t frames = 2 * std::uint64_t{threads};
-  const std::uint64_t element = encoded_bytes(form, key, element_bytes, counted);
+  const std::uint64_t element = encoded_bytes(form, job.result_key(), element_bytes, job.count);
   EncodePlan plan;
   const std::uint64_t most =
       std::clamp<std::uint64_t>(kMostFrameBytes / element_bytes, 1, kMostFrame);

@@ -4,8 +4,8 @@
 #include <cstdint>
 
 #include "base/direct_io.hpp"
-#include "element/key.hpp"
 #include "form/file_form.hpp"
+#include "options/job.hpp"
 
 namespace gsort {
 
@@ -18,12 +18,10 @@ struct EncodePlan {
   bool is_proven = false;            // encoded data is decoded again, and compared
 };
 
-// Memory that `threads` threads need under a host budget: an eighth of it for frames, a quarter for
-// compressors, but at least one frame and one compressor. Proven: each compressor has a
-// decompressor. Counted: elements are keys with their counts.
-[[nodiscard]] EncodePlan plan_encoding(const OutputForm& form, const KeyFormat& key,
-                                       std::uint64_t element_bytes, unsigned threads,
-                                       std::uint64_t host_bytes, bool proven, bool counted = false);
+// Memory that `threads` threads need under a host budget to encode the job's output: an eighth of
+// it for frames, a quarter for compressors, but at least one frame and one compressor. If the
+// encoding is verified, each compressor has a decompressor.
+[[nodiscard]] EncodePlan plan_encoding(const Job& job, unsigned threads, std::uint64_t host_bytes);
 
 // Memory that `threads` threads that put pieces need to write around the page cache: two windows
 // each, one being filled and one being written, and some for the disk; at most a sixteenth of the

@@ -331,7 +331,7 @@ std::optional<Plan> plan_within_budgets(const Job& job, const Machine& machine) 
   plan.output.least_bytes = least_output_bytes(
       job.output_form, job.header_bytes, job.result_bytes(), least_elements(job, plan.elements));
   if (!plan_sort(plan, machine)) return std::nullopt;
-  plan.output.encode = encode_plan(job, plan.threads, plan.host_budget_bytes);
+  plan.output.encode = plan_encoding(job, plan.threads, plan.host_budget_bytes);
   plan.output.windows = plan_write_windows(plan.threads, plan.host_budget_bytes,
                                            open_parts(job.output_parts, plan.threads));
   return plan;

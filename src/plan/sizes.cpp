@@ -158,6 +158,77 @@ std::optional<std::uint64_t> merge_lanes_bytes(const SizeQuestion& q, unsigned l
   return lanes * (lane.arena + staging_bytes(q, elements));
 }
 
+// Sizes for runs and merging, with all of the memory for the two.
+std::optional<Sizes> spilling_sizes(const SizeQuestion& q, std::uint64_t kept_bytes,
+                                    std::uint64_t block_bytes) {
+  Sizes sizes;
+  sizes.run = choose_run_plan(q, block_bytes);
+  const std::uint64_t blocks =
+      div_up(q.elements, std::max<std::uint64_t>(sizes.run.block_elements / 2, 1));
+  sizes.fence_bytes = std::min(capped_product(blocks, kFenceBytes), q.host_bytes);
+  sizes.chunk = choose_chunk(q, q.devices * q.engine->chunk_lanes(),
+                             sizes.fence_bytes + write_buffers_memory(sizes.run));
+  sizes.chunk.spillers = q.keeps_tier ? q.devices : 1;  // runs to resume from follow each other
+  const std::uint64_t least = q.element.is_record ? kLeastRecordChunk : kLeastChunk;
+  if (sizes.chunk.chunk_elements < std::clamp<std::uint64_t>(q.elements, 1, least)) {
+    return std::nullopt;
+  }
+  if (div_up(q.elements, sizes.chunk.chunk_elements) > kMostRuns) return std::nullopt;
+
+  // A part should hold at least two blocks of each run, or the blocks at its borders are read too
+  // often.
+  const std::uint64_t most = q.most_fan_in != 0 ? q.most_fan_in : std::uint64_t{1} << 20;
+  sizes.run.fan_in = static_cast<std::uint32_t>(largest(most, [&](std::uint64_t runs) {
+    const std::uint64_t least_part = capped_product(2 * runs, sizes.run.block_elements);
+    if (least_part > q.host_bytes / q.element.bytes) return false;
+    return merge_sizes(q, sizes.run, sizes.fence_bytes, static_cast<std::uint32_t>(runs),
+                       least_part)
+               .part_elements >= least_part;
+  }));
+  if (sizes.run.fan_in < 2) return std::nullopt;
+  // For a pipe: a size that is likely for a sort with this memory.
+  constexpr std::uint64_t kLikelyFactor = 16;
+  const std::uint64_t likely =
+      q.size_known
+          ? q.elements
+          : std::min(q.elements, (q.host_bytes + kept_bytes) / q.element.bytes * kLikelyFactor);
+  sizes.cost = spill_cost(div_up(likely, sizes.chunk.chunk_elements), sizes.run.fan_in, q.threads,
+                          static_cast<double>(kept_bytes) /
+                              (static_cast<double>(likely) * static_cast<double>(q.element.bytes)));
+  return sizes;
+}
+
+// The cheapest blocks: smaller ones let more runs be merged at once, or fit where others do not.
+std::optional<Sizes> cheapest_spilling_sizes(const SizeQuestion& q, std::uint64_t kept_bytes) {
+  std::optional<Sizes> best;
+  for (std::uint64_t block = usual_block_bytes(q); block >= kLeastBlockBytes; block /= 2) {
+    const std::optional<Sizes> sizes = spilling_sizes(q, kept_bytes, block);
+    if (sizes && (!best || sizes->cost < best->cost)) best = sizes;
+  }
+  return best;
+}
+
+// The input's share for a device, if its size is known.
+std::optional<std::uint64_t> share_of_device(const SizeQuestion& q) {
+  const auto bytes = input_bytes(q);
+  return bytes ? std::optional(div_up(*bytes, q.devices)) : std::nullopt;
+}
+
+// Sizes with a tier of host memory, in addition to that of the devices; none if it does not pay or
+// does not fit.
+std::optional<Sizes> sizes_with_tier(const SizeQuestion& q, std::uint64_t on_device) {
+  const std::uint64_t kept =
+      q.keeps_tier ? q.engine->host_tier_bytes(q.host_bytes, input_bytes(q)) : 0;
+  if (kept == 0) return std::nullopt;
+  SizeQuestion beside = q;
+  beside.host_bytes -= kept;
+  std::optional<Sizes> sizes = cheapest_spilling_sizes(beside, on_device + kept);
+  if (!sizes) return std::nullopt;
+  sizes->run.kept_buffers = kept / sizes->run.write_buffer_bytes;
+  sizes->run.tier_bytes = kept;
+  return sizes;
+}
+
 }  // namespace
 
 const EngineSizes& sizes_of(EngineKind kind) {
@@ -174,13 +245,8 @@ std::uint64_t least_device_budget(const Plan& plan) {
   return least == plan.devices.end() ? 0 : least->budget_bytes;
 }
 
-EncodePlan encode_plan(const Job& job, unsigned threads, std::uint64_t host_bytes) {
-  return plan_encoding(job.output_form, job.result_key(), job.result_bytes(), threads, host_bytes,
-                       job.handling.verify_encoding, job.count);
-}
-
 std::uint64_t sorting_budget(const Plan& plan, std::uint64_t host_budget_bytes) {
-  const EncodePlan encode = encode_plan(plan.job, plan.threads, host_budget_bytes);
+  const EncodePlan encode = plan_encoding(plan.job, plan.threads, host_budget_bytes);
   const unsigned files = open_parts(plan.job.output_parts, plan.threads);
   const WriteWindows windows = plan_write_windows(plan.threads, host_budget_bytes, files);
   const std::uint64_t beside = decoding_bytes(plan.decoding, host_budget_bytes) +
@@ -259,81 +325,6 @@ MergePlan merge_sizes(const SizeQuestion& q, const RunPlan& run, std::uint64_t f
   merge.arena_bytes = merge.lanes * (lane + merge.staging_bytes) + scratch;
   return merge;
 }
-
-namespace {
-
-// Sizes for runs and merging, with all of the memory for the two.
-std::optional<Sizes> spilling_sizes(const SizeQuestion& q, std::uint64_t kept_bytes,
-                                    std::uint64_t block_bytes) {
-  Sizes sizes;
-  sizes.run = choose_run_plan(q, block_bytes);
-  const std::uint64_t blocks =
-      div_up(q.elements, std::max<std::uint64_t>(sizes.run.block_elements / 2, 1));
-  sizes.fence_bytes = std::min(capped_product(blocks, kFenceBytes), q.host_bytes);
-  sizes.chunk = choose_chunk(q, q.devices * q.engine->chunk_lanes(),
-                             sizes.fence_bytes + write_buffers_memory(sizes.run));
-  sizes.chunk.spillers = q.keeps_tier ? q.devices : 1;  // runs to resume from follow each other
-  const std::uint64_t least = q.element.is_record ? kLeastRecordChunk : kLeastChunk;
-  if (sizes.chunk.chunk_elements < std::clamp<std::uint64_t>(q.elements, 1, least)) {
-    return std::nullopt;
-  }
-  if (div_up(q.elements, sizes.chunk.chunk_elements) > kMostRuns) return std::nullopt;
-
-  // A part should hold at least two blocks of each run, or the blocks at its borders are read too
-  // often.
-  const std::uint64_t most = q.most_fan_in != 0 ? q.most_fan_in : std::uint64_t{1} << 20;
-  sizes.run.fan_in = static_cast<std::uint32_t>(largest(most, [&](std::uint64_t runs) {
-    const std::uint64_t least_part = capped_product(2 * runs, sizes.run.block_elements);
-    if (least_part > q.host_bytes / q.element.bytes) return false;
-    return merge_sizes(q, sizes.run, sizes.fence_bytes, static_cast<std::uint32_t>(runs),
-                       least_part)
-               .part_elements >= least_part;
-  }));
-  if (sizes.run.fan_in < 2) return std::nullopt;
-  // For a pipe: a size that is likely for a sort with this memory.
-  constexpr std::uint64_t kLikelyFactor = 16;
-  const std::uint64_t likely =
-      q.size_known
-          ? q.elements
-          : std::min(q.elements, (q.host_bytes + kept_bytes) / q.element.bytes * kLikelyFactor);
-  sizes.cost = spill_cost(div_up(likely, sizes.chunk.chunk_elements), sizes.run.fan_in, q.threads,
-                          static_cast<double>(kept_bytes) /
-                              (static_cast<double>(likely) * static_cast<double>(q.element.bytes)));
-  return sizes;
-}
-
-// The cheapest blocks: smaller ones let more runs be merged at once, or fit where others do not.
-std::optional<Sizes> cheapest_spilling_sizes(const SizeQuestion& q, std::uint64_t kept_bytes) {
-  std::optional<Sizes> best;
-  for (std::uint64_t block = usual_block_bytes(q); block >= kLeastBlockBytes; block /= 2) {
-    const std::optional<Sizes> sizes = spilling_sizes(q, kept_bytes, block);
-    if (sizes && (!best || sizes->cost < best->cost)) best = sizes;
-  }
-  return best;
-}
-
-// The input's share for a device, if its size is known.
-std::optional<std::uint64_t> share_of_device(const SizeQuestion& q) {
-  const auto bytes = input_bytes(q);
-  return bytes ? std::optional(div_up(*bytes, q.devices)) : std::nullopt;
-}
-
-// Sizes with a tier of host memory, in addition to that of the devices; none if it does not pay or
-// does not fit.
-std::optional<Sizes> sizes_with_tier(const SizeQuestion& q, std::uint64_t on_device) {
-  const std::uint64_t kept =
-      q.keeps_tier ? q.engine->host_tier_bytes(q.host_bytes, input_bytes(q)) : 0;
-  if (kept == 0) return std::nullopt;
-  SizeQuestion beside = q;
-  beside.host_bytes -= kept;
-  std::optional<Sizes> sizes = cheapest_spilling_sizes(beside, on_device + kept);
-  if (!sizes) return std::nullopt;
-  sizes->run.kept_buffers = kept / sizes->run.write_buffer_bytes;
-  sizes->run.tier_bytes = kept;
-  return sizes;
-}
-
-}  // namespace
 
 double spill_cost(std::uint64_t run_count, std::uint32_t fan_in, unsigned threads,
                   double kept_share) {

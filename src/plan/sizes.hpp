@@ -45,9 +45,6 @@ struct Sizes {
 // The least budget of the plan's devices; 0 if it has none.
 [[nodiscard]] std::uint64_t least_device_budget(const Plan& plan);
 
-// How the output is encoded under a host budget.
-[[nodiscard]] EncodePlan encode_plan(const Job& job, unsigned threads, std::uint64_t host_bytes);
-
 // The part of a host budget that is left for the sort's own buffers.
 [[nodiscard]] std::uint64_t sorting_budget(const Plan& plan, std::uint64_t host_budget_bytes);
 

@@ -11,34 +11,20 @@
 namespace gsort::cluster {
 namespace {
 
-// Puts the values of a cut: their number, then the values.
-void put(MessageWriter& writer, std::span<const std::uint64_t> values) {
-  writer.put<std::uint64_t>(values.size());
-  writer.put_bytes(std::as_bytes(values));
-}
-
-std::vector<std::uint64_t> take(MessageReader& reader) {
-  std::vector<std::uint64_t> values;
-  for (auto left = reader.take<std::uint64_t>(); left > 0; --left) {
-    values.push_back(reader.take<std::uint64_t>());
-  }
-  return values;
-}
-
 Message joined(const std::vector<Offer>& offers, ConstByteSpan some, ConstByteSpan others) {
   MessageReader reader(some);
   MessageReader of_others(others);
   MessageWriter writer;
   for (const Offer& offer : offers) {
-    std::vector<std::uint64_t> values = take(reader);
-    const std::vector<std::uint64_t> more = take(of_others);
+    auto values = reader.take_values<std::uint64_t>();
+    const auto more = of_others.take_values<std::uint64_t>();
     if (offer.is_few) {
       values.insert(values.end(), more.begin(), more.end());
     } else {
       if (values.size() != more.size()) throw_malformed();
       std::ranges::transform(values, more, values.begin(), std::plus{});
     }
-    put(writer, values);
+    writer.put_values(values);
   }
   return writer.take();
 }
@@ -62,14 +48,15 @@ Chosen choose(const Offer& offer, std::vector<std::uint64_t> values) {
 
 std::vector<Chosen> choose_together(Team& team, const std::vector<Offer>& offers) {
   MessageWriter own;
-  for (const Offer& offer : offers) put(own, offer.values);
+  for (const Offer& offer : offers) own.put_values(offer.values);
   const Message all = team.join(own.take(), [&](Message& some, ConstByteSpan of_higher_ranks) {
     some = joined(offers, some, of_higher_ranks);
   });
   MessageWriter writer;
   if (team.rank() == 0) {
     MessageReader reader(all);
-    for (const Offer& offer : offers) writer.put(choose(offer, take(reader)));
+    for (const Offer& offer : offers)
+      writer.put(choose(offer, reader.take_values<std::uint64_t>()));
   }
   const Message answer = team.broadcast(writer.take());
   MessageReader reader(answer);

@@ -38,6 +38,7 @@
 
 #include "cluster/runs/run_order.hpp"
 #include "cluster/team.hpp"
+#include "pipeline/split/run_counter.hpp"
 
 namespace gsort::cluster {
 
@@ -46,10 +47,7 @@ namespace gsort::cluster {
 // if no two of them count for the same slot.
 class RunCounts {
  public:
-  struct Bounds {
-    std::uint64_t least = 0;
-    std::uint64_t most = 0;
-  };
+  using Bounds = RunCounter::Bounds;
 
   virtual ~RunCounts() = default;
   [[nodiscard]] virtual std::size_t runs() const = 0;

@@ -7,11 +7,6 @@ std::size_t RunBlocks::words() const {
   return records ? records->words().size() : 1;
 }
 
-RunCounts::Bounds RunBlocks::bounds(std::size_t run, std::uint64_t value) const {
-  const RunCounter::Bounds bounds = counters_.front().bounds_by_fences(run, value);
-  return {bounds.least, bounds.most};
-}
-
 std::uint64_t RunBlocks::count(unsigned slot, std::size_t run, std::size_t word,
                                std::uint64_t value, std::uint64_t low, std::uint64_t high) {
   RunCounter& counter = counters_[slot];

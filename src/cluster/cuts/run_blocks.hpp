@@ -6,7 +6,6 @@
 #include <vector>
 
 #include "cluster/cuts/cuts.hpp"
-#include "pipeline/split/run_counter.hpp"
 
 namespace gsort::cluster {
 
@@ -26,7 +25,9 @@ class RunBlocks final : public RunCounts {
   [[nodiscard]] std::uint64_t greatest() const override {
     return counters_.front().greatest_value();
   }
-  [[nodiscard]] Bounds bounds(std::size_t run, std::uint64_t value) const override;
+  [[nodiscard]] Bounds bounds(std::size_t run, std::uint64_t value) const override {
+    return counters_.front().bounds_by_fences(run, value);
+  }
   [[nodiscard]] std::uint64_t expected(std::size_t run, std::uint64_t value) const override {
     return static_cast<std::uint64_t>(counters_.front().expected_in(run, value));
   }

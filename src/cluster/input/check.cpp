@@ -11,7 +11,6 @@
 #include "cluster/message.hpp"
 #include "element/record_text.hpp"
 #include "io/input/reader.hpp"
-#include "io/system/host_facts.hpp"
 #include "pipeline/check_order.hpp"
 #include "pipeline/proof/element_order.hpp"
 #include "pipeline/share/share_range.hpp"
@@ -28,16 +27,6 @@ struct ShareOutcome {
   std::vector<std::byte> last;
 };
 
-void put(MessageWriter& writer, ConstByteSpan element) {
-  writer.put<std::uint64_t>(element.size());
-  writer.put_bytes(element);
-}
-
-std::vector<std::byte> take(MessageReader& reader) {
-  const ConstByteSpan element = reader.take_bytes(reader.take<std::uint64_t>());
-  return {element.begin(), element.end()};
-}
-
 Message to_message(const ShareOutcome& share) {
   const CheckOutcome& outcome = share.found;
   MessageWriter writer;
@@ -48,8 +37,8 @@ Message to_message(const ShareOutcome& share) {
   writer.put(outcome.disorder_element);
   writer.put_text(outcome.value);
   writer.put_text(outcome.value_before);
-  put(writer, share.first);
-  put(writer, share.last);
+  writer.put_values(share.first);
+  writer.put_values(share.last);
   return writer.take();
 }
 
@@ -64,8 +53,8 @@ ShareOutcome to_outcome(const Message& message) {
   outcome.disorder_element = reader.take<std::uint64_t>();
   outcome.value = reader.take_text();
   outcome.value_before = reader.take_text();
-  share.first = take(reader);
-  share.last = take(reader);
+  share.first = reader.take_values<std::byte>();
+  share.last = reader.take_values<std::byte>();
   return share;
 }
 
@@ -120,68 +109,42 @@ class WholeCheck {
   std::vector<std::byte> last_;
 };
 
-class ShareCheck {
- public:
-  ShareCheck(const Request& request, const Job& job, io::Reader& reader)
-      : request_(request),
-        format_(job.element),
-        wanted_(wanted_order(job)),
-        reader_(reader),
-        threads_(cores_for(request.parallel)) {}
-
-  // Checks elements [begin, end), with the borders if `has_own_inputs` and their order matters.
-  ShareOutcome run(std::uint64_t begin, std::uint64_t end, bool has_own_inputs) {
-    ShareOutcome share{look(begin, end), {}, {}};
-    if (has_own_inputs && !request_.fingerprint && begin < end) {
-      share.first = element(begin);
-      share.last = element(end - 1);
+// Checks the elements of the range, and takes the borders if they are compared.
+ShareOutcome check_share(const Request& request, const Job& job, io::Reader& reader,
+                         const OutputRange& range) {
+  const std::uint64_t bytes = job.element.bytes();
+  const unsigned threads = cores_for(request.parallel);
+  const auto element = [&](std::uint64_t position) {
+    std::vector<std::byte> read(bytes);
+    (void)reader.sample(read, position * bytes, (position + 1) * bytes);
+    return read;
+  };
+  const auto limit_to = [&](std::uint64_t begin) {
+    reader.begin_at(begin * bytes);
+    reader.end_at(range.end * bytes);
+  };
+  ShareOutcome share;
+  if (range.elements() > 0 && request.fingerprint) {
+    limit_to(range.begin);
+    share.found.fingerprint = fingerprint_of_input(job.element, reader, threads);
+  } else if (range.elements() > 0) {
+    // The last element of the share before is looked at, too, but not counted.
+    const std::uint64_t overlap = range.begin > 0 ? 1 : 0;
+    limit_to(range.begin - overlap);
+    share.found = check_order(job.element, wanted_order(job), reader, threads);
+    if (overlap > 0 && share.found.in_order) {
+      share.found.fingerprint -= ElementOrder(job.element).fingerprint(element(range.begin - 1));
+      share.found.elements -= 1;
+      share.found.distinct -= 1;
     }
-    reader_.check_unchanged();  // since these elements were read, too
-    return share;
-  }
-
- private:
-  CheckOutcome look(std::uint64_t begin, std::uint64_t end) {
-    if (begin == end) return {};
-    CheckOutcome outcome;
-    if (request_.fingerprint) {
-      limit(begin, end);
-      outcome.fingerprint = fingerprint_of_input(format_, reader_, threads_);
-    } else {
-      outcome = order_of(begin, end);
+    if (request.inputs_here) {
+      share.first = element(range.begin);
+      share.last = element(range.end - 1);
     }
-    return outcome;
   }
-
-  std::vector<std::byte> element(std::uint64_t position) {
-    std::vector<std::byte> bytes(format_.bytes());
-    (void)reader_.sample(bytes, position * format_.bytes(), (position + 1) * format_.bytes());
-    return bytes;
-  }
-
-  void limit(std::uint64_t begin, std::uint64_t end) {
-    reader_.begin_at(begin * format_.bytes());
-    reader_.end_at(end * format_.bytes());
-  }
-
-  // The last element of the share before is looked at, too, but not counted.
-  CheckOutcome order_of(std::uint64_t begin, std::uint64_t end) {
-    const std::uint64_t overlap = begin > 0 ? 1 : 0;
-    limit(begin - overlap, end);
-    CheckOutcome outcome = check_order(format_, wanted_, reader_, threads_);
-    if (overlap == 0 || !outcome.in_order) return outcome;
-    outcome.fingerprint -= ElementOrder(format_).fingerprint(element(begin - 1));
-    outcome.elements -= 1;
-    outcome.distinct -= 1;
-    return outcome;
-  }
-
-  const Request& request_;
-  const ElementFormat format_;
-  const WantedOrder wanted_;
-  io::Reader& reader_;
-  const unsigned threads_;
-};
+  reader.check_unchanged();  // since these elements were read, too
+  return share;
+}
 
 }  // namespace
 
@@ -196,9 +159,7 @@ ClusterCheck check_on_cluster(Team& team, const Options& options) {
   const OutputRange mine =
       has_own_inputs ? OutputRange{0, elements} : share_of(elements, team.rank(), team.count());
   ShareOutcome own;
-  team.work([&] {
-    own = ShareCheck(request, check.job, reader).run(mine.begin, mine.end, has_own_inputs);
-  });
+  team.work([&] { own = check_share(request, check.job, reader, mine); });
   check.outcome = own.found;
   WholeCheck whole(check.job, has_own_inputs);
   for (const Message& share : team.gather(to_message(own))) whole.add(to_outcome(share));

@@ -30,15 +30,13 @@ class LastElements {
   void add_all_of(ConstByteSpan message) {
     MessageReader reader(message);
     for (unsigned rank = 0; rank < last_.size(); ++rank) {
-      add(rank, reader.take_bytes(reader.take<std::uint64_t>()));
+      add(rank, reader.take_values<std::byte>());
     }
   }
 
   [[nodiscard]] Message to_message() const {
     MessageWriter writer;
-    for (const std::vector<std::byte>& last : last_) {
-      writer.put_text({reinterpret_cast<const char*>(last.data()), last.size()});
-    }
+    for (const std::vector<std::byte>& last : last_) writer.put_values(last);
     return writer.take();
   }
 

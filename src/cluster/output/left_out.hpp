@@ -2,7 +2,6 @@
 // are read and proven here, so that they do not cross the network.
 #pragma once
 
-#include <cstdint>
 #include <span>
 
 #include "base/bytes.hpp"

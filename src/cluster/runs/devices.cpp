@@ -104,18 +104,12 @@ std::vector<DealtDevice> dealt_to(Team& team, const std::vector<VisibleGpu>& own
   }
   MessageWriter writer;
   for (const std::vector<DealtDevice>& of_rank : deal_devices(hosts, seen)) {
-    writer.put<std::uint64_t>(of_rank.size());
-    for (const DealtDevice& device : of_rank) writer.put(device);
+    writer.put_values(of_rank);
   }
   const Message all = team.broadcast(writer.take());
   MessageReader reader(all);
   std::vector<DealtDevice> dealt;
-  for (unsigned rank = 0; rank <= team.rank(); ++rank) {
-    dealt.clear();
-    for (auto left = reader.take<std::uint64_t>(); left > 0; --left) {
-      dealt.push_back(reader.take<DealtDevice>());
-    }
-  }
+  for (unsigned rank = 0; rank <= team.rank(); ++rank) dealt = reader.take_values<DealtDevice>();
   return dealt;
 }
 

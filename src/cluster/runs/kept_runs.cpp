@@ -149,8 +149,7 @@ Message KeptRuns::own_view() const {
   MessageWriter writer;
   writer.put(readable_);
   const Message folders = to_message(seen_);
-  writer.put<std::uint64_t>(folders.size());
-  writer.put_bytes(folders);
+  writer.put_values(folders);
   writer.put<std::uint64_t>(foreign_.size());
   for (const Foreign& foreign : foreign_) {
     writer.put_text(foreign.folder.name);

@@ -1,7 +1,7 @@
 #include "cluster/runs/own_runs.hpp"
 
 #include <algorithm>
-#include <memory>
+#include <iterator>
 #include <numeric>
 #include <utility>
 
@@ -133,9 +133,7 @@ RunOrder OwnRuns::order(const Job& job) {
   std::vector<std::uint64_t> all;
   MessageWriter writer;
   for (const Message& some : team_.gather(std::as_bytes(std::span(firsts_)))) {
-    for (MessageReader reader(some); !reader.rest().empty();) {
-      all.push_back(reader.take<std::uint64_t>());
-    }
+    std::ranges::copy(MessageReader(some).take_rest<std::uint64_t>(), std::back_inserter(all));
   }
   if (!std::ranges::is_sorted(all)) {
     std::vector<std::uint64_t> runs(all.size());
@@ -148,8 +146,7 @@ RunOrder OwnRuns::order(const Job& job) {
   team_.sum_before(std::span(&first, 1));
   RunOrder order;
   order.places.resize(message.empty() ? 0 : firsts_.size());
-  for (MessageReader reader(message); !reader.rest().empty();) {
-    const auto run = reader.take<std::uint64_t>();
+  for (const std::uint64_t run : MessageReader(message).take_rest<std::uint64_t>()) {
     const std::uint64_t own = run - first;  // wraps for runs before these
     if (own < order.places.size()) order.places[own] = order.runs.size();
     order.runs.push_back(run);

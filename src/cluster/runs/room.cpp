@@ -43,19 +43,13 @@ std::uint64_t least_output_of(const Request& request, const Job& job, std::uint6
   return least_output_bytes(job.output_form, job.header_bytes, job.result_bytes(), own);
 }
 
-Plan plan_with_output(const Job& job, const Machine& machine, std::uint64_t output_bytes,
-                      const SuitsPlan& suits) {
-  Plan plan = make_plan(job, with_room(machine), suits);  // how much the output takes comes now
-  plan.output.least_bytes = output_bytes;
-  require_disk_space(plan, machine);
-  return plan;
-}
-
-Plan plan_of_host(const Job& job, const Machine& machine, std::optional<std::uint64_t> output_bytes,
+Plan plan_of_host(const Job& job, const Machine& machine, std::uint64_t output_bytes,
                   const SuitsPlan& suits) {
   return on_this_host([&] {
-    return output_bytes ? plan_with_output(job, machine, *output_bytes, suits)
-                        : make_plan(job, machine, suits);
+    Plan plan = make_plan(job, with_room(machine), suits);  // how much the output takes comes now
+    plan.output.least_bytes = output_bytes;
+    require_disk_space(plan, machine);
+    return plan;
   });
 }
 
@@ -147,10 +141,7 @@ void require_room_on_hosts(Team& team, const std::vector<RoomNeed>& own) {
   std::vector<std::vector<RoomNeed>> needs;
   for (const Message& message : team.gather(std::as_bytes(std::span(own)))) {
     hosts.push_back(team.host_of(static_cast<unsigned>(hosts.size())));
-    std::vector<RoomNeed>& of_rank = needs.emplace_back();
-    for (MessageReader reader(message); !reader.rest().empty();) {
-      of_rank.push_back(reader.take<RoomNeed>());
-    }
+    needs.push_back(MessageReader(message).take_rest<RoomNeed>());
   }
   require_room(hosts, needs);
 }

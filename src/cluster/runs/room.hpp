@@ -22,13 +22,8 @@ namespace gsort::cluster {
                                             std::uint64_t elements, unsigned rank, unsigned ranks);
 
 // As make_plan(), for a process that writes `output_bytes`, however long its share of the input is.
-// Throws: as that.
-[[nodiscard]] Plan plan_with_output(const Job& job, const Machine& machine,
-                                    std::uint64_t output_bytes, const SuitsPlan& suits = {});
-
-// As plan_with_output() or, without `output_bytes`, as make_plan(). Throws: as on_this_host().
-[[nodiscard]] Plan plan_of_host(const Job& job, const Machine& machine,
-                                std::optional<std::uint64_t> output_bytes,
+// Throws: as that, by on_this_host().
+[[nodiscard]] Plan plan_of_host(const Job& job, const Machine& machine, std::uint64_t output_bytes,
                                 const SuitsPlan& suits = {});
 
 // Adds one run of at most `elements` elements to those of the plan, unless keys are counted.

@@ -104,19 +104,10 @@ Ranges within(const Ranges& gaps, const OutputRange& range) {
   return some;
 }
 
-void put(MessageWriter& to, const Ranges& ranges) {
-  to.put<std::uint64_t>(ranges.size());
-  to.put_bytes(std::as_bytes(std::span(ranges)));
-}
-
-template <class Value>
-std::vector<Value> take_values(MessageReader& from) {
-  std::vector<Value> values;
-  for (auto left = from.take<std::uint64_t>(); left > 0; --left) {
-    values.push_back(from.take<Value>());
-    if constexpr (std::is_same_v<Value, OutputRange>) require_range(values.back());
-  }
-  return values;
+Ranges take_ranges(MessageReader& from) {
+  auto ranges = from.take_values<OutputRange>();
+  std::ranges::for_each(ranges, require_range);
+  return ranges;
 }
 
 }  // namespace
@@ -150,7 +141,7 @@ Message to_message(const std::vector<SeenFolder>& folders) {
   for (const SeenFolder& folder : folders) {
     writer.put_text(folder.name);
     writer.put(folder.store);
-    put(writer, folder.runs);
+    writer.put_values(folder.runs);
   }
   return writer.take();
 }
@@ -162,7 +153,7 @@ std::vector<SeenFolder> to_seen_folders(ConstByteSpan message) {
     SeenFolder& folder = folders.emplace_back();
     folder.name = reader.take_text();
     folder.store = reader.take<std::uint64_t>();
-    folder.runs = take_values<OutputRange>(reader);
+    folder.runs = take_ranges(reader);
   }
   return folders;
 }
@@ -172,10 +163,9 @@ void put_task(MessageWriter& to, const RunTask& task) {
   for (const RunTask::Folder& folder : task.folders) {
     to.put_text(folder.name);
     to.put(folder.store);
-    to.put<std::uint64_t>(folder.runs.size());
-    to.put_bytes(std::as_bytes(std::span(folder.runs)));
+    to.put_values(folder.runs);
   }
-  put(to, task.to_form);
+  to.put_values(task.to_form);
 }
 
 RunTask take_task(MessageReader& from) {
@@ -184,9 +174,9 @@ RunTask take_task(MessageReader& from) {
     RunTask::Folder& folder = task.folders.emplace_back();
     folder.name = from.take_text();
     folder.store = from.take<std::uint64_t>();
-    folder.runs = take_values<std::uint64_t>(from);
+    folder.runs = from.take_values<std::uint64_t>();
   }
-  task.to_form = take_values<OutputRange>(from);
+  task.to_form = take_ranges(from);
   return task;
 }
 

@@ -4,14 +4,12 @@
 #include <optional>
 #include <span>
 #include <string>
-#include <vector>
 
 #include <fmt/format.h>
 
 #include "base/checked.hpp"
 #include "base/error.hpp"
 #include "base/units.hpp"
-#include "cluster/runs/room.hpp"
 #include "io/runs/run_files.hpp"
 #include "io/runs/run_format.hpp"
 #include "plan/make_plan.hpp"

@@ -335,12 +335,12 @@ TEST(Room, IsThatOfTheOutputAndNotOfTheInput) {
   Machine machine = invented_machine(kGiB, 4, 16 * kGiB);
   machine.output->free_bytes = 8000;
   EXPECT_THROW((void)make_plan(job, machine), Error);
-  EXPECT_EQ(plan_with_output(job, machine, 8000).temporary_bytes,
-            plan_with_output(job, machine, 0).temporary_bytes);
-  EXPECT_THROW((void)plan_with_output(job, machine, 8001), Error);
-  EXPECT_FALSE(plan_with_output(job, machine, 8000).output.needs_order);
+  EXPECT_EQ(plan_of_host(job, machine, 8000).temporary_bytes,
+            plan_of_host(job, machine, 0).temporary_bytes);
+  EXPECT_THROW((void)plan_of_host(job, machine, 8001), Error);
+  EXPECT_FALSE(plan_of_host(job, machine, 8000).output.needs_order);
   machine.temporary.front().free_bytes = 8000;
-  EXPECT_THROW((void)plan_with_output(job, machine, 0), Error);
+  EXPECT_THROW((void)plan_of_host(job, machine, 0), Error);
 }
 
 // An error about room names the host: another one may have the room.
@@ -349,7 +349,7 @@ TEST(Room, IsTheResourceOfAHost) {
   for (const char* const memory : {"64G", "1M"}) {
     SCOPED_TRACE(memory);
     const Error error = gsort::test::error_of(
-        [&] { (void)plan_of_host(job_of_share({KeyType::kU64}, memory), machine, std::nullopt); });
+        [&] { (void)plan_of_host(job_of_share({KeyType::kU64}, memory), machine, 0); });
     EXPECT_EQ(error.kind(), ErrorKind::kResource);
     EXPECT_NE(std::string(error.what()).find("-S"), std::string::npos);
     EXPECT_FALSE(error.hint().empty());

@@ -7,14 +7,22 @@
 namespace gsort {
 namespace {
 
+EncodePlan plan_of(const OutputForm& form, std::uint64_t host_bytes, bool proven) {
+  Job job;
+  job.element.key.type = KeyType::kU32;
+  job.output_form = form;
+  job.handling.verify_encoding = proven;
+  return plan_encoding(job, 8, host_bytes);
+}
+
 // A proof of what is encoded takes a decompressor beside each compressor, and a buffer for each
 // frame; where that is more than there is, fewer are at work.
 TEST(FormMemory, HasRoomForTheProofOfWhatIsEncoded) {
   for (const Codec codec : kAllCodecs) {
     const OutputForm form{FileFormat::kBinary, codec, levels_of(codec).most};
     for (const std::uint64_t host : {64 * kMiB, kGiB, 64 * kGiB}) {
-      const EncodePlan plain = plan_encoding(form, {KeyType::kU32}, 4, 8, host, false);
-      const EncodePlan proven = plan_encoding(form, {KeyType::kU32}, 4, 8, host, true);
+      const EncodePlan plain = plan_of(form, host, false);
+      const EncodePlan proven = plan_of(form, host, true);
       EXPECT_FALSE(plain.is_proven);
       EXPECT_TRUE(proven.is_proven);
       EXPECT_EQ(proven.frame_elements, plain.frame_elements);
@@ -26,8 +34,8 @@ TEST(FormMemory, HasRoomForTheProofOfWhatIsEncoded) {
     }
   }
   const OutputForm text{FileFormat::kText, Codec::kNone, 0};
-  EXPECT_TRUE(plan_encoding(text, {KeyType::kU32}, 4, 8, kGiB, true).is_proven);
-  EXPECT_FALSE(plan_encoding({}, {KeyType::kU32}, 4, 8, kGiB, true).is_proven);
+  EXPECT_TRUE(plan_of(text, kGiB, true).is_proven);
+  EXPECT_FALSE(plan_of({}, kGiB, true).is_proven);
 }
 
 }  // namespace
