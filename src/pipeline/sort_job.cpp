@@ -81,6 +81,7 @@ class Sort {
     reader_.check_unchanged();
     require_all_read();  // form_runs() has compared each chunk
     take_totals();
+    take_notes();
     outcome_.output_elements = outcome_.elements;
     return std::move(outcome_);
   }

@@ -64,37 +64,48 @@ void remove_left(const io::OutputPlace& place) {
   }
 }
 
-// One attempt at forming the runs.
-class ShareForming {
+// The folder of a share; it is removed unless it gets its name.
+class ShareFolder {
  public:
-  // Requires: as form_share(); the plan may change after this attempt.
-  ShareForming(SortContext context, const std::string& folder, io::Manifest wanted,
-               std::uint64_t most_manifest_bytes)
-      : context_(std::move(context)),
-        folder_(without_slash(folder)),
+  // Requires: as form_share().
+  ShareFolder(const SortContext& context, const std::string& folder, io::Manifest wanted,
+              std::uint64_t most_manifest_bytes)
+      : folder_(without_slash(folder)),
         place_(io::place_of(folder_)),
         wanted_(std::move(wanted)),
         most_manifest_bytes_(most_manifest_bytes) {
-    wanted_.share->first_element = context_.reader->position() / context_.plan.element_bytes;
-  }
-
-  Outcome form() {
+    wanted_.share->first_element = context.reader->position() / context.plan.element_bytes;
     remove_left(place_);
-    begin_folder();
-    try {
-      Outcome outcome = form_kept_runs(context_);
-      run_folder_->complete(*wanted_.share);
-      put_in_place();
-      return outcome;
-    } catch (...) {
-      discard();
-      throw;
+    begin(context);
+  }
+  ~ShareFolder() { discard(); }
+  ShareFolder(const ShareFolder&) = delete;
+  ShareFolder& operator=(const ShareFolder&) = delete;
+
+  [[nodiscard]] RunFolder& runs() { return *run_folder_; }
+
+  // The folder that is there already may be that of another process with the same share.
+  void put_in_place() {
+    run_folder_->complete(*wanted_.share);
+    int problem = 0;
+    {
+      const io::HeldSignals held;
+      const int above = above_.file.fd();
+      if (io::sys::rename_at(above, hidden_.c_str(), place_.name.c_str()) != 0) problem = errno;
+      if (problem == 0) forget();  // it stays, even if its name may not be on the disk yet
+    }
+    if (problem == 0) {
+      above_.sync_names(inside_.file);
+    } else if (!holds(folder_, wanted_, most_manifest_bytes_)) {
+      throw Error::from_errno(ErrorKind::kTemporary, "putting in place", problem)
+          .path(folder_)
+          .hint(problem == ENOTDIR ? "name a folder that does not exist" : io::hint_for(problem));
     }
   }
 
  private:
   // Another process may remove what it takes for left over before it is locked.
-  void begin_folder() {
+  void begin(const SortContext& context) {
     constexpr int kAttempts = 5;
     for (int attempt = 1;; ++attempt) {
       try {
@@ -103,9 +114,8 @@ class ShareForming {
         const std::string path = place_.folder + "/" + hidden_;
         io::Manifest incomplete = wanted_;
         incomplete.share.reset();
-        run_folder_.emplace(path, io::ResumeAccess::kUse, std::move(incomplete), *context_.reader);
-        static_cast<void>(run_folder_->begin(context_.plan.run.block_elements));
-        context_.run_folder = &*run_folder_;
+        run_folder_.emplace(path, io::ResumeAccess::kUse, std::move(incomplete), *context.reader);
+        static_cast<void>(run_folder_->begin(context.plan.run.block_elements));
         above_ = io::open_folder(place_.folder, ErrorKind::kTemporary);
         inside_ = io::open_folder(path, ErrorKind::kTemporary);
         removed_ = {above_.file.fd(), hidden_, io::RemovedOnSignal::Kind::kFolder};
@@ -116,32 +126,10 @@ class ShareForming {
     }
   }
 
-  // The folder that is there already may be that of another process with the same share.
-  void put_in_place() {
-    int problem = 0;
-    {
-      const io::HeldSignals held;
-      const int above = above_.file.fd();
-      if (io::sys::rename_at(above, hidden_.c_str(), place_.name.c_str()) != 0) problem = errno;
-      if (problem == 0) forget();  // it stays, even if its name may not be on the disk yet
-    }
-    if (problem == 0) {
-      above_.sync_names(inside_.file);
-      return;
-    }
-    if (!holds(folder_, wanted_, most_manifest_bytes_)) {
-      throw Error::from_errno(ErrorKind::kTemporary, "putting in place", problem)
-          .path(folder_)
-          .hint(problem == ENOTDIR ? "name a folder that does not exist" : io::hint_for(problem));
-    }
-    discard();
-  }
-
-  void discard() {
-    if (!run_folder_) return;
+  void discard() noexcept {
     try {
-      run_folder_->discard();
-    } catch (const Error&) {  // the next process removes it
+      if (run_folder_) run_folder_->discard();
+    } catch (const std::exception&) {  // the next process removes it
     }
     forget();
   }
@@ -151,7 +139,6 @@ class ShareForming {
     removed_ = {};
   }
 
-  SortContext context_;
   const std::string folder_;
   const io::OutputPlace place_;
   io::Manifest wanted_;
@@ -189,8 +176,12 @@ bool is_formed(const std::string& folder, const io::Manifest& wanted,
 
 Outcome form_share(const SortContext& door, const std::string& folder, const io::Manifest& wanted,
                    std::uint64_t most_manifest_bytes) {
-  return run_attempts(door, {}, [&](const SortContext& context) {
-    return ShareForming(context, folder, wanted, most_manifest_bytes).form();
+  return run_attempts(door, {}, [&](SortContext context) {
+    ShareFolder share(context, folder, wanted, most_manifest_bytes);
+    context.run_folder = &share.runs();
+    Outcome outcome = form_kept_runs(context);
+    share.put_in_place();
+    return outcome;
   });
 }
 

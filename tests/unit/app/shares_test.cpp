@@ -65,6 +65,21 @@ TEST(Take, AgainNeedsRoomForWhatIsMissingOnly) {
   }
 }
 
+TEST(FormedShare, SaysHowItsInputsWereRead) {
+  const io::test::TempFolder folder;
+  io::test::write_file(folder / "in", std::vector<std::byte>(4000));
+  Options options = test::options_for(KeyType::kU32, "16M");
+  options.inputs = {folder / "in"};
+  options.form = folder / "runs";
+  options.share = {0, 1};
+  Meter meter;
+  io::Reader reader(options.inputs, {4, io::DirectIo::kOn, {}});
+  const std::vector<std::string> notes =
+      form(options, make_job(options), reader, meter).outcome.notes;
+  ASSERT_FALSE(notes.empty());
+  EXPECT_TRUE(notes.front().starts_with(options.inputs.front())) << notes.front();
+}
+
 // A share, and two parts: in one file, or the distinct keys in files of their own.
 class SmallSort {
  public:
