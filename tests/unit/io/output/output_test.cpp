@@ -40,58 +40,59 @@ void write_whole(Output& output, ConstByteSpan bytes) {
   output.commit(bytes.size());
 }
 
-TEST(Output, AppearsWholeWhenCommitted) {
-  const TempFolder folder;
+class OutputFile : public testing::Test {
+ protected:
+  const TempFolder folder_;
+};
+
+TEST_F(OutputFile, AppearsWholeWhenCommitted) {
   const Bytes data = random_bytes(100'000);
-  Output output(folder / "out");
+  Output output(folder_ / "out");
   EXPECT_FALSE(output.is_stream());
-  EXPECT_EQ(output.path(), folder / "out");
-  EXPECT_EQ(output.folder(), folder.path());
+  EXPECT_EQ(output.path(), folder_ / "out");
+  EXPECT_EQ(output.folder(), folder_.path());
   output.prepare(data.size());
   output.write_at(0, data);
-  EXPECT_TRUE(folder.entries().empty());
+  EXPECT_TRUE(folder_.entries().empty());
   output.commit(data.size());
-  EXPECT_EQ(read_file(folder / "out"), data);
-  EXPECT_EQ(folder.entries().size(), 1U);
+  EXPECT_EQ(read_file(folder_ / "out"), data);
+  EXPECT_EQ(folder_.entries().size(), 1U);
 }
 
-TEST(Output, MayBeginAgain) {
-  const TempFolder folder;
+TEST_F(OutputFile, MayBeginAgain) {
   const Bytes data = random_bytes(100'000);
-  Output output(folder / "out");
+  Output output(folder_ / "out");
   output.prepare(200'000);
   output.write_at(50'000, random_bytes(150'000, 2));
   ASSERT_TRUE(output.restart());
   output.prepare(data.size());
   output.write_at(0, data);
-  EXPECT_TRUE(folder.entries().empty());
+  EXPECT_TRUE(folder_.entries().empty());
   output.commit(data.size());
-  EXPECT_EQ(read_file(folder / "out"), data);
-  EXPECT_EQ(folder.entries().size(), 1U);
+  EXPECT_EQ(read_file(folder_ / "out"), data);
+  EXPECT_EQ(folder_.entries().size(), 1U);
 }
 
-TEST(Output, LeavesNothingAndTheOldFileWithoutCommit) {
-  const TempFolder folder;
-  write_file(folder / "old", bytes_of("old content"));
+TEST_F(OutputFile, LeavesNothingAndTheOldFileWithoutCommit) {
+  write_file(folder_ / "old", bytes_of("old content"));
   {
-    Output replaced(folder / "old");
-    Output fresh(folder / "new");
+    Output replaced(folder_ / "old");
+    Output fresh(folder_ / "new");
     replaced.write_at(0, random_bytes(1000));
     fresh.write_at(0, random_bytes(1000));
   }
-  EXPECT_EQ(read_file(folder / "old"), bytes_of("old content"));
-  EXPECT_EQ(folder.entries().size(), 1U);
+  EXPECT_EQ(read_file(folder_ / "old"), bytes_of("old content"));
+  EXPECT_EQ(folder_.entries().size(), 1U);
 }
 
-TEST(Output, TakesPiecesOfEveryAlignmentFromManyThreads) {
-  const TempFolder folder;
+TEST_F(OutputFile, TakesPiecesOfEveryAlignmentFromManyThreads) {
   const Arena memory(std::size_t{3} << 20, "tests");
   const Bytes random = random_bytes(memory.size());
   std::copy(random.begin(), random.end(), memory.data());
   for (const DirectIo policy : {DirectIo::kOff, DirectIo::kOn}) {
     for (const std::size_t shift : {0U, 4U}) {  // 4: addresses out of step with offsets
       const ConstByteSpan data = ConstByteSpan(memory.bytes()).subspan(shift, memory.size() - 100);
-      Output output(folder / "out", {.direct_io = policy});
+      Output output(folder_ / "out", {.direct_io = policy});
       output.prepare(data.size());
       std::vector<std::size_t> cuts = {0, data.size()};
       std::mt19937 numbers(7);
@@ -109,15 +110,14 @@ TEST(Output, TakesPiecesOfEveryAlignmentFromManyThreads) {
       }
       for (std::thread& thread : threads) thread.join();
       output.commit(data.size());
-      EXPECT_TRUE(std::ranges::equal(read_file(folder / "out"), data));
+      EXPECT_TRUE(std::ranges::equal(read_file(folder_ / "out"), data));
     }
   }
 }
 
-TEST(Output, FallsBackWhereDirectWritesAreRefused) {
-  const TempFolder folder;
+TEST_F(OutputFile, FallsBackWhereDirectWritesAreRefused) {
   const Arena data(std::size_t{1} << 20, "tests");
-  Output output(folder / "out", {.direct_io = DirectIo::kOn});
+  Output output(folder_ / "out", {.direct_io = DirectIo::kOn});
   output.prepare(data.size());
   {
     const FaultScope fault({sys::Call::kPwrite, 1, EINVAL});
@@ -125,42 +125,38 @@ TEST(Output, FallsBackWhereDirectWritesAreRefused) {
   }
   EXPECT_TRUE(contains(output.notes().back(), "O_DIRECT is not supported here"));
   output.commit(data.size());
-  EXPECT_EQ(read_file(folder / "out").size(), data.size());
+  EXPECT_EQ(read_file(folder_ / "out").size(), data.size());
 }
 
-TEST(Output, MakesRoomForDirectWritesBeforeTheFirst) {
-  const TempFolder folder;
-  Output output(folder / "out", {.direct_io = DirectIo::kOn});
+TEST_F(OutputFile, MakesRoomForDirectWritesBeforeTheFirst) {
+  Output output(folder_ / "out", {.direct_io = DirectIo::kOn});
   const FaultScope fault({sys::Call::kFallocate, 1, ENOSPC});
   const Error error = error_of([&] { output.prepare(1 << 20); });
   EXPECT_EQ(error.error_number(), ENOSPC);
-  EXPECT_TRUE(contains(error.what(), "making room for " + (folder / "out")));
+  EXPECT_TRUE(contains(error.what(), "making room for " + (folder_ / "out")));
   EXPECT_FALSE(error.hint().empty());
 }
 
-TEST(Output, DoesWithoutRoomMadeAheadWhereTheFileSystemCannot) {
-  const TempFolder folder;
+TEST_F(OutputFile, DoesWithoutRoomMadeAheadWhereTheFileSystemCannot) {
   const Bytes data = random_bytes(100'000);
   const FaultScope fault({sys::Call::kFallocate, 1, EOPNOTSUPP});
-  Output output(folder / "out", {.direct_io = DirectIo::kOn});
+  Output output(folder_ / "out", {.direct_io = DirectIo::kOn});
   write_whole(output, data);
-  EXPECT_EQ(read_file(folder / "out"), data);
+  EXPECT_EQ(read_file(folder_ / "out"), data);
 }
 
-TEST(Output, WritesAnEmptyFile) {
-  const TempFolder folder;
-  Output output(folder / "out");
+TEST_F(OutputFile, WritesAnEmptyFile) {
+  Output output(folder_ / "out");
   write_whole(output, {});
-  EXPECT_EQ(std::filesystem::file_size(folder / "out"), 0U);
+  EXPECT_EQ(std::filesystem::file_size(folder_ / "out"), 0U);
 }
 
-TEST(Output, MayBeItsInput) {
-  const TempFolder folder;
+TEST_F(OutputFile, MayBeItsInput) {
   const Bytes before = random_bytes(50'000, 1);
   const Bytes after = random_bytes(50'000, 2);
-  write_file(folder / "f", before);
-  Reader reader({folder / "f"});
-  Output output(folder / "f");
+  write_file(folder_ / "f", before);
+  Reader reader({folder_ / "f"});
+  Output output(folder_ / "f");
   output.prepare(after.size());
   output.write_at(0, after);
   const Arena buffer(65536, "tests");
@@ -169,7 +165,7 @@ TEST(Output, MayBeItsInput) {
   EXPECT_TRUE(std::equal(before.begin(), before.end(), buffer.data()));
   reader.check_unchanged();
   output.commit(after.size());
-  EXPECT_EQ(read_file(folder / "f"), after);
+  EXPECT_EQ(read_file(folder_ / "f"), after);
 }
 
 struct Stretch {
@@ -229,19 +225,17 @@ TEST_P(OutputOf, DoesNotAppearWhereNotEveryByteWasWrittenOnce) {
 }
 
 // A file that the kernel makes longer or shorter than it was told to.
-TEST(Output, DoesNotAppearWithAnotherSize) {
-  const TempFolder folder;
-  const Folder place = open_folder(folder.path(), ErrorKind::kOutput);
+TEST_F(OutputFile, DoesNotAppearWithAnotherSize) {
+  const Folder place = open_folder(folder_.path(), ErrorKind::kOutput);
   LinkableFile file(place, "other", "other");
   file.file().write_full_at(bytes_of("whole"), 0);
   file.file().truncate(4);
   EXPECT_EQ(error_of([&] { file.put_in_place(false, 5); }).kind(), ErrorKind::kCorrupt);
-  EXPECT_TRUE(folder.entries().empty());
+  EXPECT_TRUE(folder_.entries().empty());
 }
 
-TEST(Output, SaysWhereItIsNotWhatWasWritten) {
-  const TempFolder folder;
-  const Folder place = open_folder(folder.path(), ErrorKind::kOutput);
+TEST_F(OutputFile, SaysWhereItIsNotWhatWasWritten) {
+  const Folder place = open_folder(folder_.path(), ErrorKind::kOutput);
   const auto expect_error = [&](const std::vector<Stretch>& written, std::size_t bytes,
                                 const char* what, std::uint64_t offset) {
     LinkableFile file(place, "other", "other");
@@ -257,100 +251,93 @@ TEST(Output, SaysWhereItIsNotWhatWasWritten) {
   expect_error({{0, 30}}, 10, "data was written past the end", 10);
 }
 
-TEST(Output, KeepsTheModeOfWhatItReplaces) {
-  const TempFolder folder;
-  write_file(folder / "f", bytes_of("x"));
-  ASSERT_EQ(::chmod((folder / "f").c_str(), 0640), 0);
-  Output output(folder / "f");
+TEST_F(OutputFile, KeepsTheModeOfWhatItReplaces) {
+  write_file(folder_ / "f", bytes_of("x"));
+  ASSERT_EQ(::chmod((folder_ / "f").c_str(), 0640), 0);
+  Output output(folder_ / "f");
   write_whole(output, bytes_of("y"));
-  EXPECT_EQ(mode_of(folder / "f"), 0640U);
+  EXPECT_EQ(mode_of(folder_ / "f"), 0640U);
 }
 
-TEST(Output, GivesANewFileTheModeOfTheUser) {
-  const TempFolder folder;
+TEST_F(OutputFile, GivesANewFileTheModeOfTheUser) {
   for (const mode_t mask : {mode_t{0}, mode_t{022}, mode_t{077}}) {
     const mode_t saved = ::umask(mask);
-    Output output(folder / std::to_string(mask));
+    Output output(folder_ / std::to_string(mask));
     write_whole(output, bytes_of("y"));
     EXPECT_EQ(::umask(saved), mask);  // left as it was
-    EXPECT_EQ(mode_of(folder / std::to_string(mask)), 0666U & ~mask);
+    EXPECT_EQ(mode_of(folder_ / std::to_string(mask)), 0666U & ~mask);
   }
 }
 
-TEST(Output, KeepsTheOwnerOfWhatItReplacesForRoot) {
+TEST_F(OutputFile, KeepsTheOwnerOfWhatItReplacesForRoot) {
   if (::geteuid() != 0) GTEST_SKIP() << "only root may give files away";
-  const TempFolder folder;
-  write_file(folder / "f", bytes_of("x"));
-  ASSERT_EQ(::chown((folder / "f").c_str(), 1234, 2345), 0);
-  Output output(folder / "f");
+  write_file(folder_ / "f", bytes_of("x"));
+  ASSERT_EQ(::chown((folder_ / "f").c_str(), 1234, 2345), 0);
+  Output output(folder_ / "f");
   write_whole(output, bytes_of("y"));
   struct stat facts = {};
-  ASSERT_EQ(::stat((folder / "f").c_str(), &facts), 0);
+  ASSERT_EQ(::stat((folder_ / "f").c_str(), &facts), 0);
   EXPECT_EQ(facts.st_uid, 1234U);
   EXPECT_EQ(facts.st_gid, 2345U);
 }
 
-TEST(Output, GivesTheGroupNoMoreThanOthersWhenTheOwnerCannotBeKept) {
+TEST_F(OutputFile, GivesTheGroupNoMoreThanOthersWhenTheOwnerCannotBeKept) {
   if (::geteuid() != 0) GTEST_SKIP() << "only root can make a file of somebody else";
-  const TempFolder folder;
-  write_file(folder / "f", bytes_of("x"));
-  ASSERT_EQ(::chown((folder / "f").c_str(), 1234, 2345), 0);
-  ASSERT_EQ(::chmod((folder / "f").c_str(), 04664), 0);
-  Output output(folder / "f");
+  write_file(folder_ / "f", bytes_of("x"));
+  ASSERT_EQ(::chown((folder_ / "f").c_str(), 1234, 2345), 0);
+  ASSERT_EQ(::chmod((folder_ / "f").c_str(), 04664), 0);
+  Output output(folder_ / "f");
   output.write_at(0, bytes_of("y"));
   {
     // Both fchown calls fail, and fchmod then works: the third call of the kind.
     const FaultScope fault({sys::Call::kMode, 1, EPERM});
     output.commit(1);
   }
-  EXPECT_EQ(mode_of(folder / "f") & 04000U, 0U);
+  EXPECT_EQ(mode_of(folder_ / "f") & 04000U, 0U);
 }
 
-TEST(Output, ReplacesWhatASymbolicLinkPointsTo) {
-  const TempFolder folder;
-  std::filesystem::create_directory(folder / "sub");
-  write_file(folder / "sub/real", bytes_of("old"));
-  std::filesystem::create_symlink("sub/real", folder / "link");
-  std::filesystem::create_symlink("link", folder / "link2");
-  Output output(folder / "link2");
+TEST_F(OutputFile, ReplacesWhatASymbolicLinkPointsTo) {
+  std::filesystem::create_directory(folder_ / "sub");
+  write_file(folder_ / "sub/real", bytes_of("old"));
+  std::filesystem::create_symlink("sub/real", folder_ / "link");
+  std::filesystem::create_symlink("link", folder_ / "link2");
+  Output output(folder_ / "link2");
   write_whole(output, bytes_of("new"));
-  EXPECT_TRUE(std::filesystem::is_symlink(folder / "link2"));
-  EXPECT_TRUE(std::filesystem::is_symlink(folder / "link"));
-  EXPECT_EQ(read_file(folder / "sub/real"), bytes_of("new"));
-  std::filesystem::create_symlink("sub/fresh", folder / "dangling");
-  Output dangling(folder / "dangling");
+  EXPECT_TRUE(std::filesystem::is_symlink(folder_ / "link2"));
+  EXPECT_TRUE(std::filesystem::is_symlink(folder_ / "link"));
+  EXPECT_EQ(read_file(folder_ / "sub/real"), bytes_of("new"));
+  std::filesystem::create_symlink("sub/fresh", folder_ / "dangling");
+  Output dangling(folder_ / "dangling");
   write_whole(dangling, bytes_of("made"));
-  EXPECT_EQ(read_file(folder / "sub/fresh"), bytes_of("made"));
+  EXPECT_EQ(read_file(folder_ / "sub/fresh"), bytes_of("made"));
 }
 
-TEST(Output, TakesAHiddenNameWhereThereAreNoUnnamedFiles) {
-  const TempFolder folder;
-  write_file(folder / "out", bytes_of("old"));
+TEST_F(OutputFile, TakesAHiddenNameWhereThereAreNoUnnamedFiles) {
+  write_file(folder_ / "out", bytes_of("old"));
   for (const bool commit : {false, true}) {
-    // Calls of open: what the mask for new files is, the folder, then the unnamed file.
+    // Calls of open: what the mask for new files is, the folder_, then the unnamed file.
     const FaultScope fault({sys::Call::kOpen, 3, EOPNOTSUPP});
-    Output output(folder / "out");
-    EXPECT_EQ(folder.entries().size(), 2U);
+    Output output(folder_ / "out");
+    EXPECT_EQ(folder_.entries().size(), 2U);
     output.write_at(0, bytes_of("new"));
     if (commit) output.commit(3);
     EXPECT_TRUE(contains(output.notes().at(0), "no unnamed files"));
   }
-  EXPECT_EQ(read_file(folder / "out"), bytes_of("new"));
-  EXPECT_EQ(folder.entries().size(), 1U);
+  EXPECT_EQ(read_file(folder_ / "out"), bytes_of("new"));
+  EXPECT_EQ(folder_.entries().size(), 1U);
 }
 
-TEST(Output, GoesThroughAHiddenNameWhenSomebodyTookItsName) {
-  const TempFolder folder;
-  Output output(folder / "out");
+TEST_F(OutputFile, GoesThroughAHiddenNameWhenSomebodyTookItsName) {
+  Output output(folder_ / "out");
   output.write_at(0, bytes_of("ours"));
-  write_file(folder / "out", bytes_of("theirs"));
+  write_file(folder_ / "out", bytes_of("theirs"));
   output.commit(4);
-  EXPECT_EQ(read_file(folder / "out"), bytes_of("ours"));
-  EXPECT_EQ(folder.entries().size(), 1U);
+  EXPECT_EQ(read_file(folder_ / "out"), bytes_of("ours"));
+  EXPECT_EQ(folder_.entries().size(), 1U);
 }
 
 // As after a kill between link and rename, and somebody has moved the old output away since.
-TEST(Output, RemovesTheHiddenNameThatAKilledSortLeftThoughItNeedsNone) {
+TEST_F(OutputFile, RemovesTheHiddenNameThatAKilledSortLeftThoughItNeedsNone) {
   const TempFolder temp;
   {
     const Folder folder = open_folder(temp.path(), ErrorKind::kOutput);
@@ -365,32 +352,30 @@ TEST(Output, RemovesTheHiddenNameThatAKilledSortLeftThoughItNeedsNone) {
   EXPECT_EQ(temp.entries(), std::vector<std::string>{"out"});
 }
 
-TEST(Output, StaysAsItWasWhenTheNewOneCannotBeSynced) {
-  const TempFolder folder;
-  write_file(folder / "out", bytes_of("old content"));
+TEST_F(OutputFile, StaysAsItWasWhenTheNewOneCannotBeSynced) {
+  write_file(folder_ / "out", bytes_of("old content"));
   {
-    Output output(folder / "out");
+    Output output(folder_ / "out");
     const FaultScope fault({sys::Call::kFsync, 1, EIO});
     EXPECT_EQ(error_of([&] { write_whole(output, bytes_of("new")); }).error_number(), EIO);
   }
-  EXPECT_EQ(read_file(folder / "out"), bytes_of("old content"));
-  EXPECT_EQ(folder.entries().size(), 1U);
+  EXPECT_EQ(read_file(folder_ / "out"), bytes_of("old content"));
+  EXPECT_EQ(folder_.entries().size(), 1U);
 }
 
-TEST(Output, SaysThatItsNameMayNotBeOnTheDisk) {
-  const TempFolder folder;
-  Output output(folder / "out");
+TEST_F(OutputFile, SaysThatItsNameMayNotBeOnTheDisk) {
+  Output output(folder_ / "out");
   const FaultScope fault({sys::Call::kFsync, 2, EIO});
   const Error error = error_of([&] { write_whole(output, bytes_of("new")); });
   EXPECT_EQ(error.error_number(), EIO);
-  EXPECT_EQ(error.what(), "syncing " + folder.path() +
+  EXPECT_EQ(error.what(), "syncing " + folder_.path() +
                               ": Input/output error\n"
                               "  the new output is in place, but may not survive a power cut; the "
                               "disk reported an error; see the system log");
-  EXPECT_EQ(read_file(folder / "out"), bytes_of("new"));
+  EXPECT_EQ(read_file(folder_ / "out"), bytes_of("new"));
 }
 
-TEST(Output, OfSeveralSyncsTheFolderOfEachName) {
+TEST_F(OutputFile, OfSeveralSyncsTheFolderOfEachName) {
   for (std::uint64_t nth = 1; nth <= 2; ++nth) {  // sync of a folder
     const TempFolder first;
     const TempFolder second;
@@ -407,24 +392,22 @@ TEST(Output, OfSeveralSyncsTheFolderOfEachName) {
   }
 }
 
-TEST(Output, IsTakenBackWhereItsNameCannotBeSyncedBeforeOthersKnowOfIt) {
-  const TempFolder folder;
+TEST_F(OutputFile, IsTakenBackWhereItsNameCannotBeSyncedBeforeOthersKnowOfIt) {
   std::vector<Output> outputs;
-  outputs.emplace_back(folder / "out").prepare(0);
+  outputs.emplace_back(folder_ / "out").prepare(0);
   outputs.back().finish(0);
   const FaultScope fault({sys::Call::kFsync, 1, EIO});
   const Error error =
       error_of([&] { commit_all(outputs, [] { ADD_FAILURE() << "others were told"; }); });
   EXPECT_EQ(error.error_number(), EIO);
   EXPECT_FALSE(contains(error.hint(), "in place"));
-  EXPECT_TRUE(folder.entries().empty());
+  EXPECT_TRUE(folder_.entries().empty());
 }
 
-TEST(Output, SyncsTheFileSystemWhereItsFolderMayNotBeRead) {
-  const TempFolder folder;
+TEST_F(OutputFile, SyncsTheFileSystemWhereItsFolderMayNotBeRead) {
   const auto unreadable = [&] {
     const FaultScope fault({sys::Call::kOpen, 2, EACCES});
-    return std::make_unique<Output>(folder / "out");
+    return std::make_unique<Output>(folder_ / "out");
   }();
   ASSERT_FALSE(unreadable->notes().empty());
   EXPECT_TRUE(contains(unreadable->notes().back(), "not readable"));
@@ -432,53 +415,49 @@ TEST(Output, SyncsTheFileSystemWhereItsFolderMayNotBeRead) {
   const Error error = error_of([&] { write_whole(*unreadable, bytes_of("new")); });
   EXPECT_TRUE(contains(error.what(), "syncing the file system of")) << error.what();
   EXPECT_TRUE(contains(error.hint(), "is in place, but may not survive a power cut"));
-  EXPECT_EQ(read_file(folder / "out"), bytes_of("new"));
+  EXPECT_EQ(read_file(folder_ / "out"), bytes_of("new"));
 }
 
-TEST(Output, SaysWhatIsWrongWithTheTarget) {
-  const TempFolder folder;
-  write_file(folder / "file", bytes_of("x"));
-  std::filesystem::create_symlink("loop", folder / "loop");
+TEST_F(OutputFile, SaysWhatIsWrongWithTheTarget) {
+  write_file(folder_ / "file", bytes_of("x"));
+  std::filesystem::create_symlink("loop", folder_ / "loop");
   const auto refusal = [](const std::string& path) {
     const Error error = error_of([&] { const Output output(path); });
     EXPECT_EQ(error.kind(), ErrorKind::kOutput);
     return error.error_number();
   };
-  EXPECT_EQ(refusal(folder.path()), EISDIR);
-  EXPECT_EQ(refusal(folder / "none/out"), ENOENT);
-  EXPECT_EQ(refusal(folder / "file/out"), ENOTDIR);
-  EXPECT_EQ(refusal(folder / "loop"), ELOOP);
-  EXPECT_EQ(refusal(folder / "new/"), ENOENT);
+  EXPECT_EQ(refusal(folder_.path()), EISDIR);
+  EXPECT_EQ(refusal(folder_ / "none/out"), ENOENT);
+  EXPECT_EQ(refusal(folder_ / "file/out"), ENOTDIR);
+  EXPECT_EQ(refusal(folder_ / "loop"), ELOOP);
+  EXPECT_EQ(refusal(folder_ / "new/"), ENOENT);
 }
 
-TEST(Output, RefusesFoldersAndFilesThatMayNotBeWritten) {
+TEST_F(OutputFile, RefusesFoldersAndFilesThatMayNotBeWritten) {
   if (::geteuid() == 0) GTEST_SKIP() << "root can write everywhere";
-  const TempFolder folder;
-  write_file(folder / "file", bytes_of("x"));
-  ASSERT_EQ(::chmod((folder / "file").c_str(), 0444), 0);
-  EXPECT_EQ(error_of([&] { const Output output(folder / "file"); }).error_number(), EACCES);
-  ASSERT_EQ(::chmod(folder.path().c_str(), 0555), 0);
-  EXPECT_EQ(error_of([&] { const Output output(folder / "new"); }).error_number(), EACCES);
-  ASSERT_EQ(::chmod(folder.path().c_str(), 0755), 0);
+  write_file(folder_ / "file", bytes_of("x"));
+  ASSERT_EQ(::chmod((folder_ / "file").c_str(), 0444), 0);
+  EXPECT_EQ(error_of([&] { const Output output(folder_ / "file"); }).error_number(), EACCES);
+  ASSERT_EQ(::chmod(folder_.path().c_str(), 0555), 0);
+  EXPECT_EQ(error_of([&] { const Output output(folder_ / "new"); }).error_number(), EACCES);
+  ASSERT_EQ(::chmod(folder_.path().c_str(), 0755), 0);
 }
 
-TEST(Output, ChecksSpaceBeforeTheFirstByte) {
-  const TempFolder folder;
-  Output output(folder / "out");
+TEST_F(OutputFile, ChecksSpaceBeforeTheFirstByte) {
+  Output output(folder_ / "out");
   const Error error = error_of([&] { output.prepare(std::uint64_t{1} << 60); });
   EXPECT_EQ(error.kind(), ErrorKind::kResource);
   EXPECT_TRUE(contains(error.what(),
-                       "making room for the output in " + folder.path() + ": 1 EiB needed, "));
+                       "making room for the output in " + folder_.path() + ": 1 EiB needed, "));
 }
 
-TEST(Output, ChecksTheLimitOnFileSizes) {
-  const TempFolder folder;
+TEST_F(OutputFile, ChecksTheLimitOnFileSizes) {
   struct rlimit saved = {};
   ASSERT_EQ(::getrlimit(RLIMIT_FSIZE, &saved), 0);
   const struct rlimit small = {1 << 20, saved.rlim_max};
   ASSERT_EQ(::setrlimit(RLIMIT_FSIZE, &small), 0);
   ::signal(SIGXFSZ, SIG_IGN);
-  Output output(folder / "out");
+  Output output(folder_ / "out");
   const Error checked = error_of([&] { output.prepare(2 << 20); });
   const Error hit = error_of([&] { output.write_at(2 << 20, bytes_of("x")); });
   ASSERT_EQ(::setrlimit(RLIMIT_FSIZE, &saved), 0);
@@ -487,7 +466,7 @@ TEST(Output, ChecksTheLimitOnFileSizes) {
   EXPECT_TRUE(contains(hit.what(), "ulimit -f"));
 }
 
-TEST(Output, ChoosesDirectWritesInOnePlace) {
+TEST_F(OutputFile, ChoosesDirectWritesInOnePlace) {
   EXPECT_FALSE(wants_direct_output(DirectIo::kOff, std::uint64_t{1} << 40, false));
   EXPECT_TRUE(wants_direct_output(DirectIo::kOn, 1, true));
   EXPECT_TRUE(wants_direct_output(DirectIo::kAuto, std::uint64_t{1} << 30, false));

@@ -99,10 +99,14 @@ TYPED_TEST(RunStoreOf, GivesBackEveryRangeOfEveryShape) {
   }
 }
 
-TEST(RunStore, HoldsFencesForEveryBlock) {
-  const TempFolder folder;
-  const Arena scratch(std::size_t{1} << 20, "tests");
-  RunStore store({folder.path()}, 4, small_blocks(100));
+class StoreOfRuns : public testing::Test {
+ protected:
+  const TempFolder folder_;
+  const Arena scratch_{std::size_t{1} << 20, "tests"};
+};
+
+TEST_F(StoreOfRuns, HoldsFencesForEveryBlock) {
+  RunStore store({folder_.path()}, 4, small_blocks(100));
   const auto keys = sorted_keys<std::uint32_t>(1050);
   const io::Run run = store_run(store, keys, 250);  // blocks of 100 100 50 a piece
   ASSERT_EQ(run.fences().block_count(), 13U);
@@ -119,10 +123,9 @@ TEST(RunStore, HoldsFencesForEveryBlock) {
   }
 }
 
-TEST(RunStore, TakesPiecesInAnyOrderFromManyThreads) {
+TEST_F(StoreOfRuns, TakesPiecesInAnyOrderFromManyThreads) {
   const TempFolder first;
   const TempFolder second;
-  const Arena scratch(std::size_t{1} << 20, "tests");
   RunStore store({first.path(), second.path()}, 8, small_blocks(500, 65536));
   const auto keys = sorted_keys<std::uint64_t>(200'000);
   RunWriter writer = store.begin_run(keys.size());
@@ -141,12 +144,11 @@ TEST(RunStore, TakesPiecesInAnyOrderFromManyThreads) {
   }
   for (std::thread& thread : threads) thread.join();
   const io::Run run = writer.finish();
-  EXPECT_EQ(read_back<std::uint64_t>(run, 0, keys.size(), scratch.bytes()), keys);
+  EXPECT_EQ(read_back<std::uint64_t>(run, 0, keys.size(), scratch_.bytes()), keys);
 }
 
-TEST(RunStore, ReadsFromManyThreads) {
-  const TempFolder folder;
-  RunStore store({folder.path()}, 4, small_blocks(1000, 65536));
+TEST_F(StoreOfRuns, ReadsFromManyThreads) {
+  RunStore store({folder_.path()}, 4, small_blocks(1000, 65536));
   const auto keys = sorted_keys<std::uint32_t>(100'000);
   const io::Run run = store_run(store, keys, 7000);
   std::atomic<bool> wrong{false};
@@ -170,7 +172,7 @@ TEST(RunStore, ReadsFromManyThreads) {
   EXPECT_FALSE(wrong);
 }
 
-TEST(RunStore, SpreadsARunOverAllFolders) {
+TEST_F(StoreOfRuns, SpreadsARunOverAllFolders) {
   const TempFolder first;
   const TempFolder second;
   RunStore store({first.path(), second.path()}, 4, plain_blocks(1008, 8192));
@@ -182,21 +184,18 @@ TEST(RunStore, SpreadsARunOverAllFolders) {
   EXPECT_NEAR(static_cast<double>(a.st_size), static_cast<double>(b.st_size), 8192);
 }
 
-TEST(RunStore, LeavesNoNameInTheFolder) {
-  const TempFolder folder;
-  RunStore store({folder.path()}, 4, small_blocks(100));
+TEST_F(StoreOfRuns, LeavesNoNameInTheFolder) {
+  RunStore store({folder_.path()}, 4, small_blocks(100));
   const io::Run run = store_run(store, sorted_keys<std::uint32_t>(1000), 100);
-  EXPECT_TRUE(folder.entries().empty());
+  EXPECT_TRUE(folder_.entries().empty());
 }
 
-TEST(RunStore, GivesSpaceBack) {
-  const TempFolder folder;
-  const Arena scratch(std::size_t{1} << 20, "tests");
-  RunStore store({folder.path()}, 8, plain_blocks((65536 - kBlockHeaderBytes) / 8, 1 << 18));
+TEST_F(StoreOfRuns, GivesSpaceBack) {
+  RunStore store({folder_.path()}, 8, plain_blocks((65536 - kBlockHeaderBytes) / 8, 1 << 18));
   const auto keys = sorted_keys<std::uint64_t>(500'000);
   const auto on_disk = [&] {
     struct stat facts = {};
-    EXPECT_EQ(sys::fstat(file_in(folder.path()), &facts), 0);
+    EXPECT_EQ(sys::fstat(file_in(folder_.path()), &facts), 0);
     return static_cast<std::uint64_t>(facts.st_blocks) * 512;
   };
   {
@@ -206,7 +205,7 @@ TEST(RunStore, GivesSpaceBack) {
     EXPECT_EQ(store.bytes_in_use(), store.bytes_written());
     run.release_before(250'000);
     EXPECT_LE(on_disk(), all / 2 + 2 * 65536);
-    EXPECT_EQ(read_back<std::uint64_t>(run, 250'000, 500'000, scratch.bytes()),
+    EXPECT_EQ(read_back<std::uint64_t>(run, 250'000, 500'000, scratch_.bytes()),
               std::vector(keys.begin() + 250'000, keys.end()));
     run.release_before(100);  // never takes back what it gave
     run.release_before(500'000);
@@ -216,31 +215,27 @@ TEST(RunStore, GivesSpaceBack) {
   EXPECT_EQ(store.peak_bytes_in_use(), store.bytes_written());
 }
 
-TEST(RunStore, GivesTheSpaceOfAnUnfinishedRunBack) {
-  const TempFolder folder;
-  RunStore store({folder.path()}, 4, small_blocks(100));
+TEST_F(StoreOfRuns, GivesTheSpaceOfAnUnfinishedRunBack) {
+  RunStore store({folder_.path()}, 4, small_blocks(100));
   const auto keys = sorted_keys<std::uint32_t>(1000);
   { store.begin_run(1000).put(0, bytes(keys, 0, 1000)); }
   EXPECT_EQ(store.bytes_in_use(), 0U);
 }
 
-TEST(RunStore, MovesRuns) {
-  const TempFolder folder;
-  const Arena scratch(std::size_t{1} << 20, "tests");
-  RunStore store({folder.path()}, 4, small_blocks(100));
+TEST_F(StoreOfRuns, MovesRuns) {
+  RunStore store({folder_.path()}, 4, small_blocks(100));
   const auto keys = sorted_keys<std::uint32_t>(1000);
   std::vector<io::Run> runs;
   for (int i = 0; i < 5; ++i) runs.push_back(store_run(store, keys, 400));
   runs.erase(runs.begin() + 1);
   EXPECT_EQ(runs[1].number(), 2U);
-  EXPECT_EQ(read_back<std::uint32_t>(runs[1], 0, 1000, scratch.bytes()), keys);
+  EXPECT_EQ(read_back<std::uint32_t>(runs[1], 0, 1000, scratch_.bytes()), keys);
   runs.clear();
   EXPECT_EQ(store.bytes_in_use(), 0U);
 }
 
-TEST(RunStore, AcceptsAnEmptyRun) {
-  const TempFolder folder;
-  RunStore store({folder.path()}, 4, small_blocks(100));
+TEST_F(StoreOfRuns, AcceptsAnEmptyRun) {
+  RunStore store({folder_.path()}, 4, small_blocks(100));
   io::Run run = store.begin_run(0).finish();
   EXPECT_EQ(run.elements(), 0U);
   EXPECT_EQ(run.fences().block_count(), 0U);
@@ -248,9 +243,8 @@ TEST(RunStore, AcceptsAnEmptyRun) {
   run.release_before(0);
 }
 
-TEST(RunStore, NoticesMissingPieces) {
-  const TempFolder folder;
-  RunStore store({folder.path()}, 4, small_blocks(100));
+TEST_F(StoreOfRuns, NoticesMissingPieces) {
+  RunStore store({folder_.path()}, 4, small_blocks(100));
   const auto keys = sorted_keys<std::uint32_t>(1000);
   RunWriter writer = store.begin_run(1000);
   writer.put(0, bytes(keys, 0, 300));
@@ -260,9 +254,8 @@ TEST(RunStore, NoticesMissingPieces) {
 }
 
 // As many elements as the run should have, and no block that is too long.
-TEST(RunStore, NoticesPiecesThatOverlap) {
-  const TempFolder folder;
-  RunStore store({folder.path()}, 4, small_blocks(100));
+TEST_F(StoreOfRuns, NoticesPiecesThatOverlap) {
+  RunStore store({folder_.path()}, 4, small_blocks(100));
   const auto keys = sorted_keys<std::uint32_t>(150);
   using Piece = std::pair<std::size_t, std::size_t>;
   for (const auto& [first, second] :
@@ -275,19 +268,16 @@ TEST(RunStore, NoticesPiecesThatOverlap) {
   }
 }
 
-TEST(RunStore, ReadsNeighboursWithOneCall) {
-  const TempFolder folder;
-  const Arena scratch(std::size_t{1} << 20, "tests");
-  RunStore store({folder.path()}, 4, plain_blocks(1008, 1 << 18));
+TEST_F(StoreOfRuns, ReadsNeighboursWithOneCall) {
+  RunStore store({folder_.path()}, 4, plain_blocks(1008, 1 << 18));
   const auto keys = sorted_keys<std::uint32_t>(60'000);
   const io::Run run = store_run(store, keys, 60'000);
   const FaultScope count({sys::Call::kPread, UINT64_MAX, EIO});
-  EXPECT_EQ(read_back<std::uint32_t>(run, 0, 60'000, scratch.bytes()), keys);
+  EXPECT_EQ(read_back<std::uint32_t>(run, 0, 60'000, scratch_.bytes()), keys);
   EXPECT_EQ(sys::counted_calls(), 1U);
 }
 
-TEST(RunStore, SyncsWhatGoesThroughThePageCacheUnlessItStaysThere) {
-  const Arena scratch(std::size_t{1} << 20, "tests");
+TEST_F(StoreOfRuns, SyncsWhatGoesThroughThePageCacheUnlessItStaysThere) {
   const auto keys = sorted_keys<std::uint32_t>(10'000);
   for (const bool stays : {false, true}) {
     const TempFolder folder;
@@ -300,40 +290,37 @@ TEST(RunStore, SyncsWhatGoesThroughThePageCacheUnlessItStaysThere) {
     EXPECT_EQ(sys::counted_calls(), stays ? 0U : 1U);
     const bool in_memory = folder_facts(folder.path())->is_memory();  // which is noted, too
     EXPECT_EQ(store.notes().size(), stays || in_memory ? 1U : 0U);
-    EXPECT_EQ(read_back<std::uint32_t>(run, 0, 10'000, scratch.bytes()), keys);
+    EXPECT_EQ(read_back<std::uint32_t>(run, 0, 10'000, scratch_.bytes()), keys);
   }
 }
 
-TEST(RunStore, NamesTheBlockThatIsDamaged) {
-  const TempFolder folder;
-  const Arena scratch(std::size_t{1} << 20, "tests");
+TEST_F(StoreOfRuns, NamesTheBlockThatIsDamaged) {
   RunStoreOptions options = plain_blocks(1008);
   options.direct_io = DirectIo::kOff;
-  RunStore store({folder.path()}, 4, options);
+  RunStore store({folder_.path()}, 4, options);
   const auto keys = sorted_keys<std::uint32_t>(10'000);
   const io::Run run = store_run(store, keys, 10'000);
-  const int fd = file_in(folder.path());
+  const int fd = file_in(folder_.path());
   const std::byte flipped{0xa5};
   ASSERT_EQ(sys::pwrite(fd, &flipped, 1, 3 * 4096 + 100), 1);
   const Error error = error_of([&] { (void)read_block(run, 3); });
   EXPECT_EQ(error.kind(), ErrorKind::kCorrupt);
-  EXPECT_TRUE(contains(error.what(), "reading block 3 of run 0 in " + folder.path() +
+  EXPECT_TRUE(contains(error.what(), "reading block 3 of run 0 in " + folder_.path() +
                                          " at byte 12288: the checksum does not match"));
-  EXPECT_EQ(error_of([&] { (void)read_back<std::uint32_t>(run, 0, 9000, scratch.bytes()); }).kind(),
-            ErrorKind::kCorrupt);
-  EXPECT_EQ(read_back<std::uint32_t>(run, 0, 3024, scratch.bytes()).size(), 3024U);
+  EXPECT_EQ(
+      error_of([&] { (void)read_back<std::uint32_t>(run, 0, 9000, scratch_.bytes()); }).kind(),
+      ErrorKind::kCorrupt);
+  EXPECT_EQ(read_back<std::uint32_t>(run, 0, 3024, scratch_.bytes()).size(), 3024U);
 }
 
-TEST(RunStore, NoticesSwappedReplayedZeroedAndTruncatedBlocks) {
-  const TempFolder folder;
-  const Arena scratch(std::size_t{1} << 20, "tests");
+TEST_F(StoreOfRuns, NoticesSwappedReplayedZeroedAndTruncatedBlocks) {
   RunStoreOptions options = plain_blocks(1008);
   options.direct_io = DirectIo::kOff;
-  RunStore store({folder.path()}, 4, options);
+  RunStore store({folder_.path()}, 4, options);
   const std::vector<std::uint32_t> keys(4000, 7);  // equal keys: only the identity differs
   const io::Run first = store_run(store, keys, 4000);
   const io::Run second = store_run(store, keys, 4000);
-  const int fd = file_in(folder.path());
+  const int fd = file_in(folder_.path());
   const auto refused = [&](const io::Run& run, std::size_t block) {
     return error_of([&] { (void)read_block(run, block); }).kind() == ErrorKind::kCorrupt;
   };
@@ -352,9 +339,8 @@ TEST(RunStore, NoticesSwappedReplayedZeroedAndTruncatedBlocks) {
 
 // The positions of the output are proven where it is written; a run's by what its blocks say of
 // themselves.
-TEST(RunStore, NoticesABufferThatWasWrittenElsewhere) {
+TEST_F(StoreOfRuns, NoticesABufferThatWasWrittenElsewhere) {
   constexpr std::size_t kBuffer = 16384;
-  const Arena scratch(std::size_t{1} << 20, "tests");
   const auto keys = sorted_keys<std::uint32_t>(20'000);
   for (const std::size_t place : {std::size_t{64}, std::size_t{4096}, kBuffer, 3 * kBuffer}) {
     for (const bool leaves_a_hole : {false, true}) {
@@ -371,28 +357,26 @@ TEST(RunStore, NoticesABufferThatWasWrittenElsewhere) {
       }
       ASSERT_EQ(sys::pwrite(fd, buffer.data(), kBuffer, static_cast<off_t>(place)), kBuffer);
       const auto read_all = [&] {
-        (void)read_back<std::uint32_t>(run, 0, 20'000, scratch.bytes());
+        (void)read_back<std::uint32_t>(run, 0, 20'000, scratch_.bytes());
       };
       EXPECT_EQ(error_of(read_all).kind(), ErrorKind::kCorrupt) << place;
     }
   }
 }
 
-TEST(RunStore, RefusesBlocksOfAnEarlierStore) {
-  const TempFolder folder;
-  const Arena scratch(std::size_t{1} << 20, "tests");
+TEST_F(StoreOfRuns, RefusesBlocksOfAnEarlierStore) {
   const std::vector<std::uint32_t> keys(1000, 7);
   RunStoreOptions options = plain_blocks(1008);
   options.direct_io = DirectIo::kOff;
   Bytes old_block(4096);
   {
-    RunStore earlier({folder.path()}, 4, options);
+    RunStore earlier({folder_.path()}, 4, options);
     const io::Run run = store_run(earlier, keys, 1000);
-    ASSERT_EQ(sys::pread(file_in(folder.path()), old_block.data(), 4096, 0), 4096);
+    ASSERT_EQ(sys::pread(file_in(folder_.path()), old_block.data(), 4096, 0), 4096);
   }
-  RunStore store({folder.path()}, 4, options);
+  RunStore store({folder_.path()}, 4, options);
   const io::Run run = store_run(store, keys, 1000);
-  ASSERT_EQ(sys::pwrite(file_in(folder.path()), old_block.data(), 4096, 0), 4096);
+  ASSERT_EQ(sys::pwrite(file_in(folder_.path()), old_block.data(), 4096, 0), 4096);
   EXPECT_EQ(error_of([&] { (void)read_block(run, 0); }).kind(), ErrorKind::kCorrupt);
 }
 
@@ -417,25 +401,21 @@ TYPED_TEST(PackedRunStoreOf, TakesLessRoomThanTheKeys) {
 }
 
 // A buffer has room for one plain block: many more of equal keys are written by one call.
-TEST(RunStore, GathersPackedBlocksIntoWholeBuffers) {
+TEST_F(StoreOfRuns, GathersPackedBlocksIntoWholeBuffers) {
   constexpr std::size_t kBlock = 1000;
-  const TempFolder folder;
-  const Arena scratch(std::size_t{1} << 20, "tests");
   const std::vector<std::uint64_t> keys(1'000'000, 7);
-  RunStore store({folder.path()}, 8, small_blocks(kBlock, kBlock * 8));
+  RunStore store({folder_.path()}, 8, small_blocks(kBlock, kBlock * 8));
   const FaultScope count({sys::Call::kPwrite, UINT64_MAX, EIO});
   const io::Run run = store_run(store, keys, 16 * kBlock);
   EXPECT_LE(sys::counted_calls(), store.bytes_written() / (kBlock * 8) + 1);
   EXPECT_EQ(run.fences().block_count(), keys.size() / kBlock);
-  EXPECT_EQ(read_back<std::uint64_t>(run, 0, keys.size(), scratch.bytes()), keys);
+  EXPECT_EQ(read_back<std::uint64_t>(run, 0, keys.size(), scratch_.bytes()), keys);
 }
 
-TEST(RunStore, KeepsRunsInMemoryWhileThereIsRoom) {
-  const TempFolder folder;
-  const Arena scratch(std::size_t{1} << 20, "tests");
+TEST_F(StoreOfRuns, KeepsRunsInMemoryWhileThereIsRoom) {
   RunStoreOptions options = plain_blocks(1008, 65536);
   options.kept_buffers = 4;
-  RunStore store({folder.path()}, 8, options);
+  RunStore store({folder_.path()}, 8, options);
   const auto few = sorted_keys<std::uint64_t>(20'000);  // 160 KB: three buffers
   const auto many = sorted_keys<std::uint64_t>(50'000, 2);
   io::Run first = store_run(store, few, 3000);
@@ -443,9 +423,9 @@ TEST(RunStore, KeepsRunsInMemoryWhileThereIsRoom) {
   EXPECT_GE(store.bytes_kept(), few.size() * 8);
   const io::Run second = store_run(store, many, 3000);
   EXPECT_GT(store.bytes_written(), 4U * 65536);
-  EXPECT_EQ(read_back<std::uint64_t>(first, 0, few.size(), scratch.bytes()), few);
-  EXPECT_EQ(read_back<std::uint64_t>(second, 0, many.size(), scratch.bytes()), many);
-  EXPECT_EQ(read_back<std::uint64_t>(second, 7, 49'000, scratch.bytes()),
+  EXPECT_EQ(read_back<std::uint64_t>(first, 0, few.size(), scratch_.bytes()), few);
+  EXPECT_EQ(read_back<std::uint64_t>(second, 0, many.size(), scratch_.bytes()), many);
+  EXPECT_EQ(read_back<std::uint64_t>(second, 7, 49'000, scratch_.bytes()),
             std::vector(many.begin() + 7, many.begin() + 49'000));
 
   // The space that is given back holds the next run.
@@ -453,34 +433,30 @@ TEST(RunStore, KeepsRunsInMemoryWhileThereIsRoom) {
   const std::uint64_t written = store.bytes_written();
   const io::Run third = store_run(store, few, 3000);
   EXPECT_EQ(store.bytes_written(), written);
-  EXPECT_EQ(read_back<std::uint64_t>(third, 0, few.size(), scratch.bytes()), few);
+  EXPECT_EQ(read_back<std::uint64_t>(third, 0, few.size(), scratch_.bytes()), few);
 }
 
-TEST(RunStore, GivesTheMemoryOfAnUnfinishedRunBack) {
-  const TempFolder folder;
+TEST_F(StoreOfRuns, GivesTheMemoryOfAnUnfinishedRunBack) {
   RunStoreOptions options = plain_blocks(1008, 16384);
   options.kept_buffers = 8;
-  RunStore store({folder.path()}, 4, options);
+  RunStore store({folder_.path()}, 4, options);
   const auto keys = sorted_keys<std::uint32_t>(20'000);
   for (int i = 0; i < 10; ++i) store.begin_run(keys.size()).put(0, bytes(keys, 0, keys.size()));
   EXPECT_EQ(store.bytes_written(), 0U);
 }
 
-TEST(RunStore, CollectsSmallPiecesInLargeWrites) {
-  const TempFolder folder;
-  RunStore store({folder.path()}, 4, plain_blocks(1008, 1 << 18));
+TEST_F(StoreOfRuns, CollectsSmallPiecesInLargeWrites) {
+  RunStore store({folder_.path()}, 4, plain_blocks(1008, 1 << 18));
   const auto keys = sorted_keys<std::uint32_t>(250'000);
   const FaultScope count({sys::Call::kPwrite, UINT64_MAX, EIO});
   const io::Run run = store_run(store, keys, 1008);
   EXPECT_EQ(sys::counted_calls(), 4U);
 }
 
-TEST(RunStore, ForgetsARunWhoseBuffersCannotBeWritten) {
-  const TempFolder folder;
-  const Arena scratch(std::size_t{1} << 20, "tests");
+TEST_F(StoreOfRuns, ForgetsARunWhoseBuffersCannotBeWritten) {
   RunStoreOptions options = plain_blocks(1008);
   options.write_buffers = 1;
-  RunStore store({folder.path()}, 4, options);
+  RunStore store({folder_.path()}, 4, options);
   const auto keys = sorted_keys<std::uint32_t>(20'000);
   {
     RunWriter writer = store.begin_run(keys.size());
@@ -490,7 +466,7 @@ TEST(RunStore, ForgetsARunWhoseBuffersCannotBeWritten) {
   }
   EXPECT_EQ(store.bytes_in_use(), 0U);
   const io::Run run = store_run(store, keys, 5000);  // the only buffer is free again
-  EXPECT_EQ(read_back<std::uint32_t>(run, 0, keys.size(), scratch.bytes()), keys);
+  EXPECT_EQ(read_back<std::uint32_t>(run, 0, keys.size(), scratch_.bytes()), keys);
 }
 
 }  // namespace
