@@ -84,33 +84,24 @@ TEST(MakePlan, ThatNoMemoryOfTheMachineIsEnoughForNamesNone) {
             "processes on it");
 }
 
-TEST(MakePlan, SortsEightTerabytesInTwoGibibytes) {
-  const Options options = options_for(KeyType::kU64, "2G");
-  const Plan plan = test::plan_of(options, invented_machine(8 * kTB, 16, 4 * kGiB));
-  EXPECT_TRUE(plan.is<Spill>());
-  test::expect_sound(plan, options);
-}
-
-TEST(MakePlan, SortsAHundredTerabytesOnALargeMachine) {
-  const Options options = options_for(KeyType::kU64, "500G");
-  const Plan plan = test::plan_of(options, invented_machine(100 * kTB, 128, kTiB));
-  EXPECT_TRUE(plan.is<Spill>());
-  test::expect_sound(plan, options);
-}
-
-TEST(MakePlan, SortsWhatFitsInOneChunk) {
-  const Options options = options_for(KeyType::kI32, "1G");
-  const Plan plan = test::plan_of(options, invented_machine(400 * kMiB, 4, 8 * kGiB));
-  EXPECT_TRUE(plan.is<OneChunk>());
-  EXPECT_EQ(plan.run.count, 1U);
-  test::expect_sound(plan, options);
-}
-
-TEST(MakePlan, SortsInSixteenMebibytesOnTwoCores) {
-  for (const KeyType type : {KeyType::kU32, KeyType::kU64}) {
-    const Options options = options_for(type, "16M");
-    const Plan plan = test::plan_of(options, invented_machine(kGiB, 2, 8 * kGiB));
-    EXPECT_TRUE(plan.is<Spill>());
+TEST(MakePlan, SpillsOnlyWhatDoesNotFit) {
+  const struct {
+    KeyType type;
+    const char* budget;
+    Machine machine;
+    bool spills;
+  } cases[] = {{KeyType::kU64, "2G", invented_machine(8 * kTB, 16, 4 * kGiB), true},
+               {KeyType::kU64, "500G", invented_machine(100 * kTB, 128, kTiB), true},
+               {KeyType::kU32, "16M", invented_machine(kGiB, 2, 8 * kGiB), true},
+               {KeyType::kU64, "16M", invented_machine(kGiB, 2, 8 * kGiB), true},
+               {KeyType::kI32, "1G", invented_machine(400 * kMiB, 4, 8 * kGiB), false}};
+  for (const auto& [type, budget, machine, spills] : cases) {
+    SCOPED_TRACE(budget);
+    const Options options = options_for(type, budget);
+    const Plan plan = test::plan_of(options, machine);
+    EXPECT_EQ(plan.is<Spill>(), spills);
+    EXPECT_EQ(plan.is<OneChunk>(), !spills);
+    EXPECT_EQ(plan.run.count > 1, spills);
     test::expect_sound(plan, options);
   }
 }
@@ -248,6 +239,14 @@ TEST(MakePlan, StaysWithinTheDeviceMemory) {
   }
 }
 
+// For the CUDA engine: on all devices, or on as many as it chooses.
+Options cuda_options(KeyType type, const std::string& budget = "", bool all = false) {
+  Options options = options_for(type, budget);
+  options.engine = EngineChoice::kCuda;
+  options.devices.all = all;
+  return options;
+}
+
 Machine machine_with_gpus(std::uint64_t input_bytes, std::initializer_list<std::uint64_t> memories,
                           std::uint64_t host_bytes = kTiB) {
   Machine machine = invented_machine(input_bytes, 128, host_bytes);
@@ -258,8 +257,7 @@ Machine machine_with_gpus(std::uint64_t input_bytes, std::initializer_list<std::
 // Rates as if nothing had been measured: disks of 1.9 and 3 GB/s.
 TEST(MakePlan, SortsAcrossEightDevicesWithoutSpilling) {
   constexpr std::uint64_t kCard = 141'000'000'000;
-  Options options = options_for(KeyType::kU64);
-  options.engine = EngineChoice::kCuda;
+  Options options = cuda_options(KeyType::kU64);
   const Machine machine = machine_with_gpus(
       1'000'000'000'000, {kCard, kCard, kCard, kCard, kCard, kCard, kCard, kCard}, 2 * kTiB);
   for (const bool all : {false, true}) {
@@ -277,8 +275,7 @@ TEST(MakePlan, SortsAcrossEightDevicesWithoutSpilling) {
 }
 
 TEST(MakePlan, SortsOnOneDeviceWhatFitsOne) {
-  Options options = options_for(KeyType::kU64);
-  options.engine = EngineChoice::kCuda;
+  Options options = cuda_options(KeyType::kU64);
   options.devices.listed = {0, 1};
   const Plan plan = test::plan_of(options, machine_with_gpus(kGiB, {80 * kGiB, 80 * kGiB}));
   EXPECT_TRUE(plan.is<OneChunk>());
@@ -286,9 +283,7 @@ TEST(MakePlan, SortsOnOneDeviceWhatFitsOne) {
 }
 
 TEST(MakePlan, KeepsRunsInAllThatUnequalDevicesHave) {
-  Options options = options_for(KeyType::kU32);
-  options.engine = EngineChoice::kCuda;
-  options.devices.all = true;
+  Options options = cuda_options(KeyType::kU32, "", true);
   const Plan plan =
       test::plan_of(options, machine_with_gpus(200 * kGiB, {80 * kGiB, 24 * kGiB, 48 * kGiB}));
   ASSERT_EQ(plan.devices.size(), 3U);
@@ -302,9 +297,7 @@ TEST(MakePlan, KeepsRunsInAllThatUnequalDevicesHave) {
 }
 
 TEST(MakePlan, KeepsNoMoreRunsThanThereAre) {
-  Options options = options_for(KeyType::kU32);
-  options.engine = EngineChoice::kCuda;
-  options.devices.all = true;
+  Options options = cuda_options(KeyType::kU32, "", true);
   const Plan plan =
       test::plan_of(options, machine_with_gpus(40 * kGiB, {8 * kGiB, 80 * kGiB, 80 * kGiB}));
   ASSERT_TRUE(plan.is<Spill>());
@@ -316,9 +309,7 @@ TEST(MakePlan, KeepsNoMoreRunsThanThereAre) {
 }
 
 TEST(MakePlan, NamesTheDeviceThatHasTooLittle) {
-  Options options = options_for(KeyType::kU64);
-  options.engine = EngineChoice::kCuda;
-  options.devices.all = true;
+  Options options = cuda_options(KeyType::kU64, "", true);
   const Error error = test::error_of([&] {
     (void)test::plan_of(options, machine_with_gpus(kTB, {80 * kGiB, 2 * kMiB, 80 * kGiB}));
   });
@@ -333,8 +324,7 @@ TEST(MakePlan, NamesTheDeviceThatHasTooLittle) {
 }
 
 TEST(MakePlan, NamesTheDeviceThatHasLessThanItMayUse) {
-  Options options = options_for(KeyType::kU64);
-  options.engine = EngineChoice::kCuda;
+  Options options = cuda_options(KeyType::kU64);
   options.devices.listed = {0, 1};
   options.gpu_memory = "40G";
   const Error error = test::error_of([&] {
@@ -346,8 +336,7 @@ TEST(MakePlan, NamesTheDeviceThatHasLessThanItMayUse) {
 }
 
 TEST(MakePlan, TakesFewerDevicesWhereHostMemoryIsShort) {
-  Options options = options_for(KeyType::kU64, "400M");
-  options.engine = EngineChoice::kCuda;
+  Options options = cuda_options(KeyType::kU64, "400M");
   const Machine machine = machine_with_gpus(kTB, {80 * kGiB, 80 * kGiB, 80 * kGiB, 80 * kGiB});
   const std::size_t chosen = choose_devices(make_job(options), machine).size();
   const Plan plan = test::plan_of(options, machine);
@@ -358,9 +347,7 @@ TEST(MakePlan, TakesFewerDevicesWhereHostMemoryIsShort) {
 }
 
 TEST(MakePlan, FormsRunsThatOutlastTheProcessOneAfterTheOther) {
-  Options options = options_for(KeyType::kU64);
-  options.engine = EngineChoice::kCuda;
-  options.devices.all = true;
+  Options options = cuda_options(KeyType::kU64, "", true);
   options.resume = "folder";
   const Plan plan = test::plan_of(options, machine_with_gpus(kTB, {80 * kGiB, 80 * kGiB}));
   EXPECT_EQ(plan.devices.size(), 2U);
@@ -387,8 +374,7 @@ TEST(MakePlan, LetsRunsStayOnTheDevice) {
     for (const std::uint64_t input : {70 * kGiB, 100 * kGiB, 110 * kGiB}) {
       Machine machine = invented_machine(input, 16, 64 * kGiB);
       test::add_gpu(machine, 139 * kGiB);
-      Options options = options_for(KeyType::kF64, budget);
-      options.engine = EngineChoice::kCuda;
+      Options options = cuda_options(KeyType::kF64, budget);
       options.gpu_memory = "135G";
       SCOPED_TRACE(testing::Message() << format_bytes(input) << " with " << budget);
       const Plan plan = test::plan_of(options, machine);
@@ -405,8 +391,7 @@ TEST(MakePlan, LetsRunsStayOnTheDevice) {
 TEST(MakePlan, LetsNoRunsStayOnTheDeviceThatOutlastTheProcessOrAreNone) {
   Machine machine = invented_machine(100 * kGiB, 16, 64 * kGiB);
   test::add_gpu(machine, 139 * kGiB);
-  Options options = options_for(KeyType::kU64, "2G");
-  options.engine = EngineChoice::kCuda;
+  Options options = cuda_options(KeyType::kU64, "2G");
   EXPECT_GT(test::plan_of(options, machine).run.device_buffers, 0U);
   machine.input_bytes = 2 * kTiB;  // longer runs save more than the device could keep
   EXPECT_EQ(test::plan_of(options, machine).run.device_buffers, 0U);
@@ -427,8 +412,7 @@ TEST(MakePlan, LetsNoRunsStayOnTheDeviceThatOutlastTheProcessOrAreNone) {
 TEST(MakePlan, RefusesMoreDeviceMemoryThanIsFree) {
   Machine machine = invented_machine(kGiB, 16, 64 * kGiB);
   test::add_gpu(machine, 10 * kGiB);
-  Options options = options_for(KeyType::kU64);
-  options.engine = EngineChoice::kCuda;
+  Options options = cuda_options(KeyType::kU64);
   options.gpu_memory = "11G";
   EXPECT_EQ(refused(options, machine), ErrorKind::kUsage);
 }
@@ -436,8 +420,7 @@ TEST(MakePlan, RefusesMoreDeviceMemoryThanIsFree) {
 TEST(MakePlan, SaysWhichMemoryIsTooSmall) {
   Machine machine = invented_machine(100 * kGiB, 16, 64 * kGiB);
   test::add_gpu(machine, 80 * kGiB);
-  Options options = options_for(KeyType::kU64, "16G");
-  options.engine = EngineChoice::kCuda;
+  Options options = cuda_options(KeyType::kU64, "16G");
   options.gpu_memory = "1M";
   const Error error = test::error_of([&] { (void)test::plan_of(options, machine); });
   EXPECT_EQ(error.operation().rfind("--gpu-memory", 0), 0U) << error.what();
@@ -465,8 +448,7 @@ TEST(BufferBudget, LeavesTheProgramWhatItNeeds) {
 TEST(Plan, OfNothingNeedsNoMemory) {
   Machine machine = invented_machine(0, 16, kTiB);
   test::add_gpu(machine);
-  Options options = options_for(KeyType::kU64, "1G");
-  options.engine = EngineChoice::kCuda;
+  Options options = cuda_options(KeyType::kU64, "1G");
   options.gpu_memory = "1K";
   const Plan plan = test::plan_of(options, machine);
   EXPECT_EQ(plan.chunk.chunk_elements, 0U);

@@ -82,13 +82,17 @@ TEST(SummaryLine, SurvivesNothingInNoTime) {
   EXPECT_EQ(summary_line(Outcome{}, Plan{}), "sorted 0 B of i32 in 0.00 s, not verified\n");
 }
 
-TEST(PhaseLines, SayKeysEnginePhasesAndFingerprint) {
-  const Machine machine = test::invented_machine(kGiB, 4, 64 * kGiB);
-  const Options options = test::options_for(KeyType::kF32);
-  const Plan plan = test::plan_of(options, machine);
-  Outcome outcome = outcome_of_a_sort();
-  outcome.notes = {"in.f32: cached"};
-  const std::string lines = phase_lines(outcome, plan, false);
+class PhaseLines : public testing::Test {
+ protected:
+  Plan plan_ =
+      test::plan_of(test::options_for(KeyType::kF32), test::invented_machine(kGiB, 4, 64 * kGiB));
+  Outcome outcome_ = outcome_of_a_sort();
+};
+using SortLines = PhaseLines;
+
+TEST_F(PhaseLines, SayKeysEnginePhasesAndFingerprint) {
+  outcome_.notes = {"in.f32: cached"};
+  const std::string lines = phase_lines(outcome_, plan_, false);
   for (const char* const part :
        {"f32, little endian, ascending", "cpu, 4 threads",
         "268,435,456 elements; read in 0.50 s, written in 0.70 s, synced in 0.20 s",
@@ -96,96 +100,79 @@ TEST(PhaseLines, SayKeysEnginePhasesAndFingerprint) {
     EXPECT_NE(lines.find(part), std::string::npos) << part << " in\n" << lines;
   }
   EXPECT_EQ(lines.find("cached"), std::string::npos);
-  EXPECT_NE(phase_lines(outcome, plan, true).find("cached"), std::string::npos);
+  EXPECT_NE(phase_lines(outcome_, plan_, true).find("cached"), std::string::npos);
 }
 
-TEST(PhaseLines, SayHowManyNansTextHasWithoutTheirPayloads) {
-  const Machine machine = test::invented_machine(kGiB, 4, 64 * kGiB);
-  const Options options = test::options_for(KeyType::kF32);
-  const Plan plan = test::plan_of(options, machine);
-  Outcome outcome = outcome_of_a_sort();
-  const auto lines = [&] { return phase_lines(outcome, plan, false); };
+TEST_F(PhaseLines, SayHowManyNansTextHasWithoutTheirPayloads) {
+  const auto lines = [&] { return phase_lines(outcome_, plan_, false); };
   EXPECT_EQ(lines().find("payloads"), std::string::npos);
-  outcome.lost_nan_payloads = 1'234;
+  outcome_.lost_nan_payloads = 1'234;
   EXPECT_NE(
       lines().find("gsort: 1,234 NaN written without their payloads, which text cannot hold\n"),
       std::string::npos)
       << lines();
 }
 
-TEST(PhaseLines, ShowNothingThatATerminalWouldObey) {
-  const Machine machine = test::invented_machine(kGiB, 4, 64 * kGiB);
-  const Options options = test::options_for(KeyType::kF32);
-  Outcome outcome = outcome_of_a_sort();
-  outcome.notes = {"a\x1b[31m: cached"};
-  const std::string lines = phase_lines(outcome, test::plan_of(options, machine), true);
+TEST_F(PhaseLines, ShowNothingThatATerminalWouldObey) {
+  outcome_.notes = {"a\x1b[31m: cached"};
+  const std::string lines = phase_lines(outcome_, plan_, true);
   EXPECT_NE(lines.find("a\\x1b[31m: cached"), std::string::npos) << lines;
 }
 
-TEST(PhaseLines, SayWhereRunsWereKept) {
-  const Machine machine = test::invented_machine(kGiB, 4, 64 * kGiB);
-  const Options options = test::options_for(KeyType::kF32);
-  const Plan plan = test::plan_of(options, machine);
-  Outcome outcome = outcome_of_a_sort();
-  outcome.runs = 3;
-  outcome.run_key_bytes = 4 * kMiB;
-  outcome.kept_bytes = kMiB;
-  outcome.spilled_bytes = 2 * kMiB;
-  const auto lines = [&] { return phase_lines(outcome, plan, false); };
+TEST_F(PhaseLines, SayWhereRunsWereKept) {
+  outcome_.runs = 3;
+  outcome_.run_key_bytes = 4 * kMiB;
+  outcome_.kept_bytes = kMiB;
+  outcome_.spilled_bytes = 2 * kMiB;
+  const auto lines = [&] { return phase_lines(outcome_, plan_, false); };
   const auto expect = [&](const char* part) {
     EXPECT_NE(lines().find(part), std::string::npos) << lines();
   };
   expect("3 runs, 4 MiB in all, packed to 3 MiB: 1 MiB in memory, 2 MiB in temporary files");
-  outcome.device_bytes = kMiB;
+  outcome_.device_bytes = kMiB;
   expect("3 runs, 4 MiB in all: 1 MiB on the device, 1 MiB in memory, ");
-  outcome.spilled_bytes += 16 * kKiB;
+  outcome_.spilled_bytes += 16 * kKiB;
   expect("3 runs, 4 MiB in all, with headers 4.02 MiB: ");
-  outcome.resumed_runs = 1;
+  outcome_.resumed_runs = 1;
   expect("3 runs (1 resumed; the others: 4 MiB in all, with headers 4.02 MiB): ");
 }
 
-TEST(PhaseLines, SayWhatEachOfSeveralDevicesDid) {
-  const Machine machine = test::invented_machine(kGiB, 4, 64 * kGiB);
-  Plan plan = test::plan_of(test::options_for(KeyType::kF32), machine);
-  Outcome outcome = outcome_of_a_sort();
-  outcome.phases = {PhaseRecord{}, PhaseRecord{}};
-  outcome.phases[0].devices = {{4, {}}, {6, {}}};
-  outcome.phases[0].devices[1].stages[Stage::kRead].bytes = 3 * kMiB;
-  outcome.phases[1].devices = {{6, {}}};
-  outcome.phases[1].devices[0].stages[Stage::kMerge].bytes = 2 * kMiB;
-  plan.devices = {{4, "one GPU", kGiB}};
-  EXPECT_EQ(phase_lines(outcome, plan, false).find("device"), std::string::npos);
-  plan.devices.push_back({6, "another", kGiB});
-  const std::string lines = phase_lines(outcome, plan, false);
+TEST_F(PhaseLines, SayWhatEachOfSeveralDevicesDid) {
+  outcome_.phases = {PhaseRecord{}, PhaseRecord{}};
+  outcome_.phases[0].devices = {{4, {}}, {6, {}}};
+  outcome_.phases[0].devices[1].stages[Stage::kRead].bytes = 3 * kMiB;
+  outcome_.phases[1].devices = {{6, {}}};
+  outcome_.phases[1].devices[0].stages[Stage::kMerge].bytes = 2 * kMiB;
+  plan_.devices = {{4, "one GPU", kGiB}};
+  EXPECT_EQ(phase_lines(outcome_, plan_, false).find("device"), std::string::npos);
+  plan_.devices.push_back({6, "another", kGiB});
+  const std::string lines = phase_lines(outcome_, plan_, false);
   EXPECT_NE(lines.find("gsort: device 4 (one GPU): 0 B read, 0 B merged\n"
                        "gsort: device 6 (another): 3 MiB read, 2 MiB merged\n"),
             std::string::npos)
       << lines;
-  plan.chunk.is_shared = true;
-  outcome.phases[0].devices[0].stages[Stage::kCopyIn].bytes = 5 * kMiB;
-  const std::string shared = phase_lines(outcome, plan, false);
+  plan_.chunk.is_shared = true;
+  outcome_.phases[0].devices[0].stages[Stage::kCopyIn].bytes = 5 * kMiB;
+  const std::string shared = phase_lines(outcome_, plan_, false);
   EXPECT_NE(shared.find("gsort: device 4 (one GPU): 5 MiB copied in\n"
                         "gsort: device 6 (another): 0 B copied in\n"),
             std::string::npos)
       << shared;
 }
 
-TEST(SortLines, SayWhichDevicesWereLostUnlessQuiet) {
-  const Machine machine = test::invented_machine(kGiB, 4, 64 * kGiB);
-  const Plan plan = test::plan_of(test::options_for(KeyType::kF32), machine);
-  Outcome outcome = outcome_of_a_sort();
-  outcome.lost_devices = {{1, "sorting on device 1 (a\x1b): lost"},
-                          {std::nullopt, "pinning: refused"},
-                          {2, "copying: lost", DoneAgain::kChunks},
-                          {2, "merging: lost", DoneAgain::kParts}};
+TEST_F(SortLines, SayWhichDevicesWereLostUnlessQuiet) {
+  outcome_.lost_devices = {{1, "sorting on device 1 (a\x1b): lost"},
+                           {std::nullopt, "pinning: refused"},
+                           {2, "copying: lost", DoneAgain::kChunks},
+                           {2, "merging: lost", DoneAgain::kParts}};
   const std::string lines =
       "gsort: sorted again without device 1: sorting on device 1 (a\\x1b): lost\n"
       "gsort: sorted again without a GPU: pinning: refused\n"
       "gsort: sorted chunks again without device 2: copying: lost\n"
       "gsort: merged parts again without device 2: merging: lost\n";
-  EXPECT_EQ(sort_lines(outcome, plan, 0, false), lines);
-  EXPECT_TRUE(sort_lines(outcome, plan, 1, false).starts_with(lines));
-  EXPECT_EQ(sort_lines(outcome, plan, -1, true), "");
+  EXPECT_EQ(sort_lines(outcome_, plan_, 0, false), lines);
+  EXPECT_TRUE(sort_lines(outcome_, plan_, 1, false).starts_with(lines));
+  EXPECT_EQ(sort_lines(outcome_, plan_, -1, true), "");
 }
 
 TEST(LinesAbout, NameTheFileInEach) {
