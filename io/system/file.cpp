@@ -67,19 +67,9 @@ std::size_t File::read_full(ByteSpan to) const {
 }
 
 std::size_t File::read_full_at(ByteSpan to, std::uint64_t offset) const {
-  std::size_t done = 0;
-  while (done < to.size()) {
-    const ssize_t moved = sys::pread(fd_, to.data() + done, one_call(to.size() - done),
-                                     static_cast<off_t>(offset + done));
-    if (moved > 0) {
-      done += static_cast<std::size_t>(moved);
-    } else if (moved == 0) {
-      break;
-    } else if (errno != EINTR) {
-      throw error("reading", errno).at(offset + done);
-    }
-  }
-  return done;
+  std::size_t moved = 0;
+  if (!read_direct_at(to, offset, moved)) throw error("reading", EINVAL).at(offset + moved);
+  return moved;
 }
 
 void File::write_full(ConstByteSpan from) const {
@@ -97,17 +87,8 @@ void File::write_full(ConstByteSpan from) const {
 }
 
 void File::write_full_at(ConstByteSpan from, std::uint64_t offset) const {
-  std::size_t done = 0;
-  while (done < from.size()) {
-    const ssize_t moved = sys::pwrite(fd_, from.data() + done, one_call(from.size() - done),
-                                      static_cast<off_t>(offset + done));
-    if (moved >= 0) {
-      note_written(offset + done, static_cast<std::size_t>(moved));
-      done += static_cast<std::size_t>(moved);
-    } else if (errno != EINTR) {
-      throw error("writing", errno).at(offset + done);
-    }
-  }
+  std::size_t moved = 0;
+  if (!write_direct_at(from, offset, moved)) throw error("writing", EINVAL).at(offset + moved);
 }
 
 void File::note_written(std::uint64_t offset, std::size_t bytes) const {
