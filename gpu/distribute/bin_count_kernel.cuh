@@ -45,11 +45,11 @@ __device__ void thread_keep_bins(const Pass& pass, std::uint64_t begin,
 }
 
 // Counts consecutive keys in the bins of a bucket, and calls keep(bins) with the thread's bins.
-template <unsigned kThreads, unsigned kKeys, class Word, class Key, class Table, class Keep>
-__device__ void thread_count_keys(const DistributionPass<Word, Key>& pass, std::uint64_t begin,
-                                  unsigned count, const BinHead<Word>& head, const Table& table,
+template <unsigned kThreads, unsigned kKeys, class Key, class Table, class Keep>
+__device__ void thread_count_keys(const DistributionPass<Key>& pass, std::uint64_t begin,
+                                  unsigned count, const BinHead<Key>& head, const Table& table,
                                   unsigned* counts, const Keep& keep) {
-  Word keys[kKeys];
+  Key keys[kKeys];
   unsigned bins[kKeys];
   thread_load_keys<kThreads>(pass, begin, count, keys);
   thread_find_bins<kThreads>(head, table, keys, count, bins);
@@ -72,14 +72,14 @@ __device__ void block_add_counts(const Pass& pass, unsigned bucket, unsigned* co
 }
 
 // kKeeps: the bins of all keys are kept for the distribution.
-template <class Word, class Key, DistributionStep kStep, bool kKeeps>
-__global__ void __launch_bounds__(kDistribution<Word, kStep>.threads)
-    bin_count_kernel(const __grid_constant__ DistributionPass<Word, Key> pass) {
-  constexpr unsigned kThreads = kDistribution<Word, kStep>.threads;
-  constexpr unsigned kTileKeys = kDistribution<Word, kStep>.tile_keys();
+template <class Key, DistributionStep kStep, bool kKeeps>
+__global__ void __launch_bounds__(kDistribution<Key, kStep>.threads)
+    bin_count_kernel(const __grid_constant__ DistributionPass<Key> pass) {
+  constexpr unsigned kThreads = kDistribution<Key, kStep>.threads;
+  constexpr unsigned kTileKeys = kDistribution<Key, kStep>.tile_keys();
   constexpr unsigned kKeys = BinVector::kKeys;
   static_assert(kTileKeys % (kThreads * kKeys) == 0);
-  __shared__ SharedBins<Word> shared_bins;
+  __shared__ SharedBins<Key> shared_bins;
   __shared__ unsigned counts[spread_place(kMostBins) + 1];
   __shared__ BucketTile found;
   grid_begin();
@@ -89,7 +89,7 @@ __global__ void __launch_bounds__(kDistribution<Word, kStep>.threads)
   block_for_pieces<kTileKeys>(
       pass, found,
       [&](BucketTile place, std::uint64_t tiles, std::uint64_t /*piece*/, const auto& take_next) {
-        const BinHead<Word> head = pass.tables.heads[place.bucket];
+        const BinHead<Key> head = pass.tables.heads[place.bucket];
         if (!head.is_single()) {
           std::uint64_t from = thread_find_keys<kStep>(pass, place.bucket, place.position);
           const auto table = block_load_table<kStep == DistributionStep::kSecond>(

@@ -26,9 +26,9 @@ __device__ inline std::uint64_t random_bits(std::uint64_t x) {
 }
 
 // The input is cut into as many strata as the sample has keys, and each gives one.
-template <class Word, class Key>
+template <class Key>
 __global__ void __launch_bounds__(kSampleThreads)
-    sample_keys_kernel(const __grid_constant__ SamplePass<Word, Key> pass) {
+    sample_keys_kernel(const __grid_constant__ SamplePass<Key> pass) {
   grid_begin();
   const std::uint64_t i = std::uint64_t{blockIdx.x} * kSampleThreads + threadIdx.x;
   for (std::uint64_t j = i; j < pass.cleared_count;
@@ -42,7 +42,7 @@ __global__ void __launch_bounds__(kSampleThreads)
     const std::uint64_t place = begin + (random * length >> 32);
     Key key = pass.input[place];
     if (pass.maps.loads_mapped) key = pass.maps.load_map.to_ordered(key);
-    pass.sample[i] = word_of<Word>(key, place, pass.place_shift);
+    pass.sample[i] = key;
   }
 }
 

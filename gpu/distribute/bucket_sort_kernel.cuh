@@ -22,67 +22,6 @@
 
 namespace gsort::gpu {
 
-// Where the sorted words of a tile go as pairs.
-template <class Key, class Value>
-struct PairTarget {
-  using Word = std::uint64_t;
-  static constexpr bool kNestsCells = true;
-
-  const ElementOutput<Key, Value>& output;
-  std::uint64_t begin;
-
-  [[nodiscard]] __device__ Value value_of(Word word) const {
-    const std::uint32_t place = place_of_word(word, output.place_shift);
-    return output.values_in == nullptr ? static_cast<Value>(place) : output.values_in[place];
-  }
-  __device__ void put(unsigned place, Word word) const {
-    const Key key = key_of_word(word);
-    const std::uint64_t to = begin + place;
-    if (output.keys != nullptr) {
-      output.keys[to] = output.maps.stores_mapped ? output.maps.store_map.to_raw(key) : key;
-    }
-    output.values[to] = value_of(word);
-  }
-  // As KeyTarget::put_row.
-  template <unsigned kThreads, unsigned kWords>
-  __device__ void put_row(const Word (&words)[kWords], unsigned place, unsigned count) const {
-    Key keys[kWords];
-    Value values[kWords];  // all read before one is written, so that none waits for another
-#pragma unroll
-    for (unsigned i = 0; i < kWords; ++i) {
-      keys[i] = key_of_word(words[i]);
-      values[i] = static_cast<Value>(place_of_word(words[i], output.place_shift));
-    }
-    if (output.values_in != nullptr) {
-#pragma unroll
-      for (unsigned i = 0; i < kWords; ++i) {
-        if (place + i * kThreads < count) values[i] = output.values_in[values[i]];
-      }
-    }
-    if (output.keys != nullptr) {
-      thread_store_keys<kThreads>(keys, output.keys + begin + place,
-                                  static_cast<int>(count - place), output.maps);
-    }
-#pragma unroll
-    for (unsigned i = 0; i < kWords; ++i) {
-      if (place + i * kThreads < count) output.values[begin + place + i * kThreads] = values[i];
-    }
-  }
-  [[nodiscard]] static __device__ bool holds(const Word* /*from*/) {
-    return false;
-  }
-};
-
-// For the tile that begins at `begin`.
-template <class Key, class Value>
-__device__ auto target_of(const ElementOutput<Key, Value>& output, std::uint64_t begin) {
-  if constexpr (kHasValues<Value>) {
-    return PairTarget<Key, Value>{output, begin};
-  } else {
-    return KeyTarget<Key>{output.keys + begin, output.maps};
-  }
-}
-
 // Sorts `count` words, at most one tile, as one list. Not inlined, because it would take registers
 // from the sort by cells.
 template <unsigned kThreads, unsigned kRowWords, class Word, class Target>
@@ -103,18 +42,16 @@ __device__ __noinline__ void block_sort_list(const Word* from, Target to, unsign
   }
 }
 
-template <class Key, class Value, bool kAreLarge>
-__global__ void __launch_bounds__(
-    kBucketSort<typename Elements<Key, Value>::Word, kAreLarge>.threads, 1)
-    bucket_sort_kernel(const __grid_constant__ BucketSortPass<Key, Value> pass) {
-  using Word = typename Elements<Key, Value>::Word;
-  constexpr CellSortTuning kTuning = kBucketSort<Word, kAreLarge>;
+template <class Key, bool kAreLarge>
+__global__ void __launch_bounds__(kBucketSort<Key, kAreLarge>.threads, 1)
+    bucket_sort_kernel(const __grid_constant__ BucketSortPass<Key> pass) {
+  constexpr CellSortTuning kTuning = kBucketSort<Key, kAreLarge>;
   constexpr unsigned kTileKeys = kTuning.tile_keys();
-  __shared__ KeyCellScratch<Word, kTuning.threads, kTuning.cells()> scratch;
+  __shared__ KeyCellScratch<Key, kTuning.threads, kTuning.cells()> scratch;
   __shared__ BucketTile found;
   __shared__ unsigned co_ranks[kTuning.threads + 1];
-  static_assert(TileWords<Word, kTuning.keys_per_thread>::bytes(kTuning.threads) <=
-                kBucketSortBytes<Word, kAreLarge>);
+  static_assert(TileWords<Key, kTuning.keys_per_thread>::bytes(kTuning.threads) <=
+                kBucketSortBytes<Key, kAreLarge>);
   static_assert(sizeof(scratch) + sizeof(found) + sizeof(co_ranks) + kTakenJobBytes <=
                 kBucketSortStaticBytes);
   grid_begin();
@@ -124,8 +61,8 @@ __global__ void __launch_bounds__(
     const BucketTile place = found;
     const std::uint64_t begin = place.bucket_begin + place.position;
     const unsigned count = place.count<kTileKeys>();
-    Word* const words = pass.words + begin;
-    const auto to = target_of(pass.output, begin);
+    Key* const words = pass.keys + begin;
+    const KeyTarget<Key> to{pass.output + begin, pass.maps};
     if (place.bucket_keys <= kTileKeys) {
       if (!block_sort_by_cells<kTuning.threads, kTuning.keys_per_thread, kTuning.cells()>(
               words, to, count, pass.most_of_cell, scratch)) {
@@ -133,14 +70,14 @@ __global__ void __launch_bounds__(
       }
       return;
     }
-    const BinTable<Word> table{pass.tables.splitters};
+    const BinTable<Key> table{pass.tables.splitters};
     if (table.is_single_bin(pass.tables.heads[0], place.bucket)) {
       for (unsigned i = threadIdx.x; i < count; i += kTuning.threads) to.put(i, words[i]);
       return;
     }
-    const EndMaps<Word> as_they_are;
+    const EndMaps<Key> as_they_are;
     block_sort_list<kTuning.threads, kTuning.keys_per_thread>(
-        words, KeyTarget<Word>{words, as_they_are}, count, co_ranks);
+        words, KeyTarget<Key>{words, as_they_are}, count, co_ranks);
     if (threadIdx.x == 0) pass.long_tiles[thread_add(&pass.counts->long_tiles, 1)] = place;
   });
 }
@@ -159,9 +96,8 @@ __global__ void __launch_bounds__(kSampleSortThreads) sample_sort_kernel(Key* sa
 }
 
 // Counts the words of a sorted tile that are less than `word`, or not greater.
-template <class Word>
-__device__ unsigned thread_count_less(const Word* tile, unsigned count, Word word,
-                                      bool with_equal) {
+template <class Key>
+__device__ unsigned thread_count_less(const Key* tile, unsigned count, Key word, bool with_equal) {
   unsigned begin = 0;
   while (begin < count) {
     const unsigned middle = (begin + count) / 2;
@@ -174,22 +110,20 @@ __device__ unsigned thread_count_less(const Word* tile, unsigned count, Word wor
   return begin;
 }
 
-template <class Key, class Value, bool kAreLarge>
-__global__ void __launch_bounds__(
-    kBucketSort<typename Elements<Key, Value>::Word, kAreLarge>.threads)
-    bucket_merge_kernel(const __grid_constant__ BucketSortPass<Key, Value> pass) {
-  using Word = typename Elements<Key, Value>::Word;
-  constexpr CellSortTuning kTuning = kBucketSort<Word, kAreLarge>;
+template <class Key, bool kAreLarge>
+__global__ void __launch_bounds__(kBucketSort<Key, kAreLarge>.threads)
+    bucket_merge_kernel(const __grid_constant__ BucketSortPass<Key> pass) {
+  constexpr CellSortTuning kTuning = kBucketSort<Key, kAreLarge>;
   constexpr unsigned kTileKeys = kTuning.tile_keys();
   grid_begin();
   block_take_jobs(pass.counts->long_tiles, pass.taken_long, [&](std::uint64_t number) {
     const BucketTile own = pass.long_tiles[number];
-    const Word* const words = pass.words + own.bucket_begin;
-    const auto to = target_of(pass.output, own.bucket_begin);
+    const Key* const words = pass.keys + own.bucket_begin;
+    const KeyTarget<Key> to{pass.output + own.bucket_begin, pass.maps};
     const unsigned count = own.count<kTileKeys>();
 #pragma unroll 1
     for (unsigned i = threadIdx.x; i < count; i += kTuning.threads) {
-      const Word word = words[own.position + i];
+      const Key word = words[own.position + i];
       std::uint64_t place = i;
       BucketTile other = own;
 #pragma unroll 1

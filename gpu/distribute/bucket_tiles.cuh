@@ -231,12 +231,11 @@ __device__ void thread_find_bins(const BinHead<Key>& head, const Table& table,
   }
 }
 
-// Loads the thread's keys of a tile, ordered, as words; words past the count are arbitrary.
-template <unsigned kThreads, class Word, class Key, unsigned kKeys>
-__device__ void thread_load_keys(const DistributionPass<Word, Key>& pass, std::uint64_t begin,
-                                 unsigned count, Word (&words)[kKeys]) {
+// Loads the thread's keys of a tile, ordered; keys past the count are arbitrary.
+template <unsigned kThreads, class Key, unsigned kKeys>
+__device__ void thread_load_keys(const DistributionPass<Key>& pass, std::uint64_t begin,
+                                 unsigned count, Key (&keys)[kKeys]) {
   const Key* const from = pass.input + begin + threadIdx.x;
-  Key keys[kKeys];
   if (count >= kThreads * kKeys) {
 #pragma unroll
     for (unsigned i = 0; i < kKeys; ++i) keys[i] = from[i * kThreads];
@@ -249,10 +248,6 @@ __device__ void thread_load_keys(const DistributionPass<Word, Key>& pass, std::u
   if (pass.maps.loads_mapped) {
 #pragma unroll
     for (Key& key : keys) key = pass.maps.load_map.to_ordered(key);
-  }
-#pragma unroll
-  for (unsigned i = 0; i < kKeys; ++i) {
-    words[i] = word_of<Word>(keys[i], begin + i * kThreads + threadIdx.x, pass.place_shift);
   }
 }
 

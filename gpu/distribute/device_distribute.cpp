@@ -339,12 +339,12 @@ void sort_keys_by_distribution(const KeySort<Key>& sort, const DistributionChoic
   const DistributionScratch<Key> places(sort.scratch.memory, sort.count, plan);
   places.lists.clear(sort.stream);
   // The array that is not used yet is the scratch memory of the sample's sort.
-  queue_tables<Key, Key>({.input = sort.input.keys,
-                          .count = sort.count,
-                          .load_map = sort.load_map,
-                          .scratch = {places.merges.buffer, sort.count * sizeof(Key)},
-                          .tile_keys = kFirstDistribution<Key>.tile_keys()},
-                         plan.shape, choice, tables_of(places), architecture, sort.stream);
+  queue_tables<Key>({.input = sort.input.keys,
+                     .count = sort.count,
+                     .load_map = sort.load_map,
+                     .scratch = {places.merges.buffer, sort.count * sizeof(Key)},
+                     .tile_keys = kFirstDistribution<Key>.tile_keys()},
+                    plan.shape, choice, tables_of(places), architecture, sort.stream);
   queue_distributions(sort, plan, places, architecture);
   queue_tiles_and_merges(sort, plan, places, choice.most_of_cell.value_or(kMostOfCell),
                          architecture);

@@ -7,7 +7,6 @@
 #include <cstdint>
 #include <optional>
 
-#include "gpu/records/elements.hpp"
 #include "gpu/sort/device_sort.hpp"
 
 namespace gsort::gpu {
@@ -24,30 +23,24 @@ inline constexpr std::uint64_t kLeastDistributedKeys = (std::uint64_t{1} << 18) 
 // radix sort: u32 56.8, 39.2, 55.9, 43.2; u64 97.5, 62.0, 118, 131.
 inline constexpr std::uint64_t kMostDistributedKeys = std::uint64_t{1} << 30;
 inline constexpr std::uint64_t kMostPieces = 8;  // one pass merges this many
-// At most this many keys, or pairs, are distributed once. Random keys on an H200, ms, once and
-// twice: 11 * 2^20 u32 0.194 and 0.271, 6 * 2^20 u64 0.203 and 0.260, pairs of u32 with u32 0.267
-// and 0.336. With 2^23 u32, frequent and clustered keys take longer once: zipf 0.229 and 0.199,
-// clustered times 0.338 and 0.294.
-template <class Key, class Value = NoValue>
+// At most this many keys are distributed once. Random keys on an H200, ms, once and twice:
+// 11 * 2^20 u32 0.194 and 0.271, 6 * 2^20 u64 0.203 and 0.260. With 2^23 u32, frequent and
+// clustered keys take longer once: zipf 0.229 and 0.199, clustered times 0.338 and 0.294.
+template <class Key>
 inline constexpr std::uint64_t kMostDistributedOnce =
-    std::uint64_t{kHasValues<Value> || sizeof(Key) == 8 ? 6 : 11} << 20;
-// At least this many. sort_pairs merges fewer pairs: 2^16 take 0.049 ms by it and 0.059
-// distributed, 2^17 0.066 and 0.062.
-template <class Key, class Value = NoValue>
-inline constexpr std::uint64_t kLeastDistributedOnce =
-    kHasValues<Value> ? std::uint64_t{1} << 17 : kLeastDistributedKeys<Key>;
+    std::uint64_t{sizeof(Key) == 8 ? 6 : 11} << 20;
 
 // For tests and benchmarks; the defaults are for everything else.
 struct DistributionChoice {
   // The seed of the sample's places; none: another one in every call.
   std::optional<std::uint64_t> seed = std::nullopt;
   // sort_keys sorts fewer keys, without an upper limit; none: the limits above. The same for pairs,
-  // with their limits.
+  // with their limits. Pairs with keys of 32 bits, which are sorted by digits, use no other choice.
   std::optional<std::uint64_t> least_keys = std::nullopt;
   unsigned first_bits = 0;  // log2 of the bins of each distribution, 1 to 9; 0: by the count
   unsigned second_bits = 0;
   // One distribution, then a sort of its buckets; for at most kMostDistributedOnce keys, if no bits
-  // are chosen. Not for pairs with keys of 64 bits.
+  // are chosen. Not for pairs.
   std::optional<bool> once = std::nullopt;
   // Tiles with more keys in a cell are merged; none: kMostOfCell (launch.hpp). Not for pairs.
   std::optional<unsigned> most_of_cell = std::nullopt;

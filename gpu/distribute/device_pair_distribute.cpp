@@ -16,13 +16,12 @@
 // Cost. n pairs of k + v bytes: two counts of kn, two distributions and a sort of tiles of
 // 2(k + v)n each: 8k + 6v bytes a pair, where the merge sort of 2^28 pairs in tiles of 4,096 and
 // passes of 8 moves 14(k + v). 2^28 random pairs on an H100 (3.0 TB/s), in ms:
-//                              u32 with u32   u64 with u32   u64 with u64
-//   this sort                       8.3           14.9           17.3
-//   the merge sort                 12.9           19.8           24.9
+//                              u64 with u32   u64 with u64
+//   this sort                      14.9           17.3
+//   the merge sort                 19.8           24.9
 // The distributions take most of this time. They wait for their stores: with more bins, a tile
-// writes fewer pairs to each. So bins are as large as tiles allow; with twice as many bins in each
-// distribution, u32 with u32 takes 10.1. A distribution has 129 warp instructions for 32 pairs, 58
-// of them for bins and ranks.
+// writes fewer pairs to each. So bins are as large as tiles allow. A distribution has 129 warp
+// instructions for 32 pairs, 58 of them for bins and ranks.
 #include "gpu/distribute/device_pair_distribute.hpp"
 
 #include <algorithm>
@@ -30,21 +29,16 @@
 
 #include "gpu/cuda/architecture.hpp"
 #include "gpu/cuda/cuda_check.hpp"
-#include "gpu/distribute/distribute_once.hpp"
 #include "gpu/distribute/distribution_plan.hpp"
 #include "gpu/distribute/tile_jobs.hpp"
 #include "gpu/merge/device_arrays.hpp"
+#include "gpu/records/device_digit_sort.hpp"
 #include "gpu/sort/sort_memory.hpp"
 
 namespace gsort::gpu {
 namespace {
 
 constexpr const char* kOperation = "sorting pairs on the GPU by distribution";
-
-template <class Key>
-std::uint64_t most_distributed(const DistributionChoice& choice) {
-  return choice.least_keys ? ~std::uint64_t{0} : kMostDistributedPairs<Key>;
-}
 
 // The smallest tile of all architectures: with it, there are most bins and the sample is largest.
 template <class Key, class Value>
@@ -58,9 +52,8 @@ constexpr unsigned least_tile_pairs() {
 
 template <class Key, class Value>
 bool are_distributed(std::uint64_t count, const DistributionChoice& choice) {
-  return count <= most_distributed<Key>(choice) &&
-         DistributionShape::of_pairs(count, least_tile_pairs<Key, Value>(), choice)
-             .suits(count, choice.least_keys.value_or(kLeastDistributedPairs<Key>));
+  return DistributionShape::of_pairs(count, least_tile_pairs<Key, Value>(), choice)
+      .suits(count, choice.least_keys.value_or(kLeastDistributedPairs));
 }
 
 template <class Key, class Value>
@@ -225,59 +218,66 @@ void queue_distribution(const PairSort<Key, Value>& sort, const DistributionChoi
              CudaCall::kMemory, "clearing the bins of a distribution");
   const EarlyPairScratch<Key>& early = places.early;
   // The array that is not used yet is the scratch memory of the sample's sort.
-  queue_tables<Key, Key>({.input = sort.input.keys,
-                          .count = sort.count,
-                          .load_map = sort.load_map,
-                          .scratch = {places.merges.buffer, sort.count * sizeof(Key)},
-                          .tile_keys = plan.kTuning.tile_keys()},
-                         plan.shape, choice,
-                         {early.sample, early.first, early.second, places.lists.whole},
-                         architecture, sort.stream);
+  queue_tables<Key>({.input = sort.input.keys,
+                     .count = sort.count,
+                     .load_map = sort.load_map,
+                     .scratch = {places.merges.buffer, sort.count * sizeof(Key)},
+                     .tile_keys = plan.kTuning.tile_keys()},
+                    plan.shape, choice,
+                    {early.sample, early.first, early.second, places.lists.whole}, architecture,
+                    sort.stream);
   queue_first_distribution(sort, plan, places, architecture);
   queue_second_distribution(sort, plan, places, architecture);
   queue_tiles_and_merges(sort, plan, places, architecture);
 }
 
+template <class Key, class Value>
+void sort_or_distribute(const PairSort<Key, Value>& sort, const DistributionChoice& choice) {
+  if (!are_distributed<Key, Value>(sort.count, choice)) return sort_pairs(sort);
+  const std::size_t needed =
+      sort_pairs_by_distribution_scratch_bytes<Key, Value>(sort.count, choice);
+  require_sort_memory(sort, needed, kOperation);
+  if (!pairs_fit_block<Key, Value>(shared_bytes_of_block())) return sort_pairs(sort);
+  const unsigned architecture = current_architecture();
+  queue_distribution(sort, choice, PairPlan<Key, Value>(sort.count, choice, architecture),
+                     architecture);
+}
+
+template <class Value>
+void sort_or_distribute(const PairSort<std::uint32_t, Value>& sort,
+                        const DistributionChoice& choice) {
+  if (!are_sorted_by_digits(sort.count, choice)) return sort_pairs(sort);
+  const std::size_t needed =
+      sort_pairs_by_distribution_scratch_bytes<std::uint32_t, Value>(sort.count, choice);
+  require_sort_memory(sort, needed, kOperation);
+  sort_pairs_by_digits(sort);
+}
+
 }  // namespace
+
+bool are_sorted_by_digits(std::uint64_t count, const DistributionChoice& choice) {
+  return count > 0 && count >= choice.least_keys.value_or(kLeastPairsByDigits) &&
+         count <= kMostPairsByDigits;
+}
 
 template <class Key, class Value>
 std::size_t sort_pairs_by_distribution_scratch_bytes(std::uint64_t count,
                                                      const DistributionChoice& choice) {
-  // A power of two needs more than one pair more, which is distributed in another shape.
-  const std::uint64_t power = std::min(std::bit_floor(count), most_distributed<Key>(choice));
-  std::size_t once = 0;
-  if constexpr (kAreDistributedOnce<Key, Value>) {
-    const std::uint64_t most = std::min(count, kMostDistributedOnce<Key, Value>);
-    once = std::max(sort_once_scratch_bytes<Key, Value>(count, choice),
-                    sort_once_scratch_bytes<Key, Value>(most, choice));
+  const std::size_t merged = sort_pairs_scratch_bytes<Key, Value>(count);
+  if constexpr (sizeof(Key) == 4) {
+    const std::uint64_t most = std::min(count, kMostPairsByDigits);
+    return std::max(merged, sort_pairs_by_digits_scratch_bytes<Value>(most));
+  } else {
+    // A power of two needs more than one pair more, which is distributed in another shape.
+    return std::max({merged, scratch_bytes_of<Key, Value>(count, choice),
+                     scratch_bytes_of<Key, Value>(std::bit_floor(count), choice)});
   }
-  return std::max({sort_pairs_scratch_bytes<Key, Value>(count), once,
-                   scratch_bytes_of<Key, Value>(count, choice),
-                   scratch_bytes_of<Key, Value>(power, choice)});
 }
 
 template <class Key, class Value>
 void sort_pairs_by_distribution(const PairSort<Key, Value>& sort,
                                 const DistributionChoice& choice) {
-  bool once = false;
-  if constexpr (kAreDistributedOnce<Key, Value>) {
-    once = are_distributed_once<Key, Value>(sort.count, choice) &&
-           once_fits_block<Key, Value>(sort.count, shared_bytes_of_block());
-  }
-  if (!once && !are_distributed<Key, Value>(sort.count, choice)) return sort_pairs(sort);
-  const std::size_t needed =
-      sort_pairs_by_distribution_scratch_bytes<Key, Value>(sort.count, choice);
-  require_sort_memory(sort, needed, kOperation);
-  if constexpr (kAreDistributedOnce<Key, Value>) {
-    if (once) return sort_once(sort, choice);
-  }
-  const unsigned architecture = current_architecture();
-  if (!pairs_fit_block<Key, Value>(shared_bytes_of_block())) return sort_pairs(sort);
-  const PairPlan<Key, Value> plan(sort.count, choice, architecture);
-  // On cards with smaller tiles the limit is lower: bins longer than half a tile are mostly merged.
-  const std::uint64_t most = plan.shape.last_bins() * (plan.tuning.block_sort_keys() / 2);
-  if (sizeof(Key) == 4 && !choice.least_keys && sort.count > most) return sort_pairs(sort);
-  queue_distribution(sort, choice, plan, architecture);
+  sort_or_distribute(sort, choice);
 }
 
 #define GSORT_PAIRS(Key, Value)                                              \

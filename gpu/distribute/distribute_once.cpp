@@ -1,18 +1,15 @@
 // See distribute_once.hpp. The steps are those of device_distribute.cpp, with one distribution:
-//   sample        words at random places, sorted by sort_keys: the splitters of all bins
+//   sample        keys at random places, sorted by sort_keys: the splitters of all bins
 //   bin table     (bin_table.hpp)
 //   count         of each bin; also keeps the bins of u32 keys for the distribution
-//   distribute    input -> buffer, as words (elements.hpp)
+//   distribute    input -> buffer
 //   bucket sort   buffer -> output, each bin as a tile of twice the mean (bucket_sort_kernel.cuh)
 //   merge         only of buckets longer than a tile
-// All words then lie in the L2 cache, and launches take most of the time.
+// All keys then lie in the L2 cache, and launches take most of the time.
 //
-// Pairs have words of their key and their place, so this is stable; values are read from the input
-// when the keys are stored. Values that are sorted in place are copied first.
-//
-// Cost. n keys of w bytes: a count of wn, a distribution and a sort of 2wn each. n pairs of 4 + v
-// bytes: 4n, 12n, and 8n + 32n for the sectors of values + (4 + v)n. Times of 2^22 random u32 keys
-// on an H200, in µs: each kernel by itself, and the whole sort, in which launches overlap:
+// Cost. n keys of w bytes: a count of wn, a distribution and a sort of 2wn each. Times of 2^22
+// random u32 keys on an H200, in µs: each kernel by itself, and the whole sort, in which launches
+// overlap:
 //   sample         3
 //   its sort      24
 //   bin table      9
@@ -20,7 +17,6 @@
 //   distribution  23
 //   bucket sort   31
 //   all           99
-// 2^22 pairs of u32 with u32 take 176, of which their bucket sort takes 88.
 #include "gpu/distribute/distribute_once.hpp"
 
 #include <algorithm>
@@ -34,27 +30,24 @@
 namespace gsort::gpu {
 namespace {
 
-// The most pairs: their places have 32 bits.
-constexpr std::uint64_t kMostPlaces = std::uint64_t{1} << 32;
-
-template <class Word>
+template <class Key>
 constexpr bool are_large_buckets(std::uint64_t count) {
-  return sizeof(Word) == 4 && count > kOnceBinKeys << kMostBinBits;
+  return sizeof(Key) == 4 && count > kOnceBinKeys << kMostBinBits;
 }
 
-template <class Word>
+template <class Key>
 constexpr unsigned bucket_tile_keys(std::uint64_t count) {
-  return are_large_buckets<Word>(count) ? kBucketSort<Word, true>.tile_keys()
-                                        : kBucketSort<Word>.tile_keys();
+  return are_large_buckets<Key>(count) ? kBucketSort<Key, true>.tile_keys()
+                                       : kBucketSort<Key>.tile_keys();
 }
 
-template <class Word>
+template <class Key>
 DistributionShape shape_once(std::uint64_t count, const DistributionChoice& choice) {
-  return DistributionShape::of_once(count, bucket_tile_keys<Word>(count), choice);
+  return DistributionShape::of_once(count, bucket_tile_keys<Key>(count), choice);
 }
 
-template <class Word>
-inline constexpr unsigned kOnceTileKeys = kDistribution<Word, DistributionStep::kOnce>.tile_keys();
+template <class Key>
+inline constexpr unsigned kOnceTileKeys = kDistribution<Key, DistributionStep::kOnce>.tile_keys();
 
 // How many blocks of the distribution run on a multiprocessor at once.
 constexpr unsigned kBlocksOfMultiprocessor = 2;
@@ -62,20 +55,17 @@ constexpr unsigned kBlocksOfMultiprocessor = 2;
 // are unevenly distributed; with 9 * 2^20 random keys, it would cost 4%.
 constexpr std::uint64_t kMostKeptBins = std::uint64_t{1} << 23;
 
-template <class Key, class Value>
+template <class Key>
 struct OnceScratch {
-  using Word = typename Elements<Key, Value>::Word;
-
   ScratchCutter cutter;
   DistributionCounts* counts;  // numbers from here to `whole` are cleared before the sort
   std::uint64_t* rooms;
   BucketPlace* whole;
   BucketPlace* buckets;
   BucketTile* long_tiles;
-  Word* sample;
-  BinTables<Word> tables;
-  Word* words;
-  Value* values;  // a copy, if they are sorted in place
+  Key* sample;
+  BinTables<Key> tables;
+  Key* keys;
 
   OnceScratch(void* memory, std::uint64_t count, const DistributionShape& shape)
       : cutter(memory),
@@ -84,11 +74,10 @@ struct OnceScratch {
         whole(cutter.take<BucketPlace>(2)),
         buckets(cutter.take<BucketPlace>(shape.first_bins() + 1)),
         // A long bucket has more than a tile, and so less than twice as many tiles.
-        long_tiles(cutter.take<BucketTile>(2 * (count / kBucketSort<Word>.tile_keys()) + 1)),
-        sample(cutter.take<Word>(shape.sample_keys())),
-        tables(take_tables<Word>(cutter, 1, shape.first_bits)),
-        words(cutter.take<Word>(count)),
-        values(cutter.take<Value>(kHasValues<Value> ? count : 0)) {}
+        long_tiles(cutter.take<BucketTile>(2 * (count / kBucketSort<Key>.tile_keys()) + 1)),
+        sample(cutter.take<Key>(shape.sample_keys())),
+        tables(take_tables<Key>(cutter, 1, shape.first_bits)),
+        keys(cutter.take<Key>(count)) {}
 
   [[nodiscard]] std::uint64_t* cleared() const { return reinterpret_cast<std::uint64_t*>(counts); }
   [[nodiscard]] std::uint64_t cleared_count() const {
@@ -96,29 +85,11 @@ struct OnceScratch {
   }
 };
 
-// The shift that moves the last of `count` places to the top of 32 bits.
-template <class Value>
-unsigned place_shift_of(std::uint64_t count) {
-  return kHasValues<Value> && count > 1 ? 32 - bits_of(count - 1) : 0;
-}
-
-// The values to read: the input's, or a copy of them.
-template <class Key, class Value>
-const Value* keep_values(const PairSort<Key, Value>& sort, Value* copy) {
-  if constexpr (kHasValues<Value>) {
-    if (sort.input.values != sort.output.values) return sort.input.values;  // may be null
-    check_cuda(cudaMemcpyAsync(copy, sort.input.values, sort.count * sizeof(Value),
-                               cudaMemcpyDeviceToDevice, sort.stream),
-               CudaCall::kCopy, "copying values");
-  }
-  return copy;
-}
-
 // Where the count keeps the bins of all keys: in the output, which the distribution does not write.
 // Returns nullptr if the output is the input or too small, or if there are too many keys. Bins must
 // fit in the L2 cache beside keys and words, so only those of keys of 4 bytes are kept.
-template <class Key, class Value>
-std::uint16_t* room_for_bins(const PairSort<Key, Value>& sort) {
+template <class Key>
+std::uint16_t* room_for_bins(const KeySort<Key>& sort) {
   constexpr std::uintptr_t kAlignment = 16;  // of a BinVector
   const auto begin = reinterpret_cast<std::uintptr_t>(sort.output.keys);
   const std::uint64_t bins = round_up(sort.count, kOnceTileKeys<Key>);
@@ -132,56 +103,46 @@ std::uint16_t* room_for_bins(const PairSort<Key, Value>& sort) {
 
 }  // namespace
 
-template <class Key, class Value>
+template <class Key>
 bool are_distributed_once(std::uint64_t count, const DistributionChoice& choice) {
-  using Word = typename Elements<Key, Value>::Word;
   const bool has_bits = choice.first_bits != 0 || choice.second_bits != 0;
-  if (!choice.once.value_or(!has_bits && count <= kMostDistributedOnce<Key, Value>)) return false;
-  const std::uint64_t least = choice.least_keys.value_or(kLeastDistributedOnce<Key, Value>);
-  return (!kHasValues<Value> || count <= kMostPlaces) &&
-         shape_once<Word>(count, choice).suits(count, least);
+  if (!choice.once.value_or(!has_bits && count <= kMostDistributedOnce<Key>)) return false;
+  const std::uint64_t least = choice.least_keys.value_or(kLeastDistributedKeys<Key>);
+  return shape_once<Key>(count, choice).suits(count, least);
 }
 
-template <class Key, class Value>
+template <class Key>
 bool once_fits_block(std::uint64_t count, unsigned shared_bytes) {
-  using Word = typename Elements<Key, Value>::Word;
-  return are_large_buckets<Word>(count) ? buckets_fit_block<Word, true>(shared_bytes)
-                                        : buckets_fit_block<Word>(shared_bytes);
+  return are_large_buckets<Key>(count) ? buckets_fit_block<Key, true>(shared_bytes)
+                                       : buckets_fit_block<Key>(shared_bytes);
 }
 
-template <class Key, class Value>
+template <class Key>
 std::size_t sort_once_scratch_bytes(std::uint64_t count, const DistributionChoice& choice) {
-  using Word = typename Elements<Key, Value>::Word;
-  if (!are_distributed_once<Key, Value>(count, choice)) return 0;
-  return OnceScratch<Key, Value>(nullptr, count, shape_once<Word>(count, choice))
-      .cutter.used_bytes();
+  if (!are_distributed_once<Key>(count, choice)) return 0;
+  return OnceScratch<Key>(nullptr, count, shape_once<Key>(count, choice)).cutter.used_bytes();
 }
 
-template <class Key, class Value>
-void sort_once(const PairSort<Key, Value>& sort, const DistributionChoice& choice) {
-  using Word = typename Elements<Key, Value>::Word;
+template <class Key>
+void sort_once(const KeySort<Key>& sort, const DistributionChoice& choice) {
   const unsigned architecture = current_architecture();
-  const DistributionShape shape = shape_once<Word>(sort.count, choice);
-  const OnceScratch<Key, Value> places(sort.scratch.memory, sort.count, shape);
-  const unsigned place_shift = place_shift_of<Value>(sort.count);
-  constexpr unsigned kTileKeys = kOnceTileKeys<Word>;
-  const Value* const values = keep_values(sort, places.values);
-  // The words' array is not used yet, so it is the scratch memory of the sample's sort.
-  queue_tables<Key, Word>({.input = sort.input.keys,
-                           .count = sort.count,
-                           .load_map = sort.load_map,
-                           .place_shift = place_shift,
-                           .cleared = places.cleared(),
-                           .cleared_count = places.cleared_count(),
-                           .scratch = {places.words, sort.count * sizeof(Word)},
-                           .tile_keys = kTileKeys},
-                          shape, choice, {places.sample, places.tables, {}, places.whole},
-                          architecture, sort.stream);
-  DistributionPass<Word, Key> pass;
+  const DistributionShape shape = shape_once<Key>(sort.count, choice);
+  const OnceScratch<Key> places(sort.scratch.memory, sort.count, shape);
+  constexpr unsigned kTileKeys = kOnceTileKeys<Key>;
+  // The keys' second array is not used yet, so it is the scratch memory of the sample's sort.
+  queue_tables<Key>({.input = sort.input.keys,
+                     .count = sort.count,
+                     .load_map = sort.load_map,
+                     .cleared = places.cleared(),
+                     .cleared_count = places.cleared_count(),
+                     .scratch = {places.keys, sort.count * sizeof(Key)},
+                     .tile_keys = kTileKeys},
+                    shape, choice, {places.sample, places.tables, {}, places.whole}, architecture,
+                    sort.stream);
+  DistributionPass<Key> pass;
   pass.input = sort.input.keys;
-  pass.output = places.words;
+  pass.output = places.keys;
   pass.maps = EndMaps<Key>::of(sort.load_map, {});
-  pass.place_shift = place_shift;
   pass.tables = places.tables;
   pass.buckets = places.whole;
   pass.bucket_count = 1;
@@ -189,23 +150,23 @@ void sort_once(const PairSort<Key, Value>& sort, const DistributionChoice& choic
   pass.even_blocks = kBlocksOfMultiprocessor * multiprocessors();
   pass.taken = &places.counts->taken_jobs[0];
   pass.rooms = places.rooms;
-  if constexpr (sizeof(Word) == 4) pass.bins = room_for_bins(sort);
+  if constexpr (sizeof(Key) == 4) pass.bins = room_for_bins(sort);
   pass.counts = places.counts;
   launch_once_counts(pass, architecture, sort.stream);
-  const unsigned bucket_tile = bucket_tile_keys<Word>(sort.count);
-  launch_bucket_places<Word>({pass.rooms, true, shape.first_bins(), places.buckets, bucket_tile},
-                             architecture, sort.stream);
+  const unsigned bucket_tile = bucket_tile_keys<Key>(sort.count);
+  launch_bucket_places<Key>({pass.rooms, true, shape.first_bins(), places.buckets, bucket_tile},
+                            architecture, sort.stream);
   pass.taken = &places.counts->taken_jobs[1];
   launch_once_distribution(pass, architecture, sort.stream);
-  BucketSortPass<Key, Value> buckets;
-  buckets.words = places.words;
-  buckets.output = {sort.output.keys, EndMaps<Key>::of({}, sort.store_map), values,
-                    sort.output.values, place_shift};
+  BucketSortPass<Key> buckets;
+  buckets.keys = places.keys;
+  buckets.output = sort.output.keys;
+  buckets.maps = EndMaps<Key>::of({}, sort.store_map);
   buckets.tables = places.tables;
   buckets.buckets = places.buckets;
   buckets.bucket_count = shape.first_bins();
   buckets.tile_count = div_up(sort.count, bucket_tile) + buckets.bucket_count;
-  buckets.are_large = are_large_buckets<Word>(sort.count);
+  buckets.are_large = are_large_buckets<Key>(sort.count);
   buckets.long_tiles = places.long_tiles;
   buckets.most_of_cell = choice.most_of_cell.value_or(kMostOfCell);
   buckets.counts = places.counts;
@@ -215,16 +176,13 @@ void sort_once(const PairSort<Key, Value>& sort, const DistributionChoice& choic
   launch_bucket_merge(buckets, architecture, sort.stream);
 }
 
-#define GSORT_ELEMENTS(Key, Value)                                                          \
-  template bool are_distributed_once<Key, Value>(std::uint64_t, const DistributionChoice&); \
-  template bool once_fits_block<Key, Value>(std::uint64_t, unsigned);                       \
-  template std::size_t sort_once_scratch_bytes<Key, Value>(std::uint64_t,                   \
-                                                           const DistributionChoice&);      \
-  template void sort_once(const PairSort<Key, Value>&, const DistributionChoice&)
-GSORT_ELEMENTS(std::uint32_t, NoValue);
-GSORT_ELEMENTS(std::uint64_t, NoValue);
-GSORT_ELEMENTS(std::uint32_t, std::uint32_t);
-GSORT_ELEMENTS(std::uint32_t, std::uint64_t);
-#undef GSORT_ELEMENTS
+#define GSORT_KEYS(Key)                                                                        \
+  template bool are_distributed_once<Key>(std::uint64_t, const DistributionChoice&);           \
+  template bool once_fits_block<Key>(std::uint64_t, unsigned);                                 \
+  template std::size_t sort_once_scratch_bytes<Key>(std::uint64_t, const DistributionChoice&); \
+  template void sort_once(const KeySort<Key>&, const DistributionChoice&)
+GSORT_KEYS(std::uint32_t);
+GSORT_KEYS(std::uint64_t);
+#undef GSORT_KEYS
 
 }  // namespace gsort::gpu

@@ -243,29 +243,29 @@ __device__ void block_distribute_tile(const Pass& pass, unsigned bucket, unsigne
 
 // A block distributes the tiles of its jobs. The keys of the next tile are loaded to registers
 // while those of this tile leave shared memory. kHasKept: the count has kept the bins of all keys.
-template <class Word, class Key, DistributionStep kStep, bool kHasKept>
-__global__ void __launch_bounds__(kDistribution<Word, kStep>.threads,
-                                  1024 / kDistribution<Word, kStep>.threads)
-    distribution_kernel(const __grid_constant__ DistributionPass<Word, Key> pass) {
-  constexpr unsigned kThreads = kDistribution<Word, kStep>.threads;
-  constexpr unsigned kKeys = kDistribution<Word, kStep>.keys_per_thread;
+template <class Key, DistributionStep kStep, bool kHasKept>
+__global__ void __launch_bounds__(kDistribution<Key, kStep>.threads,
+                                  1024 / kDistribution<Key, kStep>.threads)
+    distribution_kernel(const __grid_constant__ DistributionPass<Key> pass) {
+  constexpr unsigned kThreads = kDistribution<Key, kStep>.threads;
+  constexpr unsigned kKeys = kDistribution<Key, kStep>.keys_per_thread;
   constexpr unsigned kTileKeys = kThreads * kKeys;
   constexpr unsigned kLeastChunk = 1U << kLeastChunkShift;
   static_assert(kThreads >= kMostBins && kTileKeys < 1U << 16 && kLeastChunk % kTileKeys == 0);
   extern __shared__ __align__(16) unsigned char shared_bytes[];
-  __shared__ SharedBins<Word> shared_bins;
-  __shared__ KeyTile<kStep, Word, kTileKeys> shared_tile;
+  __shared__ SharedBins<Key> shared_bins;
+  __shared__ KeyTile<kStep, Key, kTileKeys> shared_tile;
   __shared__ BucketTile found;
   static_assert(sizeof(shared_bins) + sizeof(shared_tile) + sizeof(found) <= kBinsBytes);
   static_assert(kThreads >= kTileKeys / 32);
-  Word* const tile_keys = reinterpret_cast<Word*>(shared_bytes);
+  Key* const tile_keys = reinterpret_cast<Key*>(shared_bytes);
   grid_begin();
-  std::conditional_t<kHasKept, KeptBins<kThreads, kKeys>, SteppedTable<Word>> table{};
+  std::conditional_t<kHasKept, KeptBins<kThreads, kKeys>, SteppedTable<Key>> table{};
   unsigned loaded = pass.bucket_count;  // whose table is in shared memory
   block_for_pieces<kTileKeys>(
       pass, found,
       [&](BucketTile place, std::uint64_t tiles, std::uint64_t /*piece*/, const auto& take_next) {
-        const BinHead<Word> head = pass.tables.heads[place.bucket];
+        const BinHead<Key> head = pass.tables.heads[place.bucket];
         const auto keys_at = [&] {
           return thread_find_keys<kStep>(pass, place.bucket, place.position);
         };
@@ -280,7 +280,7 @@ __global__ void __launch_bounds__(kDistribution<Word, kStep>.threads,
             return;
           }
         }
-        Word keys[kKeys];
+        Key keys[kKeys];
         unsigned count = place.count<kTileKeys>();
         thread_load_keys<kThreads>(pass, keys_at(), count, keys);
         if constexpr (!kHasKept) {

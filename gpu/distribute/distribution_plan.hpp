@@ -51,33 +51,31 @@ struct SampledInput {
   const Key* input = nullptr;
   std::uint64_t count = 0;
   KeyMap<Key> load_map;
-  unsigned place_shift = 0;          // see word_of()
   std::uint64_t* cleared = nullptr;  // numbers that are set to 0 on the way
   std::uint64_t cleared_count = 0;
   ScratchMemory scratch;   // of the sample's sort
   unsigned tile_keys = 0;  // of the first distribution
 };
 
-template <class Word>
-void queue_sample_sort(Word* sample, std::uint64_t count, const ScratchMemory& scratch,
+template <class Key>
+void queue_sample_sort(Key* sample, std::uint64_t count, const ScratchMemory& scratch,
                        unsigned architecture, cudaStream_t stream) {
-  if constexpr (sizeof(Word) == 4) {
+  if constexpr (sizeof(Key) == 4) {
     if (count == kBlockSampleKeys) return launch_sample_sort(sample, architecture, stream);
   }
-  sort_keys<Word>(
+  sort_keys<Key>(
       {.input = sample, .output = sample, .count = count, .scratch = scratch, .stream = stream});
 }
 
 // Queues the sample, its sort, and the tables.
-template <class Key, class Word>
+template <class Key>
 void queue_tables(const SampledInput<Key>& input, const DistributionShape& shape,
-                  const DistributionChoice& choice, const DistributionTables<Word>& to,
+                  const DistributionChoice& choice, const DistributionTables<Key>& to,
                   unsigned architecture, cudaStream_t stream) {
-  SamplePass<Word, Key> sample;
+  SamplePass<Key> sample;
   sample.input = input.input;
   sample.count = input.count;
   sample.maps = EndMaps<Key>::of(input.load_map, {});
-  sample.place_shift = input.place_shift;
   sample.cleared = input.cleared;
   sample.cleared_count = input.cleared_count;
   sample.sample = to.sample;
@@ -85,7 +83,7 @@ void queue_tables(const SampledInput<Key>& input, const DistributionShape& shape
   sample.seed = choice.seed ? *choice.seed : next_seed();
   launch_sample_keys(sample, architecture, stream);
   queue_sample_sort(to.sample, shape.sample_keys(), input.scratch, architecture, stream);
-  TablePass<Word> tables;
+  TablePass<Key> tables;
   tables.sample = to.sample;
   tables.sample_bits = shape.sample_bits;
   tables.first = to.first;

@@ -14,7 +14,6 @@
 #include "gpu/distribute/bin_chunks.hpp"
 #include "gpu/distribute/bin_table.hpp"
 #include "gpu/distribute/device_distribute.hpp"
-#include "gpu/records/elements.hpp"
 #include "gpu/records/launch.hpp"
 #include "gpu/segmented/launch.hpp"
 #include "gpu/sort/long_arrays.hpp"
@@ -155,15 +154,14 @@ struct BucketTile {
   }
 };
 
-template <class Word, class Key = Word>
+template <class Key>
 struct SamplePass {
   const Key* input = nullptr;
   std::uint64_t count = 0;
   EndMaps<Key> maps;
-  unsigned place_shift = 0;          // word_of
   std::uint64_t* cleared = nullptr;  // numbers that are set to 0
   std::uint64_t cleared_count = 0;
-  Word* sample = nullptr;
+  Key* sample = nullptr;
   unsigned sample_bits = 0;  // 2^sample_bits keys are taken
   std::uint64_t seed = 0;
 };
@@ -179,14 +177,13 @@ struct TablePass {
   unsigned tile_keys = 0;  // of the first distribution
 };
 
-// One distribution: of each bucket's keys among its bins, or of the words of all keys.
-template <class Word, class Key = Word>
+// One distribution, of each bucket's keys among its bins.
+template <class Key>
 struct DistributionPass {
   const Key* input = nullptr;
-  Word* output = nullptr;
-  EndMaps<Key> maps;         // the store map is for keys that are not sorted any more
-  unsigned place_shift = 0;  // word_of
-  BinTables<Word> tables;
+  Key* output = nullptr;
+  EndMaps<Key> maps;  // the store map is for keys that are not sorted any more
+  BinTables<Key> tables;
   const BucketPlace* buckets = nullptr;
   unsigned bucket_count = 0;
   std::uint64_t tile_count = 0;    // at most
@@ -236,25 +233,14 @@ struct PackedSortPass {
   DistributionCounts* counts = nullptr;
 };
 
-// Where sorted words go: as keys, or as pairs, whose values lie apart from the output.
-template <class Key, class Value>
-struct ElementOutput {
-  Key* keys = nullptr;  // null for pairs: keys are not written
-  EndMaps<Key> maps;
-  const Value* values_in = nullptr;  // by place; null: places are the values
-  Value* values = nullptr;
-  unsigned place_shift = 0;  // word_of
-};
-
 // The sort of the buckets of one distribution, which lie one after the other, and the merge of
 // those that are longer than a tile.
-template <class Key, class Value>
+template <class Key>
 struct BucketSortPass {
-  using Word = typename Elements<Key, Value>::Word;
-
-  Word* words = nullptr;
-  ElementOutput<Key, Value> output;
-  BinTables<Word> tables;
+  Key* keys = nullptr;
+  Key* output = nullptr;
+  EndMaps<Key> maps;
+  BinTables<Key> tables;
   const BucketPlace* buckets = nullptr;  // in tiles of kBucketSort
   unsigned bucket_count = 0;
   std::uint64_t tile_count = 0;  // at most
@@ -266,9 +252,8 @@ struct BucketSortPass {
   std::uint64_t* taken_long = nullptr;  // tiles of long buckets
 };
 
-template <class Word, class Key>
-void launch_sample_keys(const SamplePass<Word, Key>& pass, unsigned architecture,
-                        cudaStream_t stream);
+template <class Key>
+void launch_sample_keys(const SamplePass<Key>& pass, unsigned architecture, cudaStream_t stream);
 // A sample of this many u32 keys is sorted by one block in one launch; sort_keys takes two.
 inline constexpr unsigned kBlockSampleKeys = 1U << 12;
 void launch_sample_sort(std::uint32_t* sample, unsigned architecture, cudaStream_t stream);
@@ -285,17 +270,17 @@ void launch_first_distribution(const DistributionPass<Key>& pass, unsigned archi
 template <class Key>
 void launch_second_distribution(const DistributionPass<Key>& pass, unsigned architecture,
                                 cudaStream_t stream);
-template <class Word, class Key>
-void launch_once_counts(const DistributionPass<Word, Key>& pass, unsigned architecture,
+template <class Key>
+void launch_once_counts(const DistributionPass<Key>& pass, unsigned architecture,
                         cudaStream_t stream);
-template <class Word, class Key>
-void launch_once_distribution(const DistributionPass<Word, Key>& pass, unsigned architecture,
+template <class Key>
+void launch_once_distribution(const DistributionPass<Key>& pass, unsigned architecture,
                               cudaStream_t stream);
-template <class Key, class Value>
-void launch_bucket_sort(const BucketSortPass<Key, Value>& pass, unsigned architecture,
+template <class Key>
+void launch_bucket_sort(const BucketSortPass<Key>& pass, unsigned architecture,
                         cudaStream_t stream);
-template <class Key, class Value>
-void launch_bucket_merge(const BucketSortPass<Key, Value>& pass, unsigned architecture,
+template <class Key>
+void launch_bucket_merge(const BucketSortPass<Key>& pass, unsigned architecture,
                          cudaStream_t stream);
 template <class Key>
 void launch_pack_bins(const PackPass<Key>& pass, unsigned architecture, cudaStream_t stream);
@@ -308,17 +293,11 @@ void launch_packed_sort(const PackedSortPass<Key>& pass, unsigned architecture,
 // A tile's keys or values and the counters that rank them take 128 KB of shared memory. More would
 // leave the L1 cache too little space for the loads in flight.
 template <class Key, class Value>
-inline constexpr DistributionTuning kPairDistribution{1024,
-                                                      sizeof(Key) + sizeof(Value) == 8 ? 16U : 8U};
+inline constexpr DistributionTuning kPairDistribution{1024, 8};
 
 // Tiles are those of packed_pair_sort_kernel.
 template <class Key, class Value>
-inline constexpr CellSortTuning kCellPairSort{512, sizeof(Key) + sizeof(Value) == 8 ? 16U : 8U, 8,
-                                              1024};
-static_assert(holds_packed_tiles<PairOf<std::uint32_t, std::uint32_t>>(
-    kCellPairSort<std::uint32_t, std::uint32_t>));
-static_assert(holds_packed_tiles<PairOf<std::uint32_t, std::uint64_t>>(
-    kCellPairSort<std::uint32_t, std::uint64_t>));
+inline constexpr CellSortTuning kCellPairSort{512, 8, 8, 1024};
 static_assert(holds_packed_tiles<PairOf<std::uint64_t, std::uint32_t>>(
     kCellPairSort<std::uint64_t, std::uint32_t>));
 static_assert(holds_packed_tiles<PairOf<std::uint64_t, std::uint64_t>>(

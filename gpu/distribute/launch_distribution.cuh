@@ -13,11 +13,10 @@
 
 namespace gsort::gpu {
 
-template <class Word, class Key>
-void launch_sample_keys(const SamplePass<Word, Key>& pass, unsigned architecture,
-                        cudaStream_t stream) {
+template <class Key>
+void launch_sample_keys(const SamplePass<Key>& pass, unsigned architecture, cudaStream_t stream) {
   const std::uint64_t blocks = div_up(std::uint64_t{1} << pass.sample_bits, kSampleThreads);
-  launch_kernel(sample_keys_kernel<Word, Key>,
+  launch_kernel(sample_keys_kernel<Key>,
                 {static_cast<unsigned>(blocks), kSampleThreads, 0, architecture, stream},
                 "launching sample_keys_kernel", pass);
 }
@@ -29,11 +28,10 @@ void launch_bin_tables(const TablePass<Key>& pass, unsigned architecture, cudaSt
                 "launching bin_table_kernel", pass);
 }
 
-template <DistributionStep kStep, bool kKeeps = false, class Word, class Key>
-void launch_counts(const DistributionPass<Word, Key>& pass, unsigned architecture,
-                   cudaStream_t stream) {
-  constexpr unsigned kThreads = kDistribution<Word, kStep>.threads;
-  launch_kernel(bin_count_kernel<Word, Key, kStep, kKeeps>,
+template <DistributionStep kStep, bool kKeeps = false, class Key>
+void launch_counts(const DistributionPass<Key>& pass, unsigned architecture, cudaStream_t stream) {
+  constexpr unsigned kThreads = kDistribution<Key, kStep>.threads;
+  launch_kernel(bin_count_kernel<Key, kStep, kKeeps>,
                 {taking_blocks(pass.tile_count, kThreads), kThreads, 0, architecture, stream},
                 "launching bin_count_kernel", pass);
 }
@@ -44,10 +42,10 @@ void launch_bin_counts(const DistributionPass<Key>& pass, unsigned architecture,
   launch_counts<DistributionStep::kSecond>(pass, architecture, stream);
 }
 
-template <class Word, class Key>
-void launch_once_counts(const DistributionPass<Word, Key>& pass, unsigned architecture,
+template <class Key>
+void launch_once_counts(const DistributionPass<Key>& pass, unsigned architecture,
                         cudaStream_t stream) {
-  if constexpr (sizeof(Word) == 4) {
+  if constexpr (sizeof(Key) == 4) {
     if (pass.bins != nullptr) {
       return launch_counts<DistributionStep::kOnce, true>(pass, architecture, stream);
     }
@@ -61,15 +59,15 @@ void launch_bucket_places(const BucketPass& pass, unsigned architecture, cudaStr
                 "launching bucket_place_kernel", pass);
 }
 
-template <DistributionStep kStep, bool kHasKept = false, class Word, class Key>
-void launch_distribution(const DistributionPass<Word, Key>& pass, unsigned architecture,
+template <DistributionStep kStep, bool kHasKept = false, class Key>
+void launch_distribution(const DistributionPass<Key>& pass, unsigned architecture,
                          cudaStream_t stream) {
-  constexpr DistributionTuning kTuning = kDistribution<Word, kStep>;
+  constexpr DistributionTuning kTuning = kDistribution<Key, kStep>;
   // Always set, because the kernel has more static memory than others.
   constexpr unsigned kBytes =
-      std::max(kTuning.tile_keys() * unsigned{sizeof(Word)}, kUnaskedSharedBytes + 16);
+      std::max(kTuning.tile_keys() * unsigned{sizeof(Key)}, kUnaskedSharedBytes + 16);
   const unsigned blocks = taking_blocks(pass.tile_count, kTuning.threads);
-  launch_kernel(distribution_kernel<Word, Key, kStep, kHasKept>,
+  launch_kernel(distribution_kernel<Key, kStep, kHasKept>,
                 {blocks, kTuning.threads, kBytes, architecture, stream},
                 "launching distribution_kernel", pass);
 }
@@ -86,10 +84,10 @@ void launch_second_distribution(const DistributionPass<Key>& pass, unsigned arch
   launch_distribution<DistributionStep::kSecond>(pass, architecture, stream);
 }
 
-template <class Word, class Key>
-void launch_once_distribution(const DistributionPass<Word, Key>& pass, unsigned architecture,
+template <class Key>
+void launch_once_distribution(const DistributionPass<Key>& pass, unsigned architecture,
                               cudaStream_t stream) {
-  if constexpr (sizeof(Word) == 4) {
+  if constexpr (sizeof(Key) == 4) {
     if (pass.bins != nullptr) {
       return launch_distribution<DistributionStep::kOnce, true>(pass, architecture, stream);
     }

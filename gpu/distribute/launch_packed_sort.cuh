@@ -1,5 +1,4 @@
-// The bodies of the launches that sort tiles of keys, or of words; included by one .cu file for
-// each type.
+// The bodies of the launches that sort tiles of keys; included by one .cu file for each type.
 #pragma once
 
 #include <type_traits>
@@ -22,36 +21,34 @@ void launch_cell_sort(const PackedSortPass<Key>& pass, unsigned architecture, cu
 }
 
 // Calls use(are_large) with a compile-time constant.
-template <class Word, class Use>
+template <class Key, class Use>
 void with_bucket_size(bool are_large, const Use& use) {
-  if constexpr (sizeof(Word) == 4) {
+  if constexpr (sizeof(Key) == 4) {
     if (are_large) return use(std::true_type{});
   }
   use(std::false_type{});
 }
 
-template <class Key, class Value>
-void launch_bucket_sort(const BucketSortPass<Key, Value>& pass, unsigned architecture,
+template <class Key>
+void launch_bucket_sort(const BucketSortPass<Key>& pass, unsigned architecture,
                         cudaStream_t stream) {
-  using Word = typename Elements<Key, Value>::Word;
-  with_bucket_size<Word>(pass.are_large, [&](auto are_large) {
+  with_bucket_size<Key>(pass.are_large, [&](auto are_large) {
     constexpr bool kAreLarge = decltype(are_large)::value;
-    constexpr unsigned kThreads = kBucketSort<Word, kAreLarge>.threads;
-    launch_kernel(bucket_sort_kernel<Key, Value, kAreLarge>,
+    constexpr unsigned kThreads = kBucketSort<Key, kAreLarge>.threads;
+    launch_kernel(bucket_sort_kernel<Key, kAreLarge>,
                   {taking_blocks(pass.tile_count, kThreads), kThreads,
-                   kBucketSortBytes<Word, kAreLarge>, architecture, stream},
+                   kBucketSortBytes<Key, kAreLarge>, architecture, stream},
                   "launching bucket_sort_kernel", pass);
   });
 }
 
-template <class Key, class Value>
-void launch_bucket_merge(const BucketSortPass<Key, Value>& pass, unsigned architecture,
+template <class Key>
+void launch_bucket_merge(const BucketSortPass<Key>& pass, unsigned architecture,
                          cudaStream_t stream) {
-  using Word = typename Elements<Key, Value>::Word;
-  with_bucket_size<Word>(pass.are_large, [&](auto are_large) {
+  with_bucket_size<Key>(pass.are_large, [&](auto are_large) {
     constexpr bool kAreLarge = decltype(are_large)::value;
-    constexpr unsigned kThreads = kBucketSort<Word, kAreLarge>.threads;
-    launch_kernel(bucket_merge_kernel<Key, Value, kAreLarge>,
+    constexpr unsigned kThreads = kBucketSort<Key, kAreLarge>.threads;
+    launch_kernel(bucket_merge_kernel<Key, kAreLarge>,
                   {taking_blocks(pass.tile_count, kThreads), kThreads, 0, architecture, stream},
                   "launching bucket_merge_kernel", pass);
   });

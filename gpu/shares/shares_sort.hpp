@@ -27,7 +27,6 @@
 #include "element/key.hpp"
 #include "gpu/cuda/scratch.hpp"
 #include "gpu/records/device_pairs.hpp"
-#include "gpu/records/elements.hpp"
 
 namespace gsort::gpu {
 

@@ -1,15 +1,14 @@
-// See device_argsort.hpp. If keys are distributed once, their words contain the numbers. Otherwise,
-// the numbers are written to the output and sorted there as values; the keys go to scratch memory.
+// See device_argsort.hpp. A sort by digits makes the numbers itself. For other sorts, they are
+// written to the output and sorted there as values; the keys go to scratch memory.
 #include "gpu/widths/device_argsort.hpp"
 
 #include <array>
 #include <limits>
 
 #include "base/error.hpp"
-#include "gpu/cuda/architecture.hpp"
 #include "gpu/cuda/call_memory.hpp"
 #include "gpu/distribute/device_pair_distribute.hpp"
-#include "gpu/distribute/distribute_once.hpp"
+#include "gpu/records/device_digit_sort.hpp"
 #include "gpu/records/launch.hpp"
 
 namespace gsort::gpu {
@@ -55,16 +54,14 @@ void argsort(const KeyArgsort<Key, Index>& sort) {
   const std::array inputs{extent_of(keys, count, "the keys")};
   const std::array outputs{extent_of(indices, count, "the indices")};
   require_call_memory({inputs, outputs, false, scratch, needed, kOperation});
-  if constexpr (kAreDistributedOnce<Key, Index>) {
-    if (are_distributed_once<Key, Index>(count, {}) &&
-        once_fits_block<Key, Index>(count, shared_bytes_of_block())) {
-      return sort_once<Key, Index>({.input = {keys, nullptr},
-                                    .output = {nullptr, indices},
-                                    .count = count,
-                                    .load_map = load_map,
-                                    .scratch = scratch,
-                                    .stream = stream},
-                                   {});
+  if constexpr (sizeof(Key) == 4) {
+    if (are_sorted_by_digits(count, {})) {
+      return sort_pairs_by_digits<Index>({.input = {keys, nullptr},
+                                          .output = {nullptr, indices},
+                                          .count = count,
+                                          .load_map = load_map,
+                                          .scratch = scratch,
+                                          .stream = stream});
     }
   }
   const ArgsortScratch<Key, Index> places(scratch.memory, count);

@@ -115,7 +115,7 @@ template <class T>
 class EmulatedPairDistribution : public GpuTest {};
 
 using DistributedPairTypes =
-    ::testing::Types<Types<std::uint32_t, std::uint32_t>, Types<std::uint64_t, std::uint64_t>>;
+    ::testing::Types<Types<std::uint64_t, std::uint32_t>, Types<std::uint64_t, std::uint64_t>>;
 TYPED_TEST_SUITE(EmulatedPairDistribution, DistributedPairTypes);
 
 // The same; some blocks have several tiles of a bucket, some buckets tiles of several blocks.

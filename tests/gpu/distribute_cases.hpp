@@ -19,8 +19,9 @@ using DistributedKeys =
     ::testing::Types<Types<std::uint32_t, NoValue>, Types<std::uint64_t, NoValue>>;
 using DistributedElements =
     ::testing::Types<Types<std::uint32_t, NoValue>, Types<std::uint64_t, NoValue>,
-                     Types<std::uint32_t, std::uint32_t>, Types<std::uint32_t, std::uint64_t>,
                      Types<std::uint64_t, std::uint32_t>, Types<std::uint64_t, std::uint64_t>>;
+using DistributedPairs =
+    ::testing::Types<Types<std::uint64_t, std::uint32_t>, Types<std::uint64_t, std::uint64_t>>;
 
 // Distributes as few elements as there are.
 inline DistributionChoice choice_of(unsigned first_bits, unsigned second_bits,

@@ -187,7 +187,7 @@ TYPED_TEST(DistributedTiles, AreOfPiecesIfKeysAreTooMany) {
 
 template <class T>
 class DistributedPairTiles : public GpuTest {};
-TYPED_TEST_SUITE(DistributedPairTiles, AllPairs);
+TYPED_TEST_SUITE(DistributedPairTiles, DistributedPairs);
 
 // Keys that lie around few values crowd a cell each: tiles are merged, and only these.
 TYPED_TEST(DistributedPairTiles, AreMergedIfTheirKeysCrowdAFewCells) {

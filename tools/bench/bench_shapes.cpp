@@ -169,7 +169,7 @@ struct PairArena {
     make_keys(KeyShape::kSorted, 0, values_in.template as<Value>(), pairs);
   }
 
-  static constexpr gpu::DistributionChoice kAlways{.least_keys = 1, .once = false};
+  static constexpr gpu::DistributionChoice kAlways{.least_keys = 1};
 
   std::uint64_t count;
   DeviceMemory keys_in;
@@ -218,17 +218,12 @@ void bench_shape(const PairArena<Key, Value>& arena, KeyShape shape, int repeats
   const float distributed = measure_it("distributed", [&] {
     gpu::sort_pairs_by_distribution(sort, PairArena<Key, Value>::kAlways);
   });
-  const float once = n > std::uint64_t{1} << 24 || sizeof(Key) == 8
-                         ? std::numeric_limits<float>::quiet_NaN()
-                         : measure_it("once", [&] {
-                             gpu::sort_pairs_by_distribution(sort, {.least_keys = 1, .once = true});
-                           });
   const float by_default = measure_it("by default", [&] { gpu::sort_pairs_by_distribution(sort); });
   std::printf(
-      "%-8s %-15s cub %8.4f ms %6.2f Gpairs/s | merge %8.4f once %8.4f twice %8.4f | "
+      "%-8s %-15s cub %8.4f ms %6.2f Gpairs/s | merge %8.4f distribution %8.4f | "
       "default %8.4f %6.2f Gpairs/s, %5.2f x\n",
-      size.c_str(), name_of(shape), cub, static_cast<double>(n) / cub * 1e-6, merging, once,
-      distributed, by_default, static_cast<double>(n) / by_default * 1e-6, cub / by_default);
+      size.c_str(), name_of(shape), cub, static_cast<double>(n) / cub * 1e-6, merging, distributed,
+      by_default, static_cast<double>(n) / by_default * 1e-6, cub / by_default);
   std::fflush(stdout);
 }
 

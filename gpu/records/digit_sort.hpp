@@ -1,0 +1,76 @@
+// What the launches of a sort by digits take, and the launches. Host code, but for the constants
+// and structs that kernels share.
+#pragma once
+
+#include <cstdint>
+
+#include <cuda_runtime_api.h>
+
+#include "base/units.hpp"
+#include "element/key.hpp"
+#include "gpu/merge/element_arrays.hpp"
+
+namespace gsort::gpu {
+
+inline constexpr unsigned kDigitBits = 8;
+inline constexpr unsigned kDigitValues = 1U << kDigitBits;
+inline constexpr unsigned kDigits = 32 / kDigitBits;  // of a key, the least significant one first
+
+struct DigitTuning {
+  unsigned threads;
+  unsigned pairs_per_thread;  // odd: 32 sorted pairs of each digit would lie in one bank
+  unsigned blocks;            // of a multiprocessor, at least
+
+  [[nodiscard]] constexpr unsigned tile_pairs() const { return threads * pairs_per_thread; }
+};
+
+// With fewer pairs than this, small tiles: there are more than blocks can run at once.
+inline constexpr std::uint64_t kManyPairs = std::uint64_t{3} << 18;
+
+template <class Value, bool kAreMany>
+inline constexpr DigitTuning kDigitTuning =
+    kAreMany ? (sizeof(Value) == 4 ? DigitTuning{384, 21, 2} : DigitTuning{384, 14, 3})
+             : (sizeof(Value) == 4 ? DigitTuning{512, 7, 3} : DigitTuning{256, 11, 4});
+
+template <class Value>
+[[nodiscard]] constexpr std::uint64_t digit_tiles(std::uint64_t count) {
+  return div_up(count, count < kManyPairs ? kDigitTuning<Value, false>.tile_pairs()
+                                          : kDigitTuning<Value, true>.tile_pairs());
+}
+
+// In device memory; all 0 before the count.
+struct DigitCounts {
+  std::uint32_t keys[kDigits][kDigitValues];  // that have this digit
+  std::uint32_t taken_tiles[kDigits];         // by the passes
+  std::uint32_t first_key;                    // ordered
+};
+
+// The count of all digits, or the pass for digit `digit`.
+template <class Value>
+struct DigitPass {
+  using Key = std::uint32_t;
+
+  ConstPairs<Key, Value> input;  // values null: their numbers
+  // The rounds write to these in turn, the last one to output.
+  Pairs<Key, Value> output;
+  Pairs<Key, Value> buffer;
+  bool writes_last_keys = true;
+  bool in_place = false;  // the output is the input
+  std::uint32_t count = 0;
+  unsigned digit = 0;
+  KeyMap<Key> load_map;
+  KeyMap<Key> store_map;
+  bool loads_mapped = false;  // the maps are not the identity
+  bool stores_mapped = false;
+  DigitCounts* counts = nullptr;
+  // For each tile and value of a digit, what thread_look_back() reads; rounds use them in turn. The
+  // first is cleared by the count, each other by the round before.
+  std::uint32_t* prefixes[2] = {};
+};
+
+template <class Value>
+void launch_digit_counts(const DigitPass<Value>& pass, unsigned architecture, cudaStream_t stream);
+template <class Value>
+void launch_digit_pass(const DigitPass<Value>& pass, unsigned architecture, cudaStream_t stream);
+
+}  // namespace gsort::gpu
