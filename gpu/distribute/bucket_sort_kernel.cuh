@@ -11,7 +11,7 @@
 //
 // Threads: a block sorts, stores or merges the tiles that it takes (taken_jobs.cuh). Shared memory:
 // the tile, and one number per cell; or rows of E words and a pad, and one co-rank a thread. Device
-// memory: each word is read and written once; values of pairs are read at any places.
+// memory: each word is read and written once.
 #pragma once
 
 #include <cstdint>
