@@ -1,4 +1,4 @@
-// What the launches of a sort by digits take, and the launches. Host code, but for the constants
+// Launches of the kernels that sort by digits, and their arguments. Host code, except the constants
 // and structs that kernels share.
 #pragma once
 

@@ -80,8 +80,8 @@ class Input {
   // file to the name `output`: that file would be lost.
   void check_replaceable(const std::string& output) const;
 
-  // Throws: Error(kUsage) if it begins within the file, as standard input may: an output that
-  // replaces the file would lose the bytes before.
+  // Throws: Error(kUsage) if the input begins after the first byte of its file, as standard input
+  // may: an output that replaces the file would lose the bytes before.
   void require_all_of_file() const;
 
   // The state at opening; none if it is not a regular file.

@@ -205,7 +205,8 @@ class Reader {
   std::size_t claim(ByteSpan buffer, std::size_t wanted, std::vector<Fill>& fills);
   void sample_sequence(std::uint64_t position, ByteSpan to) const;
 
-  // Without numbers; all sizes and positions are those of elements.
+  // As next(), sample() and read_again(), but without numbering: sizes and positions are those of
+  // elements.
   [[nodiscard]] std::optional<InputBlock> next_elements(ByteSpan buffer,
                                                         std::uint64_t limit_position,
                                                         std::size_t most_bytes);

@@ -121,7 +121,7 @@ class Source {
   virtual void park() {}
 
   // Call this if the output of this name will replace the file.
-  // Throws: Error(kUsage) if the input begins within the file.
+  // Throws: Error(kUsage) if the input begins after the first byte of the file.
   void set_replaced_by(std::string output) {
     input_->require_all_of_file();
     replaced_by_ = std::move(output);

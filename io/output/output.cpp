@@ -70,8 +70,8 @@ std::string pointed_to(const std::string& link, const std::string& path) {
   return target.starts_with('/') ? target : place_of(link).folder + "/" + target;
 }
 
-// Whether the system follows the link to another file than its text names, as some below /proc: to
-// a pipe, or to a file that was removed.
+// Whether the link leads to another file than the one its text names. Some links below /proc do:
+// they lead to a pipe, or to a file that was removed.
 bool is_magic(const std::string& link, const std::string& target) {
   struct stat end = {};
   struct stat named = {};

@@ -173,9 +173,9 @@ void RegularOutput::look_at_target() {
   rights_ = OutputRights(target_.folder, target_.name, now);
 }
 
-// Throws if the path leads elsewhere by now: its folder was moved, or a link in it was changed.
-// Paths from the working folder are those of the program: other programs that call the library may
-// have changed it.
+// Throws if the path now leads elsewhere: its folder was moved, or a link in it was changed. A
+// relative path is checked only if the process is gsort's own: a program that calls the library may
+// have changed its working folder.
 void RegularOutput::require_place() const {
   if (!process_is_own() && !target_.path.starts_with('/')) return;
   struct stat now = {};

@@ -83,8 +83,8 @@ class StreamOutput : public Output::Impl {
 
   File file_;
   bool is_regular_ = false;
-  std::uint64_t size_before_ = 0;  // of a regular file,
-  std::uint64_t begin_ = 0;        // and where the output begins in it
+  std::uint64_t size_before_ = 0;  // of a regular file, before the first write
+  std::uint64_t begin_ = 0;        // where the output begins in a regular file
   const bool keeps_bytes_ = is_file_or_disk(file_);
   mutable MemoryWatch memory_watch_{memory_kind_of(file_)};
   const std::exception_ptr cancelled_;  // made in advance, because a lack of memory may be the
@@ -167,8 +167,8 @@ void StreamOutput::note_size() {
           : static_cast<std::uint64_t>(std::max<off_t>(sys::lseek(file_.fd(), 0, SEEK_CUR), 0));
 }
 
-// Throws if another program, or a message, has changed the size: its bytes are in the output, or
-// the output's bytes are gone.
+// Throws if another program, or a message, has changed the size of the file: then the output holds
+// foreign bytes, or has lost some of its own.
 void StreamOutput::require_own_size() const {
   if (!is_regular_) return;
   const std::uint64_t own = std::max(size_before_, written_ == 0 ? 0 : begin_ + written_);

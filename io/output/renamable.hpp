@@ -12,7 +12,8 @@ namespace gsort::io {
 // `path`: the output, for the message.
 void refuse_append_only_folder(const std::string& folder, const std::string& path);
 
-// The same for a folder that does not exist yet, in the folder `above`: gsort could not remove it.
+// Throws: Error(kOutput) if `folder` does not exist yet and the folder `above` it is append-only:
+// gsort could not remove `folder` again.
 void refuse_folder_that_would_stay(const std::string& folder, const std::string& above);
 
 // Throws: Error(kOutput) if the file `name` in `folder` is append-only or immutable. `path`: its

@@ -98,7 +98,7 @@ class ResumeFolder {
   [[nodiscard]] Error refusal(const std::string& reason) const;
 
  private:
-  // If another constructor throws after this one, the destructor is called.
+  // The public constructor calls this one first: if it throws later, the destructor still runs.
   ResumeFolder(std::string path, ResumeAccess access, ResumePath whose);
   void make();
   void open();

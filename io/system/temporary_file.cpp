@@ -32,7 +32,7 @@ constexpr std::size_t kDigitsOfNumber = 16;
 constexpr std::string_view kOfGsort = ".gsort-";  // in hidden names
 constexpr std::string_view kOnItsWay = ".new";
 
-// In a folder that was removed, some file systems say that it is not permitted.
+// In a folder that was removed, some file systems report EPERM instead of ENOENT.
 Error cannot_create(const Folder& folder, int error_number) {
   struct stat facts = {};
   const bool is_removed = sys::fstat(folder.file.fd(), &facts) == 0 && facts.st_nlink == 0;

@@ -58,12 +58,12 @@ struct InputToReplace {
 // may replace it.
 void refuse_replacing_by_other_elements(const InputToReplace& input, const Job& job);
 
-// Throws: Error(kUsage) if the output or a report would be written into the list that names the
-// inputs.
+// Throws: Error(kUsage) if an output or a report has the file `list`, which names the inputs.
 void refuse_writing_the_list(const FileNames& names, const Reporting& reports,
                              const std::string& list);
 
-// Throws: Error(kUsage) if messages would be among the elements, as in `gsort -v FILE > OUT 2>&1`.
+// Throws: Error(kUsage) if messages would be among the elements, as in `gsort -v FILE > OUT 2>&1`:
+// standard error is the output, and `note` is not empty or -v or --progress asks for messages.
 void refuse_messages_in_output(const FileNames& names, const Reporting& reports,
                                std::string_view note);
 

@@ -51,7 +51,7 @@ class MessageWriter {
     put<std::uint64_t>(text.size());
     put_bytes(std::as_bytes(std::span(text)));
   }
-  // Their number first.
+  // Puts the number of values, then the values.
   template <class Value>
   void put_values(const std::vector<Value>& values) {
     put<std::uint64_t>(values.size());
@@ -90,7 +90,7 @@ class MessageReader {
     const auto text = take_bytes(take<std::uint64_t>());
     return {reinterpret_cast<const char*>(text.data()), text.size()};
   }
-  // Values after their number, and all values that are left.
+  // take_values() takes what put_values() has put; take_rest() takes the rest as values.
   template <class Value>
   [[nodiscard]] std::vector<Value> take_values() {
     return take_values<Value>(take<std::uint64_t>());

@@ -87,7 +87,7 @@ class LiteralReader {
     return name;
   }
 
-  // Python 2 writes L behind some numbers.
+  // Takes a number that is not greater than `most`. An L may follow: Python 2 writes it after some.
   std::uint64_t number(std::uint64_t most) {
     skip_blanks();
     std::uint64_t value = 0;

@@ -26,7 +26,7 @@ struct OptionSpec {
   std::string_view value_name = {};      // "SIZE", "auto|cuda|cpu"; empty for a switch
   std::string_view choices = {};         // "bin|text|npy": values for completions that value_name
                                          // lacks
-  std::string_view implicit_value = {};  // of --name alone; then the row must have no letter
+  std::string_view implicit_value = {};  // of --name alone; such a row must have no letter
   OptionGroup group = OptionGroup::kReporting;  // set by option_table()
   bool common = false;                          // shown by -h, which must stay on one screen
   bool in_environment = false;                  // allowed in GSORT_OPTIONS: no result depends on it

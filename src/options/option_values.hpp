@@ -28,8 +28,8 @@ inline constexpr unsigned kMostParts = 256;  // each keeps a file open until the
 // Sets the type, and the byte order if the name gives it.
 void set_type(Options& options, std::string_view text, std::string_view option);
 
-// The number that is the whole text, without a sign if it is unsigned. None for other text, and if
-// it is too large.
+// Reads the whole text as a number; an unsigned number has no sign. Returns none for other text, or
+// if Number cannot hold the number.
 template <class Number>
 [[nodiscard]] std::optional<Number> whole_number(std::string_view text) {
   Number number{};

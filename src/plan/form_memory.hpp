@@ -18,9 +18,9 @@ struct EncodePlan {
   bool is_proven = false;            // encoded data is decoded again, and compared
 };
 
-// Memory that `threads` threads need under a host budget to encode the job's output: an eighth of
-// it for frames, a quarter for compressors, but at least one frame and one compressor. If the
-// encoding is verified, each compressor has a decompressor.
+// Plans how `threads` threads encode the job's output under a host budget: an eighth of it is for
+// frames, a quarter for compressors, but at least one frame and one compressor. If the encoding is
+// verified, each compressor has a decompressor.
 [[nodiscard]] EncodePlan plan_encoding(const Job& job, unsigned threads, std::uint64_t host_bytes);
 
 // Memory that `threads` threads that put pieces need to write around the page cache: two windows

@@ -1,6 +1,7 @@
-// The interpreter's lock, held or released for a scope. When the interpreter ends, threads that
-// want its lock get it no more: Python before 3.14 ends them by an exception that passes neither
-// destructors nor nanobind. Here they sleep until the process has ended, as with later Pythons.
+// The interpreter's lock, held or released for a scope. When the interpreter ends, other threads no
+// longer get the lock. Python before 3.14 ends a thread that asks for it by unwinding its stack,
+// which destructors and nanobind do not permit. Here such threads sleep until the process ends, as
+// in later versions of Python.
 #pragma once
 
 #include <cxxabi.h>
@@ -9,7 +10,7 @@
 
 namespace gsort::python {
 
-// Returns take(), which takes the lock.
+// Returns take(), which takes the lock; sleeps until the process ends if Python ends the thread.
 template <class Take>
 auto take_or_sleep(const Take& take) {
   try {
@@ -19,7 +20,7 @@ auto take_or_sleep(const Take& take) {
   }
 }
 
-// Also for threads that Python does not know.
+// Holds the lock, also in threads that Python did not create.
 class Locked {
  public:
   Locked()
@@ -35,7 +36,7 @@ class Locked {
   PyGILState_STATE state_;
 };
 
-// Requires: the lock is held.
+// Releases the lock. Requires: this thread holds it.
 class Unlocked {
  public:
   Unlocked() : thread_(PyEval_SaveThread()) {}

@@ -330,7 +330,7 @@ NB_MODULE(_native, module) {
   using namespace gsort::python;
   using gsort::CheckOutcome;
   nb::register_exception_translator(raise);
-  nb::set_leak_warnings(false);  // threads that sleep keep objects
+  nb::set_leak_warnings(false);  // sleeping threads (lock.hpp) keep objects
 
   nb::class_<Array>(module, "Array")
       .def(nb::init<nb::bytes, std::string, Bytes, std::optional<nb::bytes>, std::uint64_t, bool>(),

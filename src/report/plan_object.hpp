@@ -12,7 +12,7 @@ namespace gsort {
 
 [[nodiscard]] nlohmann::ordered_json plan_object(const Plan& plan, const Machine& machine);
 
-// The number or text, or null.
+// The value as JSON; null if there is none.
 template <class Value>
 [[nodiscard]] nlohmann::ordered_json or_null(const std::optional<Value>& value) {
   return value ? nlohmann::ordered_json(*value) : nullptr;

@@ -171,7 +171,7 @@ def in_memory_folder_and_group(place, mib: int, *arguments: str) -> str:
 
 @scenario
 def a_tmpfs_in_a_memory_cgroup_counts_as_memory(place):
-    """Half of the cases, chosen by the seed."""
+    """The seed chooses half of the cases."""
     require_tmpfs_and_disk(place)
     place.bash("gsort-gen -t u64 --size 192M -o in.u64; reference-sort u64 < in.u64 > wanted")
     cases = {  # what must come out; none: either is well

@@ -107,8 +107,8 @@ FEATURES = {
 }
 
 
-# How a file is made of others that a command names. M: mebibytes of in.u64. Compressed files repeat one of N members, because
-# compressing takes time.
+# The command that makes each file, from the files that it names. M: mebibytes of in.u64. Compressed files hold one member N
+# times, because compression takes time.
 FILES = {
     "in.u64": "gsort-gen -t u64 --size ${M}M -o in.u64",
     "in.few": "head -c $((M < 24 ? M : 24))M in.u64 > in.few",
@@ -131,7 +131,7 @@ FILES = {
 
 
 def make_first(folder: Path):
-    """An array of a record, and folders of --temporary-directory."""
+    """Makes an array of one record, and the folders for --temporary-directory."""
     fields = [(f"field{number:03}", "<i4") for number in range(250)]
     header = f"{{'descr': {fields}, 'fortran_order': False, 'shape': (1,), }}\n".encode()
     (folder / "one.npy").write_bytes(b"\x93NUMPY\x01\0" + struct.pack("<H", len(header)) + header + bytes(1000))
@@ -140,7 +140,7 @@ def make_first(folder: Path):
 
 
 def make_files_of(command: str, folder: Path, environment: dict):
-    """Those that it names, and are not there."""
+    """Makes the files that the command names and that do not exist yet."""
     for name in re.findall(r"[\w.]+", command):
         if name in FILES and not (folder / name).exists():
             make_files_of(FILES[name].replace(name, ""), folder, environment)

@@ -80,7 +80,7 @@ def survives(place, number, ignored: bool) -> bool:
 
 @scenario
 def messages_do_not_get_among_the_elements(place):
-    """Where the output is the file or the pipe of the messages, and there may be some."""
+    """If messages and output go to one file or pipe, it is an error, unless there can be no messages."""
     checks = {}
     place.bash("printf 2222111100001111 > in")
     for words, told in ("in", True), ("-v -t u8 in", True), ("-t u8 --progress=json in", True), ("-t u8 in", False), ("-q in", False):

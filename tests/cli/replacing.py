@@ -203,7 +203,7 @@ def a_file_whose_beginning_was_not_read_is_not_replaced(place):
 
 @scenario
 def an_output_does_not_follow_its_folder(place):
-    """After a folder was moved, or a link in the path changed, the name of the output leads elsewhere."""
+    """It is an error if the path of the output leads elsewhere: a folder was moved, or a link in the path was changed."""
     checks = {}
     for change in "mv sub moved", "mv sub moved; mkdir sub; printf new > sub/out", "rm -r sub", "ln -sfn elsewhere link":
         place.bash("rm -rf sub moved elsewhere link in; mkdir sub elsewhere; ln -s sub link; printf cab > in; printf old > sub/out")

@@ -240,7 +240,7 @@ def main() -> int:
     parser.add_argument("--tools", type=Path, default=Path("build/release/tests"))
     parser.add_argument("--scratch", help="where the folders of the cases are made")
     parser.add_argument("--follow-hints", action="store_true")
-    parser.add_argument("--seed", type=int, default=int(time.time()), help="of what is tried")
+    parser.add_argument("--seed", type=int, default=int(time.time()), help="chooses what the cases try")
     parser.add_argument("--of-all-types", action="store_true", help="the cases that try some of the key types, with all")
     parser.add_argument("--without", metavar="REGEX", help="leaves out cases whose names contain this")
     parser.add_argument("--list", action="store_true")

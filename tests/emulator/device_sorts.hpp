@@ -55,7 +55,7 @@ inline SortRequest request_on(unsigned devices, const KeyFormat& format, std::ui
   return request;
 }
 
-// Nothing is left on the devices, which have kept to their budgets, whatever came of the sort.
+// Sorts. Expects, even if the sort fails, that devices kept to their budgets and hold nothing.
 inline SortResult sort_on_devices(const SortRequest& request, std::uint64_t least_runs) {
   emulator::restart_counts();
   SortResult result = sort_in_folder(request);
@@ -72,7 +72,7 @@ inline SortResult sort_on_devices(const SortRequest& request, std::uint64_t leas
   return result;
 }
 
-// The same for a sort that must end well.
+// As sort_on_devices(), and expects the right output.
 inline SortResult expect_right_on_devices(const SortRequest& request, std::uint64_t least_runs) {
   SortResult result = sort_on_devices(request, least_runs);
   expect_right(request, result);

@@ -1,9 +1,9 @@
 // Sorts on emulated devices of which one fails: every call on each device in turn, once or from
 // then on. The sort does without the device and says so, or ends with an Error that names it.
 //
-// By default, one of the three devices is chosen by a seed (support/some_of.hpp), the number of the
-// call grows in strides, and each call fails once or from then on, in turn; GSORT_EVERY_FAULT makes
-// it try all.
+// By default, a seed (support/some_of.hpp) chooses one of the three devices, the number of the call
+// grows in strides, and calls fail once and from then on by turns. With GSORT_EVERY_FAULT, the test
+// tries all.
 #include <algorithm>
 #include <bit>
 #include <cstdint>
@@ -231,7 +231,7 @@ TEST_P(LostDevice, EndsASortThatMayNotDoWithoutIt) {
   EXPECT_GT(met, 12);
 }
 
-// Work that others do again.
+// A sort in which other devices do the work of the lost one again.
 struct LostWork {
   const char* name;
   SortRequest request;

@@ -96,7 +96,7 @@ def main() -> int:
     parser.add_argument("--every", type=int, default=20, help="one call of so many is damaged")
     parser.add_argument("--minutes", type=float, default=5)
     parser.add_argument("--patience", type=float, default=120, help="of the soak, for what hangs")
-    parser.add_argument("--some", type=int, help="only so many kinds, which a seed chooses")
+    parser.add_argument("--some", type=int, help="only so many kinds; a seed chooses them")
     parser.add_argument("--seed", type=int, default=int(time.time()))
     parser.add_argument("kinds", nargs="*", help="of damage.py; all")
     parser.add_argument("--control", action="store_true", help="also plant nothing, and expect no report")

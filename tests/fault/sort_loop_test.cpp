@@ -268,8 +268,9 @@ std::uint64_t after(std::uint64_t nth) {
   return kWantsEveryFault || nth < 3 ? nth + 1 : nth * 3;
 }
 
-// For one fault in `one_in`, at call 1, 2, ... until sort() no longer meets it: begin(), sort() with
-// the fault, and look() at the Error, if any. With `must_sync`, a sync with EIO must give one.
+// For one fault in `one_in`, at call 1, 2, ... until sort() no longer meets it: calls begin(), then
+// sort() with the fault, then look() with the Error, if any. With `must_sync`, EIO from a sync must
+// be an Error.
 template <class Begin, class Sort, class Look>
 void with_every_fault(unsigned one_in, const Begin& begin, const Sort& sort, const Look& look,
                       bool must_sync) {

@@ -21,7 +21,7 @@
 namespace gsort::gpu {
 namespace {
 
-// A value is the number of its pair, as argsort makes it.
+// Elements in which the value of a pair is its number, as in argsort.
 template <class T>
 HostPairs<T> numbered(std::vector<typename T::Key> keys) {
   HostPairs<T> elements{std::move(keys), {}};
@@ -30,7 +30,7 @@ HostPairs<T> numbered(std::vector<typename T::Key> keys) {
   return elements;
 }
 
-// Equal floats are one number to the map, and keep their bits.
+// The elements, stably sorted; the map gives equal floats one number, and they keep their bits.
 template <class T>
 HostPairs<T> sorted_copy(const HostPairs<T>& elements, const KeyMap<typename T::Key>& map) {
   std::vector<std::size_t> order(elements.count());
@@ -332,7 +332,7 @@ TYPED_TEST(SharesSort, NeedsTwoArraysAndAnEighth) {
 
 class DeviceShares : public GpuTest {};
 
-// So many that a sort of pairs by distribution would need more memory than there is.
+// In a chunk of so many pairs, a sort by distribution would need more memory than there is.
 TEST_F(DeviceShares, OfHostMemoryAreManyInAChunk) {
   using Key = std::uint64_t;
   constexpr std::uint64_t kCount = std::uint64_t{1} << 26;

@@ -176,7 +176,7 @@ WITHIN = """
 
 
 def require_within_memory(tmp_path, text):
-    """Of 256 MiB, with 100 MiB of the process's own memory."""
+    """Runs with 256 MiB, and 100 MiB of the process's own memory."""
     sparse_file(tmp_path / "in.u64", 1 / 4)
     done = run_python(textwrap.dedent(WITHIN) + textwrap.dedent(text), tmp_path / "in.u64", tmp_path,
                       env={**os.environ, "MALLOC_ARENA_MAX": "1"}, timeout=600)

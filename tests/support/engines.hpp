@@ -29,7 +29,7 @@ inline constexpr const char* kEngineNames[] = {"std", "cpu", "cuda", "cuda_x2", 
 // test if a GPU is expected (gpu_expected.hpp).
 [[nodiscard]] std::string why_not(const std::string& name);
 
-// The base of tests of each engine, which skip those that cannot be tested here.
+// The base of tests that run for each engine: skips engines that cannot be tested here.
 class EngineTest : public testing::TestWithParam<const char*> {
  protected:
   void SetUp() override {

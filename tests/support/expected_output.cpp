@@ -42,7 +42,8 @@ Bytes sorted(const SortRequest& request, const Bytes& elements) {
                          : sorted_copy(elements, request.format);
 }
 
-// The first of equal elements; with their number, if that is at least `min_count`.
+// The first of each group of equal elements. With `min_count`: of groups of at least so many, each
+// followed by its count.
 Bytes distinct(const SortRequest& request, const Bytes& elements,
                std::optional<std::uint64_t> min_count = {}) {
   const std::size_t bytes = element_bytes_of(request);
@@ -66,7 +67,7 @@ Bytes distinct(const SortRequest& request, const Bytes& elements,
   return all;
 }
 
-// The places of keys in the input, equal ones in its order.
+// The positions of the sorted keys in the input; equal keys keep its order.
 std::vector<std::uint32_t> positions_of(const SortRequest& request) {
   std::vector<std::uint32_t> positions(request.input.size() / element_bytes_of(request));
   std::iota(positions.begin(), positions.end(), 0U);
@@ -84,7 +85,7 @@ std::vector<std::uint32_t> positions_of(const SortRequest& request) {
   return positions;
 }
 
-// All that `top` leaves.
+// The output without `top`.
 Bytes whole_output(const SortRequest& request) {
   if (request.argsort) return raw_of(positions_of(request), request.format.big_endian);
   const Bytes input = input_of(request);

@@ -253,7 +253,7 @@ TO_FORM = {"bin": lambda raw, *_: raw, "text": text_of, "npy": array_of}
 FROM_FORM = {"bin": lambda data, *_: data, "text": keys_of_text, "npy": keys_of_array}
 
 
-# The order of gsort --shuffle, written down a second time.
+# A second implementation of the order of gsort --shuffle.
 _MASK = 2**64 - 1
 
 

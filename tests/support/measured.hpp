@@ -1,4 +1,4 @@
-// Invented measurements: of phases, and statistics.
+// Invented measurements of phases, and invented statistics.
 #pragma once
 
 #include <cstdint>
@@ -23,8 +23,8 @@ inline void moved(PhaseRecord& phase, Stage stage, std::uint64_t bytes, double r
   phase.best_rates[stage] = rate;
 }
 
-// Gives every statistic another number, so that mixed-up statistics are found: in the order of the
-// table, `first`, `first` + 1, ...
+// Gives the statistics, in the order of the table, the numbers `first`, `first` + 1, ..., so that a
+// test finds statistics that are mixed up.
 inline void set_each(Statistics& statistics, std::uint64_t first) {
   for_each_statistic([&](const StatisticRow&, auto member) {
     statistics.*member = std::remove_reference_t<decltype(statistics.*member)>(first++);

@@ -15,7 +15,7 @@
 
 namespace gsort::test {
 
-// Of inputs that are sorted already, instead of merging them.
+// The set operation that compares sorted inputs instead of merging them.
 enum class SetOperation : std::uint8_t { kNone, kIntersect, kSubtract };
 
 struct SortRequest {
@@ -72,7 +72,7 @@ struct SortResult {
 // The engine makers by name: "cpu", "cuda", "cuda_x2", "cuda_x4", "std", "std_x3".
 [[nodiscard]] EngineMaker engine_maker(const std::string& name);
 
-// Those engines, for tests of whole sorts. By default, a seed chooses one of "std" and "std_x3"
+// The engines for tests of whole sorts. By default, a seed chooses one of "std" and "std_x3"
 // (some_of.hpp).
 [[nodiscard]] std::vector<const char*> engines_of_sorts();
 

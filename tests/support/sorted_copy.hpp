@@ -24,8 +24,7 @@ using Bytes = std::vector<std::byte>;
 [[nodiscard]] Bytes generated(const KeyFormat& format, Distribution distribution,
                               std::uint64_t count, std::uint64_t seed = 1);
 
-// Each array of `array_bytes` bytes by itself, as sort(array) makes it; the last one may be
-// shorter.
+// Sorts each array of `array_bytes` bytes on its own by sort(array); the last one may be shorter.
 template <class Sort>
 [[nodiscard]] Bytes sorted_arrays(const Bytes& raw, std::size_t array_bytes, const Sort& sort) {
   Bytes all;

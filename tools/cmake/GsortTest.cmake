@@ -31,8 +31,8 @@ endif()
 # the tests. In an emulator, the binary is one case.
 # If headers are precompiled, eight of the SOURCES are compiled as one. ALONE: files that are compiled alone, because they give a
 # name another meaning than a file of SOURCES does, take long to compile, or contain functions that are replaced.
-# EVERY_CASE: NAME.every_case, with the label `large`, runs the tests of this filter with all cases of which they otherwise choose
-# some (tests/support/some_of.hpp).
+# EVERY_CASE: NAME.every_case, with the label `large`, runs the tests of this filter with all of their cases; by default, they
+# choose some (tests/support/some_of.hpp).
 # With ON_DEMAND, the suite has the label `large` and is built only before it runs.
 # A suite without files is no suite.
 function(gsort_test_suite name)

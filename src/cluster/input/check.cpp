@@ -109,7 +109,8 @@ class WholeCheck {
   std::vector<std::byte> last_;
 };
 
-// Checks the elements of the range, and takes the borders if they are compared.
+// Checks the elements of the range. With --inputs-here, keeps the first and the last one, which are
+// compared with those of other shares.
 ShareOutcome check_share(const Request& request, const Job& job, io::Reader& reader,
                          const OutputRange& range) {
   const std::uint64_t bytes = job.element.bytes();
@@ -128,7 +129,7 @@ ShareOutcome check_share(const Request& request, const Job& job, io::Reader& rea
     limit_to(range.begin);
     share.found.fingerprint = fingerprint_of_input(job.element, reader, threads);
   } else if (range.elements() > 0) {
-    // The last element of the share before is looked at, too, but not counted.
+    // The last element of the share before is compared, too, but not counted.
     const std::uint64_t overlap = range.begin > 0 ? 1 : 0;
     limit_to(range.begin - overlap);
     share.found = check_order(job.element, wanted_order(job), reader, threads);
@@ -142,7 +143,7 @@ ShareOutcome check_share(const Request& request, const Job& job, io::Reader& rea
       share.last = element(range.end - 1);
     }
   }
-  reader.check_unchanged();  // since these elements were read, too
+  reader.check_unchanged();  // also after these elements were read
   return share;
 }
 

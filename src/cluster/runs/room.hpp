@@ -22,7 +22,7 @@ namespace gsort::cluster {
                                             std::uint64_t elements, unsigned rank, unsigned ranks);
 
 // As make_plan(), for a process that writes `output_bytes`, however long its share of the input is.
-// Throws: as that, by on_this_host().
+// Throws: as on_this_host() for make_plan() and require_disk_space().
 [[nodiscard]] Plan plan_of_host(const Job& job, const Machine& machine, std::uint64_t output_bytes,
                                 const SuitsPlan& suits = {});
 

@@ -64,7 +64,8 @@ void remove_left(const io::OutputPlace& place) {
   }
 }
 
-// The folder of a share; it is removed unless it gets its name.
+// The folder in which a share's runs are formed. It has a hidden name until put_in_place(); without
+// that call, the destructor removes it.
 class ShareFolder {
  public:
   // Requires: as form_share().

@@ -99,7 +99,7 @@ def refuse_overlap(output: numpy.ndarray, sources: Iterable[Any], hint: str = "g
 
 
 def _overlaps_itself(array: numpy.ndarray) -> bool:
-    """Whether a step in the array is shorter than all elements that shorter steps reach."""
+    """Whether a stride is shorter than the memory of the elements that shorter strides reach."""
     end = array.dtype.itemsize
     for step, length in sorted((abs(stride), length) for stride, length in zip(array.strides, array.shape) if length > 1):
         if step < end:

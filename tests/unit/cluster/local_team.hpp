@@ -1,5 +1,5 @@
-// Jobs by threads of one process instead of processes of several machines: each calls the job with
-// a team of its own.
+// Jobs by threads of one process, which stand for processes of several machines: each thread calls
+// the job with a Team of its own.
 #pragma once
 
 #include <functional>
@@ -29,14 +29,14 @@ inline std::vector<std::optional<Verdict>> verdicts_of(LocalNetwork& network, co
   return verdicts;
 }
 
-// The text of rank 0's verdict; empty: the job went well.
+// The text of rank 0's verdict; empty if the job succeeded.
 inline std::string error_of_job(LocalNetwork& network, const TeamJob& job,
                                 const TeamOptionsOf& options = {}) {
   const auto verdict = verdicts_of(network, job, options).front();
   return verdict ? verdict->text : "";
 }
 
-// For a job that must go well in all processes.
+// Runs a job that must succeed in all processes.
 inline void run_job(LocalNetwork& network, const TeamJob& job, const TeamOptionsOf& options = {}) {
   for (const auto& verdict : verdicts_of(network, job, options)) {
     EXPECT_FALSE(verdict) << verdict->text;

@@ -1,4 +1,4 @@
-// Inputs, options and runs of the tests of whole jobs.
+// Inputs and options for tests of whole jobs, and the calls that run the jobs.
 #pragma once
 
 #include <algorithm>
@@ -39,7 +39,7 @@ inline Keys random_keys(std::size_t count, std::uint32_t below) {
 using OptionsOf = std::function<Options(unsigned rank)>;
 
 struct Ended {
-  std::string error;              // of rank 0; empty: the job went well
+  std::string error;              // of rank 0; empty: the job succeeded
   ClusterOutcome outcome{false};  // of rank 0
   std::string plan;               // of rank 0, with --explain
 };
@@ -67,7 +67,7 @@ inline Ended sort_by(LocalNetwork& network, const Options& options) {
   return sort_by(network, [&](unsigned) { return options; });
 }
 
-// The order of messages depends on the number of processes.
+// The number of processes is also the seed for the order of messages.
 inline Ended sort_by(unsigned processes, const Options& options) {
   LocalNetwork network(processes, processes);
   return sort_by(network, options);

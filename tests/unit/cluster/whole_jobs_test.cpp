@@ -50,7 +50,7 @@ CheckOutcome checked_alone(const Options& options) {
   return check_order(job.element, wanted_order(job), reader, 1);
 }
 
-// A job, its elements, and the elements that come out.
+// A job: its number of processes, its type and its options.
 struct AnyJob {
   unsigned processes;
   KeyType type;  // u8 or u32
@@ -103,7 +103,7 @@ class WholeJobs : public testing::Test {
     }
   }
 
-  // The files of all processes, one after the other, have the elements.
+  // The files of all processes, one after the other, hold the expected elements.
   void expect_job(const AnyJob& job, const Keys& keys) const {
     SCOPED_TRACE(testing::Message() << keys.size() << ' ' << name_of(job.type) << " by "
                                     << job.processes << ", " << job.parts << job.text << job.unique
@@ -221,7 +221,7 @@ TEST_F(WholeJobs, AddUpTheFingerprintOfInputsOfEachProcess) {
   EXPECT_TRUE(found.in_order);   // the order is not checked
 }
 
-// The kinds of jobs take turns over all numbers of processes, elements and kinds of keys.
+// For all numbers of processes, of elements and of different keys, the kinds of jobs take turns.
 TEST_F(WholeJobs, WriteWhatTheStandardLibraryDoes) {
   constexpr std::optional<std::uint64_t> kTops[] = {{}, 0, {}, 1, {}, 30, {}, 3'999, 99'999'999};
   unsigned turn = 0;

@@ -352,7 +352,7 @@ class LostLane : public testing::TestWithParam<int> {
   }
 };
 
-// Work that others do again.
+// A sort in which other lanes do the work of the lost one again.
 struct LostWork {
   const char* name;
   SortRequest request;

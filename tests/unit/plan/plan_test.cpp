@@ -239,7 +239,7 @@ TEST(MakePlan, StaysWithinTheDeviceMemory) {
   }
 }
 
-// For the CUDA engine: on all devices, or on as many as it chooses.
+// Options for the CUDA engine: with `all`, on all devices, else on as many as it chooses.
 Options cuda_options(KeyType type, const std::string& budget = "", bool all = false) {
   Options options = options_for(type, budget);
   options.engine = EngineChoice::kCuda;

@@ -12,9 +12,9 @@
 //
 // Sorted slices are merged the same way, but nothing is counted: the keys of a bucket are at the
 // front of what is left of each slice. A vector of keys is compared with the bucket's last key and
-// written as a whole; keys of later buckets are overwritten. If there are many slices, buckets are
-// twice as large, and divided once. Short slices are first sorted into one. The caller sorts slices
-// whose keys crowd.
+// written as a whole; keys of later buckets are overwritten. If there are many slices, buckets of
+// 32-bit keys are twice as large, and each is divided in two before it is sorted. Short slices are
+// first sorted into one. The caller sorts slices whose keys crowd.
 //
 // Cost. Two reads and two writes of evenly spread keys. A partition moves each key once, in about
 // half a cycle. A pivot is a median of a sample; after twice as many partitions as an even split
@@ -315,7 +315,8 @@ HWY_INLINE bool is_spread(std::span<const Key> slice, Key range) {
   return crowded <= kGaps / 2;
 }
 
-// Sorts keys[0, count) to `home`, after a division by `middle`. Both have room for all of them.
+// Divides keys[0, count) by `middle`, and sorts both parts to `home`. Requires: `home` has room for
+// `count` keys. The content of `keys` is then undefined.
 template <class Key, class FallBack>
 HWY_ATTR void sort_halves(Key* keys, Key* home, std::size_t count, Key middle,
                           const FallBack& fall_back) {
@@ -332,8 +333,8 @@ HWY_ATTR void sort_halves(Key* keys, Key* home, std::size_t count, Key middle,
 template <class Key, class FallBack>
 HWY_ATTR bool merge_evenly(std::span<std::span<const Key>> slices, std::size_t count, Key* out,
                            Key* scratch, const FallBack& fall_back) {
-  // Most looks at a slice wait for a key, so each should find some keys. To halve buckets of 64-bit
-  // keys costs more than that gains.
+  // Most looks at a slice wait for memory, so each should find several keys. Halving buckets of
+  // 64-bit keys costs more than it gains.
   constexpr std::size_t kWantedPerSlice = 5;
   const bool halves = sizeof(Key) == 4 && slices.size() > kKeysPerBucket<Key> / kWantedPerSlice;
   const std::size_t buckets = count / (kKeysPerBucket<Key> << (halves ? 1 : 0)) + 1;

@@ -5,8 +5,8 @@
 // bucket: behind those of the stripes before it. Then they collect pairs in lines, one for each
 // bucket, and write a line when it is full, so that memory is written once for many pairs.
 //
-// Cost. Two reads of the keys, one of the values, one write of both; memory for a line of each
-// bucket for each worker, and for its stripes' counts.
+// Cost. Two reads of the keys, one of the values, one write of both. For each worker, memory for a
+// line of each bucket and for the counts of kStripes stripes.
 #pragma once
 
 #include <algorithm>
@@ -32,7 +32,7 @@ template <class Key, class Value>
 class PairLines {
  public:
   static constexpr std::size_t kLinePairs = 16;
-  static constexpr std::size_t kStripes = 4;  // so that no worker waits long for a slow one
+  static constexpr std::size_t kStripes = 4;  // per worker: none waits long for a slow one
   struct alignas(64) Line {
     Key keys[kLinePairs];
     Value values[kLinePairs];
@@ -42,14 +42,14 @@ class PairLines {
   explicit PairLines(std::size_t buckets)
       : lines_(new Line[buckets]), begins_(buckets), counts_(kStripes * buckets) {}
 
-  // One of kStripes stripes' counts of pairs in each bucket, which deal_pairs() replaces by the
-  // places where these pairs begin.
+  // The counts of one stripe's pairs in each bucket; deal_pairs() replaces them by the places where
+  // these pairs begin. Requires: stripe < kStripes.
   [[nodiscard]] std::span<std::uint64_t> counts(std::size_t stripe) {
     return std::span(counts_).subspan(stripe * begins_.size(), begins_.size());
   }
 
-  // Begins a stripe, of this worker or another one. `places`: where its pairs begin; they become
-  // the places where they end. `count`: the pairs of all buckets.
+  // Begins a stripe, whose counts may be another worker's. `places`: where its pairs begin in each
+  // bucket; add() advances them. `count`: the pairs of all buckets.
   void begin(std::span<std::uint64_t> places, std::uint64_t count) {
     std::ranges::copy(places, begins_.begin());
     next_ = places.data();
@@ -143,7 +143,7 @@ void deal_pairs(const PairSource<Key, Value>& from, const Pairs<Key, Value>& to,
   const auto counts_of = [&](std::size_t stripe) {
     return workers[stripe / Lines::kStripes].counts(stripe % Lines::kStripes);
   };
-  // f(lines, stripe): each worker with its lines.
+  // Calls f(lines, stripe) for each stripe, with the lines of the worker that takes it.
   const auto for_each_stripe = [&](const auto& f) {
     std::atomic<std::size_t> taken{0};
     const auto work = [&](std::size_t worker) {

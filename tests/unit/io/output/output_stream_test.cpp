@@ -76,8 +76,8 @@ TEST(OutputStream, DoesNotTakeTheTextOfALinkOfTheSystemForAName) {
   EXPECT_EQ(reader.read_full(read), 2U);
 }
 
-// The error of an output of "abcd" to a file of "old", of which `bytes` stay or become the size
-// after "ab"; an empty text if there is none.
+// Writes "abcd" into a file that holds "old". If `bytes` is given, the file gets this size after
+// "ab" is written. Returns the error; an empty text if there is none.
 std::string error_if_resized_to(const std::string& path, int flags, std::optional<off_t> bytes) {
   write_file(path, bytes_of("old"));
   const StandardOutput replaced(::open(path.c_str(), O_WRONLY | flags));
