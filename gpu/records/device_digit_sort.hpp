@@ -10,16 +10,17 @@
 
 namespace gsort::gpu {
 
-// At most this many pairs: places have 32 bits.
+// At most this many pairs: places and prefix words (digit_kernels.cuh) have 32 bits.
 inline constexpr std::uint64_t kMostPairsByDigits = std::uint64_t{1} << 31;
 
-// One more array of keys and of values and, from 2^20 pairs on, at most 4% of both.
+// Device memory that sort_pairs_by_digits needs if it writes keys: one more array of keys and of
+// values and, from 2^20 pairs on, at most 4% of both.
 template <class Value>
 [[nodiscard]] std::size_t sort_pairs_by_digits_scratch_bytes(std::uint64_t count);
 
 // Requires: the memory has been checked; 1 to kMostPairsByDigits pairs. If output.keys is null,
-// keys are not written, and the scratch memory has one more array of keys. If input.values is null,
-// the values are the numbers of the pairs.
+// keys are not written, and the scratch memory must have room for one more array of keys. If
+// input.values is null, the values are the numbers of the pairs.
 template <class Value>
 void sort_pairs_by_digits(const PairSort<std::uint32_t, Value>& sort);
 

@@ -50,12 +50,12 @@ template <class Value>
 struct DigitPass {
   using Key = std::uint32_t;
 
-  ConstPairs<Key, Value> input;  // values null: their numbers
+  ConstPairs<Key, Value> input;  // values null: the numbers of the pairs
   // The rounds write to these in turn, the last one to output.
   Pairs<Key, Value> output;
   Pairs<Key, Value> buffer;
   bool writes_last_keys = true;
-  bool in_place = false;  // the output is the input
+  bool in_place = false;  // keys or values of the output are those of the input
   std::uint32_t count = 0;
   unsigned digit = 0;
   KeyMap<Key> load_map;
