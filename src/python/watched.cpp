@@ -88,8 +88,12 @@ void tell(const nb::object& watch, StatusTracker& tracker, const Meter& meter) {
   if (watch.is_none()) return;
   const Status status =
       tracker.look(meter.current_phase(), static_cast<double>(meter.now_ns()) * 1e-9);
-  watch(name_of(status.phase), status.bytes, status.total_bytes, status.seconds,
-        status.bytes_per_second, status.seconds_left, status_line(status));
+  const std::string line = status_line(status);
+  // The function may give the lock away, and then not get it again.
+  take_or_sleep([&] {
+    watch(name_of(status.phase), status.bytes, status.total_bytes, status.seconds,
+          status.bytes_per_second, status.seconds_left, line);
+  });
 }
 
 // Watches until the last look or the end, and returns which came. Throws: the exception that ended

@@ -53,6 +53,22 @@ def test_threads_that_work_when_the_interpreter_ends():
     assert (done.returncode, done.stdout, done.stderr) == (0, "", "")
 
 
+def test_progress_when_the_interpreter_ends():
+    done = run_python("""
+        import threading, time
+        import gsort, numpy
+        array = numpy.arange(3_000_000)[::-1].copy()
+        is_called = threading.Event()
+        def watch(*status):
+            is_called.set()
+            while True:
+                time.sleep(0)
+        threading.Thread(target=gsort.sort, args=(array,), kwargs={"progress": watch}, daemon=True).start()
+        is_called.wait()
+        """)
+    assert (done.returncode, done.stdout, done.stderr) == (0, "", "")
+
+
 def use_all_functions(number, folder):
     array = random_array("u4", 60_000 + number, number) % 1_000
     expected = numpy.sort(array)
