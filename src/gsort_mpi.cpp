@@ -340,8 +340,9 @@ class Process {
     // Opened first, so that an error with it appears before anything is sorted.
     std::optional<io::Output> stats;
     std::optional<io::Output> trace;
-    if (team.rank() == 0 && options.stats) stats.emplace(*options.stats);
-    if (team.rank() == 0 && options.trace) trace.emplace(*options.trace);
+    const io::OutputOptions as_report{.is_report = true};
+    if (team.rank() == 0 && options.stats) stats.emplace(*options.stats, as_report);
+    if (team.rank() == 0 && options.trace) trace.emplace(*options.trace, as_report);
     const bool is_watched = begin_progress(team, options);
     const cluster::ClusterOutcome outcome =
         sort_on_cluster(team, options, on_leave_, is_watched ? &job_progress_ : nullptr);

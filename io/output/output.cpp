@@ -81,7 +81,8 @@ bool is_magic(const std::string& link, const std::string& target) {
 }
 
 // Writes through a file that is not regular: opening a FIFO waits for its reader.
-std::unique_ptr<Output::Impl> open_stream(const std::string& resolved, const std::string& path) {
+std::unique_ptr<Output::Impl> open_stream(const std::string& resolved, const std::string& path,
+                                          bool is_report) {
   File file(sys::open_at(AT_FDCWD, resolved.c_str(), O_WRONLY | O_NOCTTY), path,
             ErrorKind::kOutput);
   if (!file.is_open()) throw cannot_open(path, errno);
@@ -90,7 +91,7 @@ std::unique_ptr<Output::Impl> open_stream(const std::string& resolved, const std
         .path(path)
         .hint("name another output");
   }
-  return make_stream_output(std::move(file));
+  return make_stream_output(std::move(file), is_report);
 }
 
 std::unique_ptr<Output::Impl> open_path(const std::string& path, const OutputOptions& options) {
@@ -98,7 +99,7 @@ std::unique_ptr<Output::Impl> open_path(const std::string& path, const OutputOpt
   for (int links = 0; links <= kMostLinks; ++links) {
     if (const auto fd = descriptor_named(resolved)) {
       if (options.must_be_new) throw exists_already(path);
-      return make_stream_output(duplicate_of(*fd, path));
+      return make_stream_output(duplicate_of(*fd, path), options.is_report);
     }
     struct stat found = {};
     if (sys::stat_at(AT_FDCWD, resolved.c_str(), &found, AT_SYMLINK_NOFOLLOW) != 0) {
@@ -110,12 +111,12 @@ std::unique_ptr<Output::Impl> open_path(const std::string& path, const OutputOpt
     if (options.must_be_new) throw exists_already(path);
     if (S_ISLNK(found.st_mode)) {
       std::string target = pointed_to(resolved, path);
-      if (is_magic(resolved, target)) return open_stream(resolved, path);
+      if (is_magic(resolved, target)) return open_stream(resolved, path, options.is_report);
       resolved = std::move(target);
       continue;
     }
     if (S_ISDIR(found.st_mode)) throw cannot_open(path, EISDIR);
-    if (!S_ISREG(found.st_mode)) return open_stream(resolved, path);
+    if (!S_ISREG(found.st_mode)) return open_stream(resolved, path, options.is_report);
     auto [folder, name] = place_of(resolved);
     OutputTarget target{path, std::move(folder), std::move(name), found};
     refuse_attributes(target.folder, target.name, path);
@@ -128,13 +129,13 @@ std::unique_ptr<Output::Impl> open_path(const std::string& path, const OutputOpt
   throw cannot_open(path, ELOOP);
 }
 
-std::unique_ptr<Output::Impl> open_standard_output(bool terminal_allowed) {
+std::unique_ptr<Output::Impl> open_standard_output(bool terminal_allowed, bool is_report) {
   if (!terminal_allowed && sys::is_terminal(STDOUT_FILENO)) {
     throw Error(ErrorKind::kUsage, "writing to standard output",
                 "it is a terminal, and the output is binary")
         .hint("name a file with -o, redirect it, or give '-o -' to write to the terminal anyway");
   }
-  return make_stream_output(duplicate_of(STDOUT_FILENO, "standard output"));
+  return make_stream_output(duplicate_of(STDOUT_FILENO, "standard output"), is_report);
 }
 
 // The hint of sync_name() says that the output stays.
@@ -166,7 +167,7 @@ bool wants_direct_output(DirectIo policy, std::uint64_t bytes, bool is_memory) {
 }
 
 Output::Output(const std::string& path, const OutputOptions& options)
-    : impl_(path.empty() || path == "-" ? open_standard_output(path == "-")
+    : impl_(path.empty() || path == "-" ? open_standard_output(path == "-", options.is_report)
                                         : open_path(path, options)) {}
 Output::Output(Output&&) noexcept = default;
 Output& Output::operator=(Output&&) noexcept = default;

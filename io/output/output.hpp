@@ -45,6 +45,8 @@ struct OutputOptions {
   bool offers_write = false;         // hints may name --replace=write
   // Only the owner can use a regular file until the code that renames it sets its rights.
   bool is_private = false;
+  // Others may write to the file of a stream meanwhile, as to a log.
+  bool is_report = false;
   ContentCounter* content = nullptr;  // for a regular file; adds up the bytes that are written
 };
 

@@ -62,7 +62,7 @@ struct OutputTarget {
 
 // Writes through `file`, whose path messages name. The null device has its own output, by
 // make_null_output().
-[[nodiscard]] std::unique_ptr<Output::Impl> make_stream_output(File file);
+[[nodiscard]] std::unique_ptr<Output::Impl> make_stream_output(File file, bool is_report);
 [[nodiscard]] std::unique_ptr<Output::Impl> make_null_output(File file);
 
 }  // namespace gsort::io

@@ -23,8 +23,9 @@ constexpr int kPipeBytes = 1 << 20;
 
 class StreamOutput : public Output::Impl {
  public:
-  explicit StreamOutput(File file)
+  StreamOutput(File file, bool is_report)
       : file_(std::move(file)),
+        is_report_(is_report),
         cancelled_(std::make_exception_ptr(
             Error(ErrorKind::kOutput, "writing", "stopped before the output was complete")
                 .path(file_.path())
@@ -82,6 +83,7 @@ class StreamOutput : public Output::Impl {
   }
 
   File file_;
+  const bool is_report_;
   bool is_regular_ = false;
   std::uint64_t size_before_ = 0;  // of a regular file, before the first write
   std::uint64_t begin_ = 0;        // where the output begins in a regular file
@@ -170,7 +172,7 @@ void StreamOutput::note_size() {
 // Throws if another program, or a message, has changed the size of the file: then the output holds
 // foreign bytes, or has lost some of its own.
 void StreamOutput::require_own_size() const {
-  if (!is_regular_) return;
+  if (!is_regular_ || is_report_) return;
   const std::uint64_t own = std::max(size_before_, written_ == 0 ? 0 : begin_ + written_);
   if (static_cast<std::uint64_t>(file_.facts().st_size) == own) return;
   throw Error(ErrorKind::kOutput, "writing", "something else has changed the size of the file")
@@ -206,7 +208,7 @@ void StreamOutput::stop(const std::exception_ptr& why) noexcept {
 std::unique_ptr<Output::Impl> StreamOutput::renewed() {
   const bool was_stopped = stopped_ && stopped_ != cancelled_;
   if (written_ > 0 || has_failed_ || was_stopped) return nullptr;
-  return make_stream_output(std::move(file_));
+  return make_stream_output(std::move(file_), is_report_);
 }
 
 void StreamOutput::cancel() noexcept {
@@ -225,12 +227,12 @@ void StreamOutput::finish(std::uint64_t size_bytes) {
 
 }  // namespace
 
-std::unique_ptr<Output::Impl> make_stream_output(File file) {
+std::unique_ptr<Output::Impl> make_stream_output(File file, bool is_report) {
   const struct stat facts = file.facts();
   if (S_ISCHR(facts.st_mode) && facts.st_rdev == ::makedev(1, 3)) {
     return make_null_output(std::move(file));
   }
-  return std::make_unique<StreamOutput>(std::move(file));
+  return std::make_unique<StreamOutput>(std::move(file), is_report);
 }
 
 }  // namespace gsort::io

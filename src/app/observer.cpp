@@ -25,7 +25,8 @@ constexpr const char* kInPlace =
     "the sorted output is in place; only this report could not be written";
 
 std::optional<io::Output> open_report(const std::optional<std::string>& path) {
-  return path ? std::optional<io::Output>(*path) : std::nullopt;
+  if (!path) return std::nullopt;
+  return io::Output(*path, {.is_report = true});
 }
 
 Progress::Form form_of(const Reporting& reporting) {

@@ -93,6 +93,16 @@ def messages_do_not_get_among_the_elements(place):
 
 
 @scenario
+def a_report_may_be_in_a_log(place):
+    """To which others write, too: messages of the same sort, or another program."""
+    checks = {}
+    for more in "--progress=json", "-v --progress=always":
+        log = place.bash(f"printf 2222111100001111 > in; gsort -t u8 {more} --stats=/dev/stderr in -o out 2> log; echo $?; cat log")
+        checks[more] = log.stdout.startswith("0\n") and '"elements": 16' in log.stdout
+    return report(**checks)
+
+
+@scenario
 def a_hangup_that_nohup_ignores_stays_ignored(place):
     return survives(place, signal.SIGHUP, ignored=True)
 
