@@ -227,13 +227,13 @@ TYPED_TEST(FloatShares, AreSortedInNumericOrder) {
 template <class T>
 void expect_host_sort(std::vector<typename T::Key> keys, std::uint32_t devices,
                       std::uint64_t least_chunk_keys, const KeyMap<typename T::Key>& map) {
-  if (is_left_out()) return;
   SCOPED_TRACE(testing::Message() << devices << " devices, " << keys.size()
                                   << " keys, chunks of at least " << least_chunk_keys);
   auto elements = numbered<T>(std::move(keys));
   const auto expected = sorted_copy(elements, map);
   const HostSharing<T> sharing(elements.count(), devices, least_chunk_keys);
-  HostPairs<T> apart = elements;
+  HostPairs<T> apart{std::vector<typename T::Key>(elements.count()),
+                     std::vector<ValueOf<T>>(elements.values.size())};
   if constexpr (kHasValues<typename T::Value>) {
     EXPECT_TRUE(sharing.argsort(elements.keys, map) == expected.values);
   }
@@ -307,6 +307,7 @@ TYPED_TEST(SharesSort, MergesPiecesOfSkewedShares) {
   using Key = typename TypeParam::Key;
   for (const std::uint32_t devices : {2U, 4U}) {
     for (const std::uint64_t values : {1U, 2U, 40U, 0U}) {
+      if (is_left_out()) continue;
       auto keys = keys_of<Key>(4'001, values, devices);
       std::ranges::sort(keys);
       expect_host_sort<TypeParam>(keys, devices, 100, {});

@@ -24,7 +24,7 @@ inline std::uint64_t seed_of_cases() {
   return seed;
 }
 
-// Takes one case in `one_in` on average, different ones in each test.
+// Takes one of every `one_in` cases, different ones in each test.
 class SomeOf {
  public:
   explicit SomeOf(unsigned one_in)
@@ -35,10 +35,17 @@ class SomeOf {
     }
   }
 
-  [[nodiscard]] bool takes() { return random_() % one_in_ == 0; }
+  [[nodiscard]] bool takes() {
+    if (place_ == 0) chosen_ = random_() % one_in_;
+    const bool takes = place_ == chosen_;
+    place_ = (place_ + 1) % one_in_;
+    return takes;
+  }
 
  private:
-  unsigned one_in_;
+  std::uint64_t one_in_;
+  std::uint64_t place_ = 0;   // among the next `one_in_` cases
+  std::uint64_t chosen_ = 0;  // the one that is taken
   std::mt19937_64 random_;
 };
 
