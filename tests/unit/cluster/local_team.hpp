@@ -29,11 +29,13 @@ inline std::vector<std::optional<Verdict>> verdicts_of(LocalNetwork& network, co
   return verdicts;
 }
 
-// The text of rank 0's verdict; empty if the job succeeded.
+// The text of the verdict, which all processes have; empty if the job succeeded.
 inline std::string error_of_job(LocalNetwork& network, const TeamJob& job,
                                 const TeamOptionsOf& options = {}) {
-  const auto verdict = verdicts_of(network, job, options).front();
-  return verdict ? verdict->text : "";
+  const auto verdicts = verdicts_of(network, job, options);
+  std::string text = verdicts.front() ? verdicts.front()->text : "";
+  for (const auto& verdict : verdicts) EXPECT_EQ(verdict ? verdict->text : "", text);
+  return text;
 }
 
 // Runs a job that must succeed in all processes.
