@@ -219,8 +219,8 @@ def cases_of(name: str, cases: dict[str, object]) -> list[str]:
 
 
 def is_of_types(case) -> bool:
-    """Whether it tries some of the key types (helpers/key-types)."""
-    return isinstance(case, list) and any("key-types)" in command.text for command in case)
+    """Whether it tries some of the key types (helpers/key-types), or of what a scenario lists."""
+    return any("key-types)" in command.text for command in case) if isinstance(case, list) else hasattr(case, "tries_some")
 
 
 def run_case(case, options) -> bool:
@@ -241,7 +241,7 @@ def main() -> int:
     parser.add_argument("--scratch", help="where the folders of the cases are made")
     parser.add_argument("--follow-hints", action="store_true")
     parser.add_argument("--seed", type=int, default=int(time.time()), help="chooses what the cases try")
-    parser.add_argument("--of-all-types", action="store_true", help="the cases that try some of the key types, with all")
+    parser.add_argument("--of-all-types", action="store_true", help="the cases that try some of the key types or of a list, with all")
     parser.add_argument("--without", metavar="REGEX", help="leaves out cases whose names contain this")
     parser.add_argument("--list", action="store_true")
     parser.add_argument("names", nargs="*")
