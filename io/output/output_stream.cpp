@@ -174,7 +174,7 @@ void StreamOutput::note_size() {
 void StreamOutput::require_own_size() const {
   if (!is_regular_ || is_report_) return;
   const std::uint64_t own = std::max(size_before_, written_ == 0 ? 0 : begin_ + written_);
-  if (static_cast<std::uint64_t>(file_.facts().st_size) == own) return;
+  if (file_.size() == own) return;
   throw Error(ErrorKind::kOutput, "writing", "something else has changed the size of the file")
       .path(path())
       .hint("let no other program write to it, nor messages (2>&1); -o replaces a file at once");

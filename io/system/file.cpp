@@ -160,6 +160,12 @@ struct stat File::facts() const {
   return facts;
 }
 
+std::uint64_t File::size() const {
+  std::uint64_t bytes = 0;
+  if (sys::file_size(fd_, &bytes) != 0) throw error("looking at", errno);
+  return bytes;
+}
+
 void File::close() {
   // Never repeated: on Linux, the descriptor is closed after EINTR, and another thread may already
   // use it.

@@ -64,6 +64,9 @@ class File {
   // the call, and a write reports any other problem again.
   void allocate(std::uint64_t bytes, int mode, std::string_view operation) const;
   [[nodiscard]] struct stat facts() const;
+
+  // The size of a regular file in bytes. Throws: Error.
+  [[nodiscard]] std::uint64_t size() const;
   void close();  // checked
 
   // The same file through a new descriptor with `flags` (such as O_RDWR | O_DIRECT), whatever its

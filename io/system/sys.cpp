@@ -257,6 +257,13 @@ int fstat(int fd, struct stat* facts) {
   return fails(Call::kStat) ? -1 : ::fstat(fd, facts);
 }
 
+int file_size(int fd, std::uint64_t* bytes) {
+  struct statx facts = {};
+  if (fails(Call::kStat) || ::statx(fd, "", AT_EMPTY_PATH, STATX_SIZE, &facts) != 0) return -1;
+  *bytes = facts.stx_size;
+  return 0;
+}
+
 int stat_at(int folder, const char* path, struct stat* facts, int flags) {
   return fails(Call::kStat) ? -1 : ::fstatat(folder, path, facts, flags);
 }

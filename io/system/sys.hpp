@@ -100,6 +100,9 @@ int munmap(void* address, std::size_t bytes);
 int madvise(void* address, std::size_t bytes, int advice);
 [[nodiscard]] int mincore(void* address, std::size_t bytes, unsigned char* resident);
 [[nodiscard]] int fstat(int fd, struct stat* facts);
+// The size alone. For the times, which fstat asks for, too, NFS first writes back all that was
+// written.
+[[nodiscard]] int file_size(int fd, std::uint64_t* bytes);
 [[nodiscard]] int stat_at(int folder, const char* path, struct stat* facts, int flags);
 [[nodiscard]] int fstatvfs(int fd, struct statvfs* facts);
 [[nodiscard]] int access_at(int folder, const char* path, int mode);
