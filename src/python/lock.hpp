@@ -20,12 +20,13 @@ auto take_or_sleep(const Take& take) {
   }
 }
 
-// Holds the lock, also in threads that Python did not create.
+// Holds the lock, also in threads that Python did not create. The thread that ends the interpreter
+// has the lock when the interpreter deletes the objects that are left.
 class Locked {
  public:
   Locked()
       : state_(take_or_sleep([] {
-          while (!Py_IsInitialized()) ::pause();
+          while (!Py_IsInitialized() && !is_held()) ::pause();
           return PyGILState_Ensure();
         })) {}
   ~Locked() { PyGILState_Release(state_); }
@@ -33,6 +34,11 @@ class Locked {
   Locked& operator=(const Locked&) = delete;
 
  private:
+  // PyGILState_Check() alone is true for each thread once the interpreter has ended.
+  static bool is_held() {
+    return PyGILState_GetThisThreadState() != nullptr && PyGILState_Check() != 0;
+  }
+
   PyGILState_STATE state_;
 };
 

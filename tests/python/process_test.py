@@ -69,6 +69,16 @@ def test_progress_when_the_interpreter_ends():
     assert (done.returncode, done.stdout, done.stderr) == (0, "", "")
 
 
+@pytest.mark.parametrize("status, text", [
+    (1, "gsort.merge([array], '/nonexistent/out.npy')"),
+    (0, "try: gsort.merge([array], '/nonexistent/out.npy')\nexcept gsort.Error as error: kept = error"),
+])
+def test_objects_that_are_left_when_the_interpreter_ends(status, text):
+    """The traceback holds the call, which holds the array."""
+    done = run_python(f"import gsort, numpy\narray = numpy.arange(9)\n{text}", timeout=60)
+    assert done.returncode == status, done.stderr
+
+
 def use_all_functions(number, folder):
     array = random_array("u4", 60_000 + number, number) % 1_000
     expected = numpy.sort(array)
