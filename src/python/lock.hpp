@@ -20,13 +20,24 @@ auto take_or_sleep(const Take& take) {
   }
 }
 
-// Holds the lock, also in threads that Python did not create. The thread that ends the interpreter
-// has the lock when the interpreter deletes the objects that are left.
+// Whether this thread ends the interpreter, and has released the lock in a call of ours: it gets the
+// lock again.
+inline thread_local bool returns_to_the_end = false;
+
+// Whether this thread gets the lock, or waits until it does. After the interpreter has begun to end,
+// only the thread that ends it does: there, destructors of Python's objects may call us.
+inline bool may_lock() {
+  if (Py_IsInitialized() || returns_to_the_end) return true;
+  // PyGILState_Check() alone is true for each thread once the interpreter has ended.
+  return PyGILState_GetThisThreadState() != nullptr && PyGILState_Check() != 0;
+}
+
+// Holds the lock, also in threads that Python did not create.
 class Locked {
  public:
   Locked()
       : state_(take_or_sleep([] {
-          while (!Py_IsInitialized() && !is_held()) ::pause();
+          while (!may_lock()) ::pause();
           return PyGILState_Ensure();
         })) {}
   ~Locked() { PyGILState_Release(state_); }
@@ -34,26 +45,26 @@ class Locked {
   Locked& operator=(const Locked&) = delete;
 
  private:
-  // PyGILState_Check() alone is true for each thread once the interpreter has ended.
-  static bool is_held() {
-    return PyGILState_GetThisThreadState() != nullptr && PyGILState_Check() != 0;
-  }
-
   PyGILState_STATE state_;
 };
 
 // Releases the lock. Requires: this thread holds it.
 class Unlocked {
  public:
-  Unlocked() : thread_(PyEval_SaveThread()) {}
+  Unlocked() : returned_before_(returns_to_the_end) {
+    returns_to_the_end = !Py_IsInitialized();
+    thread_ = PyEval_SaveThread();
+  }
   ~Unlocked() {
     take_or_sleep([this] { PyEval_RestoreThread(thread_); });
+    returns_to_the_end = returned_before_;
   }
   Unlocked(const Unlocked&) = delete;
   Unlocked& operator=(const Unlocked&) = delete;
 
  private:
-  PyThreadState* thread_;
+  const bool returned_before_;
+  PyThreadState* thread_ = nullptr;
 };
 
 }  // namespace gsort::python

@@ -83,9 +83,11 @@ struct Array {
 
 using ArrayReader = decltype(io::MemoryInput::read);
 
-// A reference that threads without the interpreter's lock may drop.
+// A reference that threads without the interpreter's lock may drop. Where they no longer get the
+// lock, the array stays: the thread that ends the interpreter may wait for them.
 std::shared_ptr<const Bytes> held(const Bytes& bytes) {
   return {new Bytes(bytes), [](const Bytes* last) {
+            if (!may_lock()) return;
             const Locked lock;
             delete last;
           }};

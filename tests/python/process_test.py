@@ -79,6 +79,24 @@ def test_objects_that_are_left_when_the_interpreter_ends(status, text):
     assert done.returncode == status, done.stderr
 
 
+@pytest.mark.parametrize("call", ["gsort.sort(array, path)", "gsort.merge([array, array], path)",
+                                  "gsort.argsort(array, path, progress=lambda *status: None)", "gsort.check([array])"])
+def test_calls_of_destructors_when_the_interpreter_ends(call, tmp_path):
+    """The interpreter collects the cycle after it has begun to end; its lock is released and taken again."""
+    done = run_python(f"""
+        import gsort, numpy, sys
+        array, path = numpy.arange(600_000), sys.argv[1]
+        class Cycle:
+            def __del__(self):
+                {call}
+                print("done", flush=True)
+        cycle = Cycle()
+        cycle.itself = cycle
+        del cycle
+        """, tmp_path / "out.npy", timeout=60)
+    assert (done.returncode, done.stdout, done.stderr) == (0, "done\n", "")
+
+
 def use_all_functions(number, folder):
     array = random_array("u4", 60_000 + number, number) % 1_000
     expected = numpy.sort(array)
