@@ -259,8 +259,14 @@ int fstat(int fd, struct stat* facts) {
 
 int file_size(int fd, std::uint64_t* bytes) {
   struct statx facts = {};
-  if (fails(Call::kStat) || ::statx(fd, "", AT_EMPTY_PATH, STATX_SIZE, &facts) != 0) return -1;
-  *bytes = facts.stx_size;
+  if (fails(Call::kStat)) return -1;
+  if (::statx(fd, "", AT_EMPTY_PATH, STATX_SIZE, &facts) == 0) {
+    *bytes = facts.stx_size;
+    return 0;
+  }
+  struct stat known = {};  // containers that are older than statx forbid it
+  if (::fstat(fd, &known) != 0) return -1;
+  *bytes = static_cast<std::uint64_t>(known.st_size);
   return 0;
 }
 

@@ -3,12 +3,18 @@
 #include <atomic>
 #include <cerrno>
 #include <csignal>
+#include <cstddef>
 #include <cstdlib>
+#include <iterator>
 #include <optional>
 #include <thread>
 
 #include <fcntl.h>
+#include <linux/filter.h>
+#include <linux/seccomp.h>
+#include <sys/prctl.h>
 #include <sys/stat.h>
+#include <sys/syscall.h>
 #include <unistd.h>
 
 #include "io/output/output.hpp"
@@ -112,6 +118,30 @@ TEST(OutputStream, NoticesThatSomethingElseChangesTheSizeOfItsFile) {
   output.write_next(bytes_of("ab"));
   EXPECT_EQ(::truncate(path.c_str(), 9), 0);
   EXPECT_THROW(output.commit(2), Error);
+}
+
+// From now on statx fails in this process, as in containers that are older than this call. A kernel
+// without such filters changes nothing.
+void forbid_statx() {
+  sock_filter rules[] = {BPF_STMT(BPF_LD | BPF_W | BPF_ABS, offsetof(seccomp_data, nr)),
+                         BPF_JUMP(BPF_JMP | BPF_JEQ | BPF_K, SYS_statx, 0, 1),
+                         BPF_STMT(BPF_RET | BPF_K, SECCOMP_RET_ERRNO | EPERM),
+                         BPF_STMT(BPF_RET | BPF_K, SECCOMP_RET_ALLOW)};
+  const sock_fprog filter = {std::size(rules), rules};
+  ::prctl(PR_SET_NO_NEW_PRIVS, 1, 0, 0, 0);
+  ::prctl(PR_SET_SECCOMP, SECCOMP_MODE_FILTER, &filter);
+}
+
+TEST(OutputStreamDeathTest, NeedsNoStatx) {
+  const TempFolder folder;
+  const std::string path = folder / "out";
+  EXPECT_EXIT(
+      {
+        forbid_statx();
+        std::_Exit(error_if_resized_to(path, O_TRUNC, std::nullopt).empty() ? 0 : 1);
+      },
+      testing::ExitedWithCode(0), "");
+  EXPECT_EQ(read_file(path), bytes_of("abcd"));
 }
 
 TEST(OutputStream, PutsPiecesOfManyThreadsInOrder) {
