@@ -114,8 +114,9 @@ void ResumeFolder::open() {
 }
 
 // A file system without locks gives another error; the folder is then used without a lock.
-void ResumeFolder::lock() const {
+void ResumeFolder::lock() {
   if (sys::lock(folder_.file.fd()) != 0 && errno == EWOULDBLOCK) {
+    is_made_ = false;  // it stays for the other one, which found it before this one locked it
     throw Error(ErrorKind::kTemporary, "resuming from", "another gsort is using it")
         .path(path_)
         .hint("wait until it ends, or name another folder");

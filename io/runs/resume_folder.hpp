@@ -102,7 +102,7 @@ class ResumeFolder {
   ResumeFolder(std::string path, ResumeAccess access, ResumePath whose);
   void make();
   void open();
-  void lock() const;
+  void lock();
   // 0 if the open folder has the path, ENOENT if no folder or another one has it, or another errno.
   [[nodiscard]] int problem_with_path() const;
   [[nodiscard]] std::string path_of(const char* name) const;

@@ -176,6 +176,12 @@ TEST_F(Resumed, FolderThatWasMadeDoesNotStayWhereItCannotBeOpened) {
   EXPECT_FALSE(is_there());
 }
 
+TEST_F(Resumed, FolderThatWasMadeStaysForAnotherSortThatLockedItFirst) {
+  const FaultScope fault({sys::Call::kLock, 1, EWOULDBLOCK});
+  EXPECT_EQ(error_of_use().reason(), "another gsort is using it");
+  EXPECT_TRUE(is_there());
+}
+
 TEST_F(Resumed, FolderWithFilesOfOthersStays) {
   {
     ResumeFolder folder = use();
