@@ -81,17 +81,6 @@ class Resumed : public testing::Test {
   const std::string path_;
 };
 
-class UmaskScope {
- public:
-  explicit UmaskScope(mode_t mask) : saved_(::umask(mask)) {}
-  ~UmaskScope() { ::umask(saved_); }
-  UmaskScope(const UmaskScope&) = delete;
-  UmaskScope& operator=(const UmaskScope&) = delete;
-
- private:
-  mode_t saved_;
-};
-
 mode_t mode_of(const std::string& path) {
   struct stat facts = {};
   EXPECT_EQ(::stat(path.c_str(), &facts), 0);
@@ -99,8 +88,9 @@ mode_t mode_of(const std::string& path) {
 }
 
 TEST_F(Resumed, FolderAndFilesAreOfTheOwnerAloneWhateverTheUmask) {
+  const mode_t saved = ::umask(0);
   for (const mode_t mask : {0U, 077U}) {
-    const UmaskScope scope(mask);
+    ::umask(mask);
     ResumeFolder folder = use();
     EXPECT_EQ(mode_of(path_), 0700U);
     Manifest manifest = without_runs();
@@ -108,6 +98,7 @@ TEST_F(Resumed, FolderAndFilesAreOfTheOwnerAloneWhateverTheUmask) {
     for (const char* const name : kNames) EXPECT_EQ(mode_of(in_folder(name)), 0600U) << name;
     folder.remove(manifest);
   }
+  ::umask(saved);
 }
 
 TEST_F(Resumed, FolderThatWasMadeForNothingGoesAgain) {
