@@ -9,6 +9,8 @@
 #include <utility>
 
 #include <fcntl.h>
+#include <linux/magic.h>
+#include <sys/vfs.h>
 #include <unistd.h>
 
 #include "base/units.hpp"
@@ -73,6 +75,10 @@ std::string pointed_to(const std::string& link, const std::string& path) {
 // Whether the link leads to another file than the one its text names. Some links below /proc do:
 // they lead to a pipe, or to a file that was removed.
 bool is_magic(const std::string& link, const std::string& target) {
+  struct statfs kind = {};
+  if (::statfs(place_of(link).folder.c_str(), &kind) != 0 || kind.f_type != PROC_SUPER_MAGIC) {
+    return false;
+  }
   struct stat end = {};
   struct stat named = {};
   if (sys::stat_at(AT_FDCWD, link.c_str(), &end, 0) != 0) return false;

@@ -28,6 +28,7 @@ using test::Bytes;
 using test::bytes_of;
 using test::contains;
 using test::error_of;
+using test::FaultScope;
 using test::random_bytes;
 using test::read_file;
 using test::TempFolder;
@@ -80,6 +81,20 @@ TEST(OutputStream, DoesNotTakeTheTextOfALinkOfTheSystemForAName) {
   output.commit(2);
   std::array<std::byte, 2> read{};
   EXPECT_EQ(reader.read_full(read), 2U);
+}
+
+// Between two looks at an ordinary link, another program may replace its file.
+TEST(OutputStream, IsNotMadeForOrdinaryLinks) {
+  const TempFolder folder;
+  const std::string path = folder / "out";
+  write_file(path, {});
+  std::filesystem::create_symlink(path, folder / "link");
+  const auto looks_at = [](const std::string& name) {
+    const FaultScope counting({sys::Call::kStat, UINT64_MAX, EIO});
+    EXPECT_FALSE(Output(name).is_stream());
+    return sys::counted_calls();
+  };
+  EXPECT_EQ(looks_at(folder / "link"), looks_at(path) + 1);
 }
 
 // Writes "abcd" into a file that holds "old". If `bytes` is given, the file gets this size after
