@@ -330,7 +330,7 @@ class ClusterSort {
   void cut() {
     const auto begin = now();
     parts_.emplace(part_sizes());
-    RunBlocks blocks(runs_to_cut(plan_, own_.views(), own_.scratch_bytes()), sizes_.slots);
+    RunBlocks blocks(runs_to_cut(plan_, own_.runs(), own_.scratch_bytes()), sizes_.slots);
     cuts_ = find_cuts(team_, blocks, outcome_.elements, parts_->borders(),
                       cut_threads(plan_.threads), &outcome_.cuts, order_);
     outcome_.cut_seconds = now() - begin;
@@ -347,7 +347,7 @@ class ClusterSort {
 
   std::vector<std::byte> element_before() {
     const io::Arena scratch(sizes_.scratch_bytes, "loading");
-    return cluster::element_before(team_, own_.views(), *parts_, cuts_, job_.element,
+    return cluster::element_before(team_, own_.runs(), *parts_, cuts_, job_.element,
                                    scratch.bytes());
   }
 
@@ -372,7 +372,7 @@ class ClusterSort {
       lanes = engine->make_merge_lanes(sizes_.lanes, sizes_.part_elements);
     });
     ExchangeContext context{
-        .runs = own_.views(),
+        .runs = runs_to_exchange(own_.runs()),
         .parts = *parts_,
         .cuts = cuts_,
         .element_bytes = plan_.element_bytes,
@@ -390,7 +390,7 @@ class ClusterSort {
     add_exchange(outcome_.own, exchange(team_, context, deferred ? *deferred : sink));
     if (deferred) team_.work([&] { deferred->put_rest(context.scratch); });
     team_.work([&] {
-      prove_left_out(own_.views(), cuts_.back(), job_.element, context.scratch, *proof_, &meter_);
+      prove_left_out(own_.runs(), cuts_.back(), job_.element, context.scratch, *proof_, &meter_);
     });
     outcome_.own.exchange_seconds += now() - begin;
   }

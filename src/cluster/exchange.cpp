@@ -107,6 +107,7 @@ class Exchange {
  private:
   [[nodiscard]] unsigned me() const { return team_.rank(); }
   [[nodiscard]] std::uint64_t parts_here() const { return context_.parts.parts(me()); }
+  [[nodiscard]] std::size_t runs_here() const { return context_.runs.fences.size(); }
 
   // Elements of a run of this process in a part of any process.
   [[nodiscard]] std::uint64_t slice(std::uint64_t part, std::size_t run) const {
@@ -129,9 +130,9 @@ class Exchange {
     for (unsigned to = 0; to < team_.count(); ++to) {
       Outbox& outbox = outboxes_[to];
       outbox.asked.assign(context_.parts.parts(to), false);
-      std::vector<std::uint64_t> counts{context_.runs.size()};
+      std::vector<std::uint64_t> counts{runs_here()};
       for (std::uint64_t part = 0; part < context_.parts.parts(to); ++part) {
-        for (std::size_t run = 0; run < context_.runs.size(); ++run) {
+        for (std::size_t run = 0; run < runs_here(); ++run) {
           counts.push_back(slice(context_.parts.first(to) + part, run));
           outbox.left += counts.back();
         }
@@ -311,7 +312,7 @@ class Exchange {
       team_.send(from, writer.take());
       return;
     }
-    for (std::size_t run = 0; run < context_.runs.size(); ++run) {
+    for (std::size_t run = 0; run < runs_here(); ++run) {
       if (filling.counts[first + run] > 0) load_own(filling, run, first + run);
     }
   }
@@ -324,7 +325,7 @@ class Exchange {
     workers_.load([this, run, begin, count, out, &filling](ByteSpan scratch) {
       Span span(context_.meter, Stage::kLoad);
       span.add_bytes(out.size());
-      context_.runs[run]->read_range(begin, begin + count, out, scratch);
+      context_.runs.read(run, begin, begin + count, out, scratch);
       return [this, &filling, count] { has_arrived(filling, count); };
     });
   }
@@ -364,12 +365,11 @@ class Exchange {
   // The next frame of the oldest request; none when it has all.
   std::optional<FramePlace> next_place(Outbox& outbox) const {
     Request& request = outbox.requests.front();
-    while (request.run < context_.runs.size() &&
-           request.begin == slice(request.part, request.run)) {
+    while (request.run < runs_here() && request.begin == slice(request.part, request.run)) {
       ++request.run;
       request.begin = 0;
     }
-    if (request.run == context_.runs.size()) {
+    if (request.run == runs_here()) {
       outbox.requests.pop_front();
       return std::nullopt;
     }
@@ -385,7 +385,7 @@ class Exchange {
   // otherwise two frames would read that block. Without this, and with blocks of 64 KiB, frames
   // read up to 1.5 times as many bytes as they sent.
   [[nodiscard]] std::uint64_t up_to_a_block(std::size_t run, std::uint64_t begin) const {
-    const io::RunFences& fences = context_.runs[run]->fences();
+    const io::RunFences& fences = context_.runs.fences[run];
     const std::uint64_t end = begin + frame_elements_;
     const std::uint64_t border = fences.first_position(fences.block_of(end));
     return (border > begin ? border : end) - begin;
@@ -400,8 +400,7 @@ class Exchange {
       const ByteSpan elements = scratch.first(place.count * context_.element_bytes);
       Span span(context_.meter, Stage::kLoad);
       span.add_bytes(elements.size());
-      context_.runs[place.run]->read_range(begin, begin + place.count, elements,
-                                           scratch.subspan(room));
+      context_.runs.read(place.run, begin, begin + place.count, elements, scratch.subspan(room));
       auto frame = std::make_shared<Message>(
           make_frame(place, elements, context_.element_bytes, context_.packs));
       return [this, frame, to, count = place.count] { send(to, std::move(*frame), count); };
@@ -436,6 +435,15 @@ class Exchange {
 };
 
 }  // namespace
+
+RunsToExchange runs_to_exchange(std::span<const io::Run> runs) {
+  RunsToExchange all;
+  for (const io::Run& run : runs) all.fences.push_back(run.fences());
+  all.read = [runs](std::size_t run, auto begin, auto end, ByteSpan out, ByteSpan scratch) {
+    runs[run].read_range(begin, end, out, scratch);
+  };
+  return all;
+}
 
 std::uint64_t exchange_scratch_bytes(std::uint64_t run_scratch_bytes, std::uint64_t element_bytes) {
   const std::uint64_t frame_bytes = frame_elements(kMostFrameBytes, element_bytes) * element_bytes;

@@ -13,6 +13,7 @@
 #pragma once
 
 #include <cstdint>
+#include <functional>
 #include <span>
 #include <vector>
 
@@ -21,12 +22,23 @@
 #include "cluster/part_table.hpp"
 #include "cluster/team.hpp"
 #include "engine/engine.hpp"
-#include "pipeline/run_view.hpp"
+#include "io/runs/run_store.hpp"
 
 namespace gsort::cluster {
 
+// The runs of a process: their fences, and a function that reads a range of one, as
+// io::Run::read_range() does. Several threads call it.
+struct RunsToExchange {
+  std::vector<io::RunFences> fences;
+  std::function<void(std::size_t run, std::uint64_t begin, std::uint64_t end, ByteSpan out,
+                     ByteSpan scratch)>
+      read;
+};
+// The runs outlive the result.
+[[nodiscard]] RunsToExchange runs_to_exchange(std::span<const io::Run> runs);
+
 struct ExchangeContext {
-  RunViewSpan runs;  // of this process
+  RunsToExchange runs;
   const PartTable& parts;
   std::span<const Cuts> cuts;  // of these runs, at all borders of the table
   std::uint64_t element_bytes = 0;

@@ -63,9 +63,8 @@ void merge_part_even_without_device(const PartMerge& merge, const Part& part, Me
 // Merges at most fan-in runs of this process, and gives their space back.
 void merge_once(const SortContext& context, std::span<io::Run> runs, KeyForm form,
                 PieceSink& sink) {
-  const RunViews views = views_of(runs);
   SpaceReturn space(runs);
-  merge_range(context, {views, {0, elements_of(runs)}, form, &space}, sink);
+  merge_range(context, {runs, {0, elements_of(runs)}, form, &space}, sink);
 }
 
 // `first` is the number of the group's first run among the existing ones.

@@ -18,7 +18,7 @@ namespace gsort {
 
 // The runs that are merged, and the range of the output that comes out.
 struct MergedRange {
-  RunViewSpan runs;  // at most as many as the plan's fan-in
+  std::span<const io::Run> runs;  // at most as many as the plan's fan-in
   OutputRange range;
   KeyForm form = KeyForm::kRaw;
   SpaceReturn* space = nullptr;  // null: the runs keep their space

@@ -33,7 +33,7 @@ void load_slices(const PartMerge& merge, const Part& part, ByteSpan input,
     input = input.subspan(places[run].size());
   }
   load_each(merge, part, scratch, [&](std::size_t run, ByteSpan room) {
-    merge.runs[run]->read_range(part.begin[run], part.end[run], places[run], room);
+    merge.runs[run].read_range(part.begin[run], part.end[run], places[run], room);
   });
 }
 
@@ -41,9 +41,9 @@ void load_slices(const PartMerge& merge, const Part& part, ByteSpan input,
 // run, and then the table of the wanted keys of each block.
 class StoredLayout {
  public:
-  StoredLayout(RunViewSpan runs, const Part& part) : slices_(runs.size() + 1) {
+  StoredLayout(std::span<const io::Run> runs, const Part& part) : slices_(runs.size() + 1) {
     for (std::size_t run = 0; run < runs.size(); ++run) {
-      const io::RunFences& fences = runs[run]->fences();
+      const io::RunFences fences = runs[run].fences();
       const std::uint64_t begin = part.begin[run];
       const std::uint64_t end = part.end[run];
       slices_[run + 1] = {slices_[run].bytes + fences.stored_bytes(begin, end),
@@ -62,7 +62,7 @@ class StoredLayout {
   }
 
   // Loads the part's slice of a run.
-  void load(const RunView& run, std::size_t number, const Part& part, ByteSpan input,
+  void load(const io::Run& run, std::size_t number, const Part& part, ByteSpan input,
             ByteSpan scratch) const {
     const Slice& slice = slices_[number];
     const Slice& behind = slices_[number + 1];
@@ -98,7 +98,7 @@ void merge_part(const PartMerge& merge, const Part& part, MergeLane& lane,
   const bool stored = layout && layout->fits(input);
   if (stored) {
     load_each(merge, part, scratch, [&](std::size_t run, ByteSpan room) {
-      layout->load(*merge.runs[run], run, part, input, room);
+      layout->load(merge.runs[run], run, part, input, room);
     });
   } else {
     load_slices(merge, part, input, scratch);

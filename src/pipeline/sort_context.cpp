@@ -84,7 +84,8 @@ io::RunStore& make_run_store(const SortContext& context, std::optional<io::TierG
   return store.emplace(folders, plan.element_bytes, options);
 }
 
-RunsToCut runs_to_cut(const Plan& plan, RunViewSpan runs, std::uint64_t scratch_bytes) {
+RunsToCut runs_to_cut(const Plan& plan, std::span<const io::Run> runs,
+                      std::uint64_t scratch_bytes) {
   return {runs, plan.element_bytes, plan.run.block_elements * plan.element_bytes, scratch_bytes,
           plan.job.element.cut_by_prefix()};
 }

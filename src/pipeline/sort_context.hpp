@@ -7,6 +7,7 @@
 #include <functional>
 #include <memory>
 #include <optional>
+#include <span>
 #include <string>
 #include <vector>
 
@@ -89,7 +90,7 @@ io::RunStore& make_run_store(const SortContext& context, std::optional<io::TierG
 
 // The runs of the plan's merge, as RunCounter takes them. `scratch_bytes` is the least scratch for
 // reading any of them. The runs outlive the result.
-[[nodiscard]] RunsToCut runs_to_cut(const Plan& plan, RunViewSpan runs,
+[[nodiscard]] RunsToCut runs_to_cut(const Plan& plan, std::span<const io::Run> runs,
                                     std::uint64_t scratch_bytes);
 
 // Copies the totals that a run store has measured into `statistics`.

@@ -20,7 +20,7 @@ class LastElements {
     last.assign(element.begin(), element.end());
   }
 
-  void add_of_run(const RunView& run, std::uint64_t cut, unsigned rank, ByteSpan scratch) {
+  void add_of_run(const io::Run& run, std::uint64_t cut, unsigned rank, ByteSpan scratch) {
     if (cut == 0) return;
     std::vector<std::byte> element(format_.bytes());
     read_raw(run, cut - 1, cut, format_, element, scratch);
@@ -50,15 +50,15 @@ class LastElements {
 
 }  // namespace
 
-std::vector<std::byte> element_before(Team& team, RunViewSpan runs, const PartTable& parts,
-                                      std::span<const Cuts> cuts, const ElementFormat& format,
-                                      ByteSpan scratch) {
+std::vector<std::byte> element_before(Team& team, std::span<const io::Run> runs,
+                                      const PartTable& parts, std::span<const Cuts> cuts,
+                                      const ElementFormat& format, ByteSpan scratch) {
   LastElements own(format, parts.ranks());
   team.work([&] {
     for (unsigned rank = 0; rank < parts.ranks(); ++rank) {
       const Cuts& border = cuts[parts.first(rank)];
       for (std::size_t run = 0; run < runs.size(); ++run) {
-        own.add_of_run(*runs[run], border[run], rank, scratch);
+        own.add_of_run(runs[run], border[run], rank, scratch);
       }
     }
   });

@@ -8,14 +8,14 @@
 #include "base/meter.hpp"
 #include "cluster/cuts/cuts.hpp"
 #include "element/element.hpp"
+#include "io/runs/run_store.hpp"
 #include "pipeline/proof/proof.hpp"
-#include "pipeline/run_view.hpp"
 
 namespace gsort::cluster {
 
 // Each run from its cut on. A thread for each scratch, which is as of exchange_scratch_bytes(). If
 // the proof is not enabled, nothing is read. Throws: Error from reading, or Error(kCorrupt).
-void prove_left_out(RunViewSpan runs, const Cuts& cuts, const ElementFormat& format,
+void prove_left_out(std::span<const io::Run> runs, const Cuts& cuts, const ElementFormat& format,
                     std::span<const ByteSpan> scratch, Proof& proof, Meter* meter);
 
 }  // namespace gsort::cluster

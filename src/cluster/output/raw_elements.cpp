@@ -10,7 +10,7 @@
 namespace gsort::cluster {
 
 // Runs hold keys as ordered numbers.
-void read_raw(const RunView& run, std::uint64_t begin, std::uint64_t end,
+void read_raw(const io::Run& run, std::uint64_t begin, std::uint64_t end,
               const ElementFormat& format, ByteSpan out, ByteSpan scratch) {
   run.read_range(begin, end, out, scratch);
   if (format.records) return;
@@ -21,7 +21,7 @@ void read_raw(const RunView& run, std::uint64_t begin, std::uint64_t end,
   });
 }
 
-ConstByteSpan load_frame(const RunView& run, std::uint64_t begin, std::uint64_t end,
+ConstByteSpan load_frame(const io::Run& run, std::uint64_t begin, std::uint64_t end,
                          const ElementFormat& format, ByteSpan scratch, Meter* meter) {
   const std::uint64_t most = frame_elements(kMostFrameBytes, format.bytes());
   const std::uint64_t count = std::min(most, end - begin);

@@ -87,13 +87,11 @@ void OwnRuns::form_all(const Plan& plan, Proof& proof) {
   }
   require_all_read(proof);
   std::ranges::sort(placed_, {}, &PlacedRun::first);
-  std::vector<io::Run> runs;
   for (PlacedRun& placed : placed_) {
     firsts_.push_back(placed.first);
-    runs.push_back(std::move(placed.run));
+    runs_.push_back(std::move(placed.run));
   }
   placed_.clear();
-  put(std::move(runs));
 }
 
 void OwnRuns::form(const Plan& plan, Proof& proof, ByteSpan memory, OutputRange range) {
@@ -152,16 +150,6 @@ RunOrder OwnRuns::order(const Job& job) {
     order.runs.push_back(run);
   }
   return order;
-}
-
-void OwnRuns::clear() {
-  views_.clear();
-  runs_.clear();
-}
-
-void OwnRuns::put(std::vector<io::Run> runs) {
-  runs_ = std::move(runs);
-  views_ = views_of(runs_);
 }
 
 std::uint64_t OwnRuns::scratch_bytes() const {

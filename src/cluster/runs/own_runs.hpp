@@ -21,7 +21,6 @@
 #include "options/job.hpp"
 #include "options/request.hpp"
 #include "pipeline/proof/proof.hpp"
-#include "pipeline/run_view.hpp"
 #include "pipeline/sort_context.hpp"
 #include "plan/plan.hpp"
 
@@ -58,12 +57,11 @@ class OwnRuns {
   void require_all_read(const Proof& proof) const;
 
   [[nodiscard]] const std::vector<io::Run>& runs() const { return runs_; }
-  [[nodiscard]] const RunViews& views() const { return views_; }
   // Together: the order of all runs, if equal elements can differ.
   [[nodiscard]] RunOrder order(const Job& job);
   // clear() drops these runs, and put() replaces them.
-  void clear();
-  void put(std::vector<io::Run> runs);
+  void clear() { runs_.clear(); }
+  void put(std::vector<io::Run> runs) { runs_ = std::move(runs); }
 
   // The store of new runs, made at the first call.
   [[nodiscard]] io::RunStore& store(const Plan& plan);
@@ -94,7 +92,6 @@ class OwnRuns {
   std::vector<PlacedRun> placed_;      // while runs are formed
   std::vector<std::uint64_t> firsts_;  // of each run, its first element in the whole input
   std::vector<io::Run> runs_;
-  RunViews views_;
 };
 
 }  // namespace gsort::cluster

@@ -9,11 +9,11 @@
 
 namespace gsort {
 
-PartRuns::PartRuns(const Plan& plan, RunViews runs, std::uint64_t scratch_bytes, OutputRange part)
-    : plan_(plan), runs_(std::move(runs)), scratch_bytes_(scratch_bytes), part_(part) {}
+PartRuns::PartRuns(const Plan& plan, std::vector<io::Run> runs, OutputRange part)
+    : plan_(plan), runs_(std::move(runs)), part_(part) {}
 
-void PartRuns::cut(Borders borders) {
-  PartSplitter splitter(runs_to_cut(plan_, runs_, scratch_bytes_), plan_.run.fan_in);
+void PartRuns::cut(std::uint64_t scratch_bytes, Borders borders) {
+  PartSplitter splitter(runs_to_cut(plan_, runs_, scratch_bytes), plan_.run.fan_in);
   const auto last_equal = [order = ElementOrder(plan_.job.element)](std::uint64_t value) {
     return order.last_equal(value);
   };
@@ -54,7 +54,7 @@ void PartRuns::merge_rounds(const SortContext& context) {
     RunSink run(writer, context.meter);
     OffsetSink from_zero(-range.begin, run);
     merge_range(context, {runs, range, KeyForm::kOrdered, nullptr}, from_zero);
-    return Slice{view_of(writer.finish()), 0, range.elements()};
+    return Slice{writer.finish(), 0, range.elements()};
   });
 }
 

@@ -17,29 +17,27 @@
 
 #include <cstddef>
 #include <cstdint>
-#include <memory>
 #include <span>
 #include <vector>
 
 #include "pipeline/merge_runs.hpp"
-#include "pipeline/run_view.hpp"
 
 namespace gsort {
 
-// Not thread-safe. The plan, and the runs that the views show, outlive it.
+// Not thread-safe. The plan, and the stores of the runs, outlive it.
 class PartRuns {
  public:
-  // `part` is a range of all elements of `runs`, merged. `scratch_bytes` is the least scratch for
-  // reading any of the runs. Nothing is cut yet.
-  PartRuns(const Plan& plan, RunViews runs, std::uint64_t scratch_bytes, OutputRange part);
+  // `part` is a range of all elements of `runs`, merged. Nothing is cut yet.
+  PartRuns(const Plan& plan, std::vector<io::Run> runs, OutputRange part);
 
   // Where runs are cut: exactly at the borders of the part, or behind all elements whose keys are
   // equal to that of the last one in front of a border.
   enum class Borders : std::uint8_t { kExact, kBehindTies };
 
   // Cuts all runs, and drops those that give nothing to the part. Takes memory for no more blocks
-  // than a merge has, and frees it at the end. Throws: as PartSplitter::cuts_at.
-  void cut(Borders borders = Borders::kExact);
+  // than a merge has, and frees it at the end. `scratch_bytes` is the least scratch for reading any
+  // of the runs. Throws: as PartSplitter::cuts_at.
+  void cut(std::uint64_t scratch_bytes, Borders borders = Borders::kExact);
 
   // The part; after cut(), as it was cut.
   [[nodiscard]] const OutputRange& range() const { return part_; }
@@ -58,20 +56,19 @@ class PartRuns {
  private:
   // A run that gives its elements [begin, end).
   struct Slice {
-    std::unique_ptr<const RunView> run;
+    io::Run run;
     std::uint64_t begin = 0;
     std::uint64_t end = 0;
   };
   // Slices of neighbours: one range of the elements that their runs give when they are merged.
   struct Group {
-    RunViews runs;
+    std::vector<io::Run> runs;
     OutputRange range;
   };
   [[nodiscard]] static Group group_of(std::span<Slice> slices);
 
   const Plan& plan_;
-  RunViews runs_;  // until cut()
-  const std::uint64_t scratch_bytes_;
+  std::vector<io::Run> runs_;  // until cut()
   OutputRange part_;
   std::vector<Slice> slices_;  // since cut()
 };

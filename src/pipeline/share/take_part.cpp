@@ -193,19 +193,15 @@ class PartMerging {
   PartMerging(SortContext context, FormedShares& shares, OutputRange part)
       : context_(std::move(context)),
         plan_(context_.plan),
-        runs_(shares.open_runs(plan_, stores_)),
-        part_(plan_, views_of(runs_), stores_.largest()->scratch_bytes(), part) {}
+        part_(plan_, shares.open_runs(plan_, stores_), part) {}
 
   // Cuts the runs if they are too many for one merge, or if no key may be in two parts; the borders
   // of the part may then move. Returns the bytes that temporary runs will take.
   [[nodiscard]] std::uint64_t cut(PartRecord& record) {
-    if (plan_.job.is_distinct()) {
-      part_.cut(PartRuns::Borders::kBehindTies);
-    } else if (part_.runs() > plan_.run.fan_in) {
-      part_.cut();
-    } else {
-      return 0;
-    }
+    const bool is_distinct = plan_.job.is_distinct();
+    if (!is_distinct && part_.runs() <= plan_.run.fan_in) return 0;
+    part_.cut(stores_.largest()->scratch_bytes(),
+              is_distinct ? PartRuns::Borders::kBehindTies : PartRuns::Borders::kExact);
     record.begin = part_.range().begin;
     record.end = part_.range().end;
     return temporary_need(plan_, part_.slices());
@@ -234,7 +230,6 @@ class PartMerging {
   SortContext context_;
   const Plan& plan_;
   KeptStores stores_;
-  const std::vector<io::Run> runs_;
   PartRuns part_;
 };
 

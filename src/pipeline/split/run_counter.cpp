@@ -29,7 +29,7 @@ RunCounter::RunCounter(const RunsToCut& runs, std::size_t most_blocks)
       memory_(std::min(runs_.size(), most_blocks) * block_bytes_ +
               round_up(runs.scratch_bytes, sizeof(UInt128)) + kBufferAlignment),
       cache_(std::min(runs_.size(), most_blocks)) {
-  for (const auto& run : runs_) fences_.push_back(run->fences());
+  for (const io::Run& run : runs_) fences_.push_back(run.fences());
   const auto base = reinterpret_cast<std::uintptr_t>(memory_.data());
   scratch_ = ByteSpan(memory_).subspan(round_up(base, kBufferAlignment) - base,
                                        round_up(runs.scratch_bytes, sizeof(UInt128)));
@@ -123,7 +123,7 @@ ConstByteSpan RunCounter::block_of(std::size_t run, std::size_t block) {
         ByteSpan(scratch_.data() + scratch_.size(), cache_.size() * block_bytes_);
     cached.block = ~std::size_t{0};
     cached.keys =
-        runs_[run]->read_block(block, blocks.subspan(place * block_bytes_, block_bytes_), scratch_);
+        runs_[run].read_block(block, blocks.subspan(place * block_bytes_, block_bytes_), scratch_);
     cached.run = run;
     cached.block = block;
   }

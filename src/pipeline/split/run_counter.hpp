@@ -12,17 +12,18 @@
 #include <cstdint>
 #include <limits>
 #include <optional>
+#include <span>
 #include <vector>
 
 #include "element/record.hpp"
 #include "engine/engine.hpp"
-#include "pipeline/run_view.hpp"
+#include "io/runs/run_store.hpp"
 
 namespace gsort {
 
 // The runs of a merge, which outlive this, and how they are stored.
 struct RunsToCut {
-  RunViewSpan runs;
+  std::span<const io::Run> runs;
   std::uint64_t element_bytes = 0;
   std::uint64_t block_bytes = 0;             // of the elements of a block, at most
   std::uint64_t scratch_bytes = 0;           // the least scratch for reading any run
@@ -81,7 +82,7 @@ class RunCounter {
                                              std::uint64_t to, std::uint64_t value) const;
   [[nodiscard]] ConstByteSpan block_of(std::size_t run, std::size_t block);
 
-  RunViewSpan runs_;
+  std::span<const io::Run> runs_;
   std::vector<io::RunFences> fences_;
   std::optional<RecordOrder> records_;
   std::uint64_t element_bytes_;

@@ -14,7 +14,8 @@
 
 #include "cluster/cuts/run_blocks.hpp"
 #include "cluster/message.hpp"
-#include "support/run_elsewhere.hpp"
+#include "io/system/memory.hpp"
+#include "support/runs_on_disk.hpp"
 #include "unit/cluster/local_team.hpp"
 
 namespace gsort::cluster {
@@ -237,19 +238,20 @@ TEST(Cuts, TakeTheLeastAndTheGreatestValue) {
   expect_exact({{}, {{}}}, 1, {0, 0}, 3);
 }
 
-// A run that counts how often a block is read.
-class CountedRun final : public gsort::test::RunElsewhere {
- public:
-  using RunElsewhere::RunElsewhere;
-  ConstByteSpan read_block(std::size_t block, ByteSpan out, ByteSpan scratch) const override {
-    ++reads_;
-    return RunElsewhere::read_block(block, out, scratch);
+// The bytes that reading a block of these runs takes, on average.
+double bytes_of_a_block(gsort::test::RunsOnDisk& runs, std::size_t block_bytes) {
+  const std::uint64_t before = runs.store().bytes_read();
+  std::vector<std::byte> elements(block_bytes);
+  const io::Arena scratch(runs.store().scratch_bytes(), "the test");
+  std::size_t blocks = 0;
+  for (const io::Run& run : runs.runs()) {
+    for (std::size_t block = 0; block < run.fences().block_count(); ++block) {
+      (void)run.read_block(block, elements, scratch.bytes());
+      ++blocks;
+    }
   }
-  [[nodiscard]] std::uint64_t reads() const { return reads_; }
-
- private:
-  mutable std::uint64_t reads_ = 0;
-};
+  return static_cast<double>(runs.store().bytes_read() - before) / static_cast<double>(blocks);
+}
 
 // The cost of a search, and how many blocks it read for a position and run of all processes.
 struct Measured {
@@ -290,15 +292,9 @@ Measured measured(std::uint64_t borders, std::size_t block, std::uint64_t seed) 
   Measured measured;
   std::mutex mutex;
   test::run_job(network, [&](Team& team) {
-    RunViews views;
-    std::vector<const CountedRun*> own_runs;
-    for (const std::vector<Key>& run : ranks[team.rank()]) {
-      auto view =
-          std::make_unique<const CountedRun>(std::as_bytes(std::span(run)), sizeof(Key), block);
-      own_runs.push_back(view.get());
-      views.push_back(std::move(view));
-    }
-    RunBlocks counts({views, sizeof(Key), block * sizeof(Key), 0}, static_cast<unsigned>(borders));
+    gsort::test::RunsOnDisk runs(sizeof(Key), block, {}, Packing::kOff);
+    for (const std::vector<Key>& run : ranks[team.rank()]) runs.add(std::as_bytes(std::span(run)));
+    RunBlocks counts(runs.to_cut(), static_cast<unsigned>(borders));
     CutCost own;
     const std::vector<Cuts> cuts = find_cuts(team, counts, all.size(), positions, 1, &own);
     std::uint64_t before[3] = {};  // of a cut, all elements in front of it and none behind it
@@ -312,11 +308,10 @@ Measured measured(std::uint64_t borders, std::size_t block, std::uint64_t seed) 
         EXPECT_GE(cut, std::exchange(before[run], cut));
       }
     }
+    const auto read = static_cast<double>(runs.store().bytes_read());
+    const double blocks = read / bytes_of_a_block(runs, block * sizeof(Key));
     const std::scoped_lock lock(mutex);
-    for (const CountedRun* const run : own_runs) {
-      measured.blocks +=
-          static_cast<double>(run->reads()) / static_cast<double>(positions.size() * kRuns);
-    }
+    measured.blocks += blocks / static_cast<double>(positions.size() * kRuns);
     if (team.rank() == 0) measured.cost = own;
   });
   // The numbers 0 and 1 are of the processes' names.

@@ -16,9 +16,8 @@
 #include "engine/cpu/cpu_engine.hpp"
 #include "engine/footprint.hpp"
 #include "engine/record_footprint.hpp"
-#include "io/runs/run_store.hpp"
+#include "support/runs_on_disk.hpp"
 #include "unit/cluster/local_team.hpp"
-#include "unit/io/support.hpp"
 
 namespace gsort::cluster {
 namespace {
@@ -85,36 +84,6 @@ class OutputInMemory final : public PieceSink {
   std::uint64_t element_bytes_;
 };
 
-// The runs of one rank, on its disk.
-class RunsOnDisk {
- public:
-  RunsOnDisk(const Elements& elements, unsigned rank)
-      : store_({folder_.path()}, elements.bytes(), options(elements)) {
-    for (const Bytes& run : elements.runs[rank]) {
-      io::RunWriter writer = store_.begin_run(run.size() / elements.bytes());
-      if (!run.empty()) writer.put(0, run);
-      runs_.push_back(writer.finish());
-    }
-    views_ = views_of(runs_);
-  }
-  [[nodiscard]] RunViewSpan views() const { return views_; }
-  [[nodiscard]] std::uint64_t scratch_bytes() const { return store_.scratch_bytes(); }
-
- private:
-  static io::RunStoreOptions options(const Elements& elements) {
-    io::RunStoreOptions options;
-    options.block_elements = kBlockElements;
-    options.write_buffer_bytes = 64 << 10;
-    if (elements.records) options.records.emplace(*elements.records);
-    return options;
-  }
-
-  io::test::TempFolder folder_;
-  io::RunStore store_;
-  std::vector<io::Run> runs_;
-  RunViews views_;
-};
-
 template <class Key>
 Bytes run_of(const std::vector<Key>& keys) {
   const auto bytes = std::as_bytes(std::span(keys));
@@ -129,11 +98,10 @@ struct Exchanged {
 
 void exchange_one(Team& team, const Elements& elements, std::uint64_t part_elements,
                   unsigned lane_count, Exchanged& exchanged) {
-  const RunsOnDisk runs(elements, team.rank());
+  gsort::test::RunsOnDisk runs(elements.bytes(), kBlockElements, elements.records);
+  for (const Bytes& run : elements.runs[team.rank()]) runs.add(run);
   const PartTable parts({elements.count(), team.count(), part_elements, 1, 0});
-  RunBlocks counts({runs.views(), elements.bytes(), kBlockElements * elements.bytes(),
-                    runs.scratch_bytes(), elements.records},
-                   3);
+  RunBlocks counts(runs.to_cut(), 3);
   const std::vector<Cuts> cuts = find_cuts(team, counts, elements.count(), parts.borders(), 2);
   const std::uint64_t lane_bytes =
       elements.records ? CpuRecordMergeFootprint::of(part_elements, elements.bytes()).arena_bytes()
@@ -144,11 +112,12 @@ void exchange_one(Team& team, const Elements& elements, std::uint64_t part_eleme
   shape.records = elements.records;
   const auto engine = cpu::make_cpu_engine(shape, arena.bytes());
   const auto lanes = engine->make_merge_lanes(lane_count, part_elements);
-  const std::uint64_t scratch = exchange_scratch_bytes(runs.scratch_bytes(), elements.bytes());
+  const std::uint64_t scratch =
+      exchange_scratch_bytes(runs.store().scratch_bytes(), elements.bytes());
   const io::Arena scratches(2 * scratch, "the test");
   OutputInMemory sink(exchanged.output, elements.bytes());
   const ExchangeContext context{
-      runs.views(),
+      runs_to_exchange(runs.runs()),
       parts,
       cuts,
       elements.bytes(),

@@ -13,30 +13,6 @@
 
 namespace gsort::cluster::test {
 
-class InventedRun final : public RunView {
- public:
-  // Puts elements [begin, end) into `out`.
-  using Read = std::function<void(std::uint64_t begin, std::uint64_t end, ByteSpan out)>;
-
-  // The run has one block.
-  InventedRun(std::uint64_t elements, Read read)
-      : RunView(io::RunFences(std::span(&kBlock, 1), elements)), read_(std::move(read)) {}
-  [[nodiscard]] ConstByteSpan read_block(std::size_t /*block*/, ByteSpan /*out*/,
-                                         ByteSpan /*scratch*/) const override {
-    return {};
-  }
-  void read_range(std::uint64_t begin, std::uint64_t end, ByteSpan out,
-                  ByteSpan /*scratch*/) const override {
-    read_(begin, end, out);
-  }
-  void read_stored(std::uint64_t /*begin*/, std::uint64_t /*end*/, ByteSpan /*out*/,
-                   std::span<StoredKeys> /*pieces*/, ByteSpan /*scratch*/) const override {}
-
- private:
-  static constexpr io::BlockEntry kBlock{};
-  const Read read_;
-};
-
 class InventedLane final : public MergeLane {
  public:
   using Merge = std::function<void(std::span<const std::uint64_t> counts, std::uint64_t position,
@@ -54,12 +30,15 @@ class InventedLane final : public MergeLane {
   const Merge merge_;
 };
 
+// Puts elements [begin, end) of a run into `out`.
+using InventedRun = std::function<void(std::uint64_t begin, std::uint64_t end, ByteSpan out)>;
+
 // Each rank has one run; cuts[rank] has, for each border, the elements of that run before it.
 struct InventedExchange {
   PartSizes sizes;
   std::uint64_t element_bytes = 0;
   std::vector<std::vector<std::uint64_t>> cuts;
-  std::function<InventedRun::Read(unsigned rank)> run;
+  std::function<InventedRun(unsigned rank)> run;
   std::function<std::unique_ptr<MergeLane>(unsigned rank)> lane;
   unsigned lanes = 1;
   unsigned loaders = 2;
@@ -71,8 +50,11 @@ inline std::vector<ExchangeCost> run_exchange(LocalNetwork& network, const Inven
   std::vector<ExchangeCost> costs(network.count());
   run_job(network, [&](Team& team) {
     const unsigned rank = team.rank();
-    RunViews runs;
-    runs.push_back(std::make_unique<InventedRun>(all.cuts[rank].back(), all.run(rank)));
+    static constexpr io::BlockEntry kBlock{};
+    const RunsToExchange runs{
+        {io::RunFences(std::span(&kBlock, 1), all.cuts[rank].back())},
+        [read = all.run(rank)](std::size_t /*run*/, auto begin, auto end, ByteSpan out,
+                               ByteSpan /*scratch*/) { read(begin, end, out); }};
     std::vector<Cuts> cuts;
     for (const std::uint64_t cut : all.cuts[rank]) cuts.push_back({cut});
     std::vector<std::unique_ptr<MergeLane>> lanes;

@@ -18,7 +18,7 @@
 #include "pipeline/part_merge.hpp"
 #include "support/engines.hpp"
 #include "support/invented.hpp"
-#include "support/run_elsewhere.hpp"
+#include "support/runs_on_disk.hpp"
 #include "support/sinks.hpp"
 #include "unit/io/support.hpp"
 
@@ -53,19 +53,16 @@ test::Bytes bytes_of_keys(std::span<const std::uint32_t> keys) {
   return {bytes.begin(), bytes.end()};
 }
 
-class PartsOfRunsElsewhere : public testing::TestWithParam<const char*> {
+class PartsOfRuns : public testing::TestWithParam<const char*> {
  protected:
   static constexpr std::uint64_t kPart = 37;
 
-  PartsOfRunsElsewhere() {
-    for (const Keys& run : runs_) {
-      views_.push_back(std::make_unique<const test::RunElsewhere>(
-          std::as_bytes(std::span(run)), sizeof(Keys::value_type), kBlockElements));
-    }
+  PartsOfRuns() {
+    for (const Keys& run : keys_) runs_.add(std::as_bytes(std::span(run)));
   }
 
   PartQueue queue(OutputRange range, PartElements elements = {kPart, kPart, 1}) {
-    return {PartSplitter({views_, 4, kBlockElements * 4, 0}), range, elements};
+    return {PartSplitter(runs_.to_cut()), range, elements};
   }
 
   // As one of several machines does.
@@ -73,18 +70,21 @@ class PartsOfRunsElsewhere : public testing::TestWithParam<const char*> {
     PartQueue parts = queue(range);
     test::EngineUnderTest engine(GetParam(), test::shape_for(kFormat, 1'000), 1, kPart);
     const auto lanes = engine->make_merge_lanes(1, kPart);
-    const std::vector<ByteSpan> scratch(2);
+    const std::uint64_t scratch_bytes = runs_.store().scratch_bytes();
+    const io::Arena arena(2 * scratch_bytes, "the test");
+    const ByteSpan scratch[] = {arena.bytes().first(scratch_bytes),
+                                arena.bytes().last(scratch_bytes)};
     while (const auto part = parts.take()) {
-      merge_part({views_, 4, KeyForm::kRaw, nullptr}, *part, *lanes[0], scratch, sink);
+      merge_part({runs_.runs(), 4, KeyForm::kRaw, nullptr}, *part, *lanes[0], scratch, sink);
     }
   }
 
-  std::vector<Keys> runs_ = made_runs({150, 0, 90, 1, 200}, 60);
-  Keys sorted_ = all_of(runs_);
-  RunViews views_;
+  std::vector<Keys> keys_ = made_runs({150, 0, 90, 1, 200}, 60);
+  Keys sorted_ = all_of(keys_);
+  test::RunsOnDisk runs_{sizeof(Keys::value_type), kBlockElements};
 };
 
-TEST_P(PartsOfRunsElsewhere, GiveInSeveralRangesWhatOneGives) {
+TEST_P(PartsOfRuns, GiveInSeveralRangesWhatOneGives) {
   const std::uint64_t total = sorted_.size();
   for (const std::uint64_t cut : {std::uint64_t{0}, std::uint64_t{1}, kPart, kPart + 1,
                                   std::uint64_t{222}, total - 1, total}) {
@@ -96,7 +96,7 @@ TEST_P(PartsOfRunsElsewhere, GiveInSeveralRangesWhatOneGives) {
   }
 }
 
-TEST_P(PartsOfRunsElsewhere, GiveAnyRangeAlone) {
+TEST_P(PartsOfRuns, GiveAnyRangeAlone) {
   for (const OutputRange range : {OutputRange{100, 300}, {7, 8}, {300, 441}}) {
     test::CollectingSink sink(range.elements(), 4, range.begin);
     merge(range, sink);
@@ -106,7 +106,7 @@ TEST_P(PartsOfRunsElsewhere, GiveAnyRangeAlone) {
   }
 }
 
-TEST_P(PartsOfRunsElsewhere, FollowEachOther) {
+TEST_P(PartsOfRuns, FollowEachOther) {
   PartQueue parts = queue({50, 300});
   std::uint64_t position = 50;
   std::vector<std::uint64_t> cuts;
@@ -126,7 +126,7 @@ TEST_P(PartsOfRunsElsewhere, FollowEachOther) {
   EXPECT_FALSE(parts.take());
 }
 
-TEST_P(PartsOfRunsElsewhere, BecomeShorterTowardsTheEndForUnlikeLanes) {
+TEST_P(PartsOfRuns, BecomeShorterTowardsTheEndForUnlikeLanes) {
   constexpr PartElements kElements{50, 8, 2};
   PartQueue parts = queue({0, 441}, kElements);
   std::vector<std::uint64_t> lengths;
@@ -144,7 +144,7 @@ TEST_P(PartsOfRunsElsewhere, BecomeShorterTowardsTheEndForUnlikeLanes) {
   EXPECT_LT(lengths.size(), 25U);
 }
 
-INSTANTIATE_TEST_SUITE_P(Engines, PartsOfRunsElsewhere, testing::Values("std", "cpu"));
+INSTANTIATE_TEST_SUITE_P(Engines, PartsOfRuns, testing::Values("std", "cpu"));
 
 // Two shares of one merge, as two devices would do them, of runs on disk.
 class RangesOfOneMerge : public testing::Test {
@@ -169,12 +169,11 @@ class RangesOfOneMerge : public testing::Test {
   }
 
   void merge(OutputRange range, SpaceReturn* space, PieceSink& sink) {
-    const RunViews views = views_of(runs_);
     merge_range({.plan = plan_,
                  .engine = engine_.get(),
                  .memory = arena_->bytes(),
                  .store = [this]() -> io::RunStore& { return *store_; }},
-                {views, range, KeyForm::kRaw, space}, sink);
+                {runs_, range, KeyForm::kRaw, space}, sink);
   }
 
   std::vector<Keys> keys_ = made_runs({kRunElements, kRunElements, kRunElements}, 1 << 20);

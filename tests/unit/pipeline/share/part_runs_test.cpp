@@ -7,6 +7,7 @@
 #include <random>
 #include <span>
 #include <string>
+#include <utility>
 #include <vector>
 
 #include <gtest/gtest.h>
@@ -46,11 +47,9 @@ class RunsOfAPart : public testing::Test {
         run.push_back(number++);
       }
       const auto bytes = std::as_bytes(std::span(run));
-      const Bytes sorted = test::stably_sorted({bytes.begin(), bytes.end()}, kRecord);
+      const Bytes& sorted =
+          runs_.emplace_back(test::stably_sorted({bytes.begin(), bytes.end()}, kRecord));
       all_.insert(all_.end(), sorted.begin(), sorted.end());
-      io::RunWriter writer = shares_->begin_run(count);
-      if (count > 0) writer.put(0, sorted);
-      runs_.push_back(writer.finish());
     }
     all_ = test::stably_sorted(all_, kRecord);
     Options options = test::options_for(KeyType::kU32, "16M");
@@ -64,8 +63,14 @@ class RunsOfAPart : public testing::Test {
     engine_ = cpu::make_cpu_engine(shape, arena_->bytes());
   }
 
-  [[nodiscard]] PartRuns part_of(OutputRange range) const {
-    return {plan_, views_of(runs_), store_->scratch_bytes(), range};
+  [[nodiscard]] PartRuns part_of(OutputRange range) {
+    std::vector<io::Run> runs;
+    for (const Bytes& run : runs_) {
+      io::RunWriter writer = shares_->begin_run(run.size() / kRecord.bytes);
+      if (!run.empty()) writer.put(0, run);
+      runs.push_back(writer.finish());
+    }
+    return {plan_, std::move(runs), range};
   }
   [[nodiscard]] SortContext context() {
     return {.plan = plan_,
@@ -86,7 +91,7 @@ class RunsOfAPart : public testing::Test {
   std::size_t expect_part(OutputRange range, std::uint32_t fan_in) {
     plan_.run.fan_in = fan_in;
     PartRuns part = part_of(range);
-    part.cut();
+    part.cut(shares_->scratch_bytes());
     part.merge_rounds(context());
     test::CollectingSink sink(range.elements(), kRecord.bytes, range.begin);
     part.merge(context(), sink);
@@ -98,7 +103,7 @@ class RunsOfAPart : public testing::Test {
   io::test::TempFolder folder_;
   std::optional<io::RunStore> shares_;
   std::optional<io::RunStore> store_;  // of temporary runs
-  std::vector<io::Run> runs_;
+  std::vector<Bytes> runs_;
   Bytes all_;
   Plan plan_;
   std::optional<io::Arena> arena_;
@@ -124,7 +129,7 @@ TEST_F(RunsOfAPart, LeaveNoTemporaryRunBehind) {
 
 TEST_F(RunsOfAPart, AreOnlyThoseThatGiveSomethingToIt) {
   PartRuns part = part_of({0, 1});
-  part.cut();
+  part.cut(shares_->scratch_bytes());
   EXPECT_EQ(part.runs(), 1U);
   EXPECT_EQ(part.slices(), std::vector<std::uint64_t>{1});
 }

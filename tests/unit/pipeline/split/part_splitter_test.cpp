@@ -12,7 +12,6 @@
 #include <gtest/gtest.h>
 
 #include "io/runs/run_store.hpp"
-#include "support/run_elsewhere.hpp"
 #include "unit/element/merge_one_by_one.hpp"
 #include "unit/io/support.hpp"
 
@@ -50,9 +49,8 @@ class StoredRuns {
   // The cuts at every `step`-th position from `first` on, against merging one by one.
   void expect_cuts(std::uint64_t first, std::uint64_t step,
                    std::size_t most_blocks = kABlockOfEach) {
-    const RunViews views = views_of(runs_);
     PartSplitter splitter(
-        {views, sizeof(Key), block_elements_ * sizeof(Key), store_.scratch_bytes()}, most_blocks);
+        {runs_, sizeof(Key), block_elements_ * sizeof(Key), store_.scratch_bytes()}, most_blocks);
     for (std::uint64_t position = first; position < total_ + step; position += step) {
       const std::uint64_t d = std::min(position, total_);
       ASSERT_EQ(splitter.cuts_at(d), test::merge_one_by_one(keys_, d)) << "position " << d;
@@ -61,9 +59,8 @@ class StoredRuns {
 
   // Behind the keys that equal the last one in front of the position.
   void expect_cuts_behind_ties(std::uint64_t step) {
-    const RunViews views = views_of(runs_);
     PartSplitter splitter(
-        {views, sizeof(Key), block_elements_ * sizeof(Key), store_.scratch_bytes()});
+        {runs_, sizeof(Key), block_elements_ * sizeof(Key), store_.scratch_bytes()});
     for (std::uint64_t position = 0; position <= total_; position += step) {
       Cuts expected = test::merge_one_by_one(keys_, position);
       Key last = 0;
@@ -204,10 +201,9 @@ TEST(PartSplitter, LeavesNoRecordOnBothSidesWhereThatIsAsked) {
     runs.push_back(writer.finish());
   }
   std::ranges::sort(all);
-  const RunViews views = views_of(runs);
   for (const std::size_t step : {1U, 13U}) {
     PartSplitter splitter(
-        {views, sizeof(Record), kBlockElements * sizeof(Record), store.scratch_bytes(), format});
+        {runs, sizeof(Record), kBlockElements * sizeof(Record), store.scratch_bytes(), format});
     for (std::size_t position = step; position <= all.size(); position += step) {
       Cuts expected;
       for (const auto& run : records) {
@@ -246,20 +242,6 @@ TEST(PartSplitter, ReadsOneBlockOfEachRunForACut) {
   expect_few_reads<std::uint64_t>();
 }
 
-TEST(PartSplitter, CutsRunsThatLieElsewhere) {
-  auto keys = made<std::uint32_t>({50, 1, 73, 20}, [](auto& random) { return random() % 100; });
-  RunViews views;
-  for (auto& run : keys) {
-    std::ranges::sort(run);
-    views.push_back(std::make_unique<const test::RunElsewhere>(
-        std::as_bytes(std::span(run)), sizeof(std::uint32_t), kBlockElements));
-  }
-  PartSplitter splitter({views, sizeof(std::uint32_t), kBlockElements * sizeof(std::uint32_t), 0});
-  for (std::uint64_t position = 0; position <= 144; ++position) {
-    ASSERT_EQ(splitter.cuts_at(position), test::merge_one_by_one(keys, position));
-  }
-}
-
 // Cuts at several positions of runs of random elements, which are in no order: those that are given
 // must be cuts of their positions.
 void expect_cuts_or_errors(std::uint64_t element_bytes, const std::optional<RecordFormat>& records,
@@ -278,9 +260,8 @@ void expect_cuts_or_errors(std::uint64_t element_bytes, const std::optional<Reco
     writer.put(0, io::test::random_bytes(kElements * element_bytes, 4 * seed + run));
     runs.push_back(writer.finish());
   }
-  const RunViews views = views_of(runs);
   PartSplitter splitter(
-      {views, element_bytes, kBlockElements * element_bytes, store.scratch_bytes(), records});
+      {runs, element_bytes, kBlockElements * element_bytes, store.scratch_bytes(), records});
   std::vector<std::uint64_t> before(runs.size());
   for (std::uint64_t position = 0; position <= runs.size() * kElements; position += 20) {
     std::vector<std::uint64_t> cuts;

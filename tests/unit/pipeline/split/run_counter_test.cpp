@@ -7,7 +7,7 @@
 
 #include <gtest/gtest.h>
 
-#include "support/run_elsewhere.hpp"
+#include "support/runs_on_disk.hpp"
 
 namespace gsort {
 namespace {
@@ -24,8 +24,7 @@ class RunCounterTest : public testing::Test {
       auto& run = keys_.emplace_back(elements);
       for (auto& key : run) key = static_cast<std::uint32_t>(random() % (kGreatest + 1));
       std::ranges::sort(run);
-      views_.push_back(std::make_unique<const test::RunElsewhere>(
-          std::as_bytes(std::span(run)), sizeof(std::uint32_t), kRunBlock));
+      runs_.add(std::as_bytes(std::span(run)));
     }
   }
 
@@ -35,12 +34,10 @@ class RunCounterTest : public testing::Test {
         std::ranges::count_if(keys_[run], [value](std::uint32_t key) { return key <= value; }));
   }
 
-  [[nodiscard]] RunCounter counter() const {
-    return RunCounter({views_, sizeof(std::uint32_t), kRunBlock * sizeof(std::uint32_t), 0});
-  }
+  [[nodiscard]] RunCounter counter() const { return RunCounter(runs_.to_cut()); }
 
   std::vector<std::vector<std::uint32_t>> keys_;
-  RunViews views_;
+  test::RunsOnDisk runs_{sizeof(std::uint32_t), kRunBlock};
 };
 
 TEST_F(RunCounterTest, CountsWhatComesUpToAValue) {
@@ -82,10 +79,9 @@ TEST_F(RunCounterTest, ExpectsEvenlySpreadKeysWhereTheyAre) {
   for (std::uint32_t elements = kRunBlock + 1; elements <= 4 * kRunBlock; ++elements) {
     std::vector<std::uint32_t> keys(elements);
     for (std::uint32_t i = 0; i < elements; ++i) keys[i] = 1'000 * (i + 1);
-    views_.clear();
-    views_.push_back(std::make_unique<const test::RunElsewhere>(
-        std::as_bytes(std::span(keys)), sizeof(std::uint32_t), kRunBlock));
-    const RunCounter counter = this->counter();
+    test::RunsOnDisk runs(sizeof(std::uint32_t), kRunBlock);
+    runs.add(std::as_bytes(std::span(keys)));
+    const RunCounter counter(runs.to_cut());
     for (std::uint64_t i = 0; i <= elements; ++i) {
       EXPECT_NEAR(counter.expected_in(0, 1'000 * i + 500), static_cast<double>(i), 1)
           << elements << " elements";
