@@ -1,6 +1,7 @@
 #include "pipeline/merge_runs.hpp"
 
 #include <optional>
+#include <utility>
 
 #include "base/device_error.hpp"
 #include "base/failure.hpp"
@@ -15,12 +16,6 @@
 
 namespace gsort {
 namespace {
-
-std::uint64_t elements_of(std::span<const io::Run> runs) {
-  std::uint64_t total = 0;
-  for (const io::Run& run : runs) total += run.elements();
-  return total;
-}
 
 // The buffers of the lanes that are not the engine's own.
 struct LaneBuffers {
@@ -60,23 +55,47 @@ void merge_part_even_without_device(const PartMerge& merge, const Part& part, Me
   merge_part(merge, part, lane, scratch, once);
 }
 
-// Merges at most fan-in runs of this process, and gives their space back.
-void merge_once(const SortContext& context, std::span<io::Run> runs, KeyForm form,
-                PieceSink& sink) {
-  SpaceReturn space(runs);
-  merge_range(context, {runs, {0, elements_of(runs)}, form, &space}, sink);
+// Slices of neighbours. In the merged sequence of their runs, the elements in front of the slices
+// come first, so that the slices are exactly one range of it.
+struct Group {
+  std::vector<io::Run> runs;
+  OutputRange range;
+};
+
+Group group_of(std::span<RunSlice> slices) {
+  Group group;
+  for (RunSlice& slice : slices) {
+    group.runs.push_back(std::move(slice.run));
+    group.range.begin += slice.begin;
+    group.range.end += slice.end;
+  }
+  return group;
 }
 
-// `first` is the number of the group's first run among the existing ones.
-io::Run merge_group(const SortContext& context, std::span<io::Run> group, std::size_t first) {
-  io::RunWriter writer = context.store().begin_run(elements_of(group));
+void merge_group(const SortContext& context, Group& group, KeyForm form, std::uint64_t first,
+                 PieceSink& sink) {
+  OffsetSink place(first - group.range.begin, sink);
+  merge_range(context, {group.runs, group.range, form}, place);
+}
+
+// `before` runs are in front of the group.
+RunSlice merged_run(const SortContext& context, std::span<RunSlice> slices, std::size_t before) {
+  Group group = group_of(slices);
+  io::RunWriter writer = context.store().begin_run(group.range.elements());
   RunSink sink(writer, context.meter);
-  merge_once(context, group, KeyForm::kOrdered, sink);
+  merge_group(context, group, KeyForm::kOrdered, 0, sink);
   io::Run merged = writer.finish();
   if (context.run_folder != nullptr) {
-    context.run_folder->replace(context.store(), first, group, merged);
+    context.run_folder->replace(context.store(), before, group.runs, merged);
   }
-  return merged;
+  return {std::move(merged), 0, group.range.elements()};
+}
+
+// Round `number` begins, from 1. The last merge counts as a round, after the `rounds` of the plan.
+void begin_round(const SortContext& context, std::size_t number, std::size_t rounds) {
+  const std::size_t before = earlier_rounds(context.plan);
+  if (context.meter == nullptr || before + rounds == 0) return;
+  context.meter->begin_round(before + number, before + rounds + 1);
 }
 
 }  // namespace
@@ -92,7 +111,7 @@ void merge_range(const SortContext& context, const MergedRange& merged, PieceSin
   const unsigned stagers = staging_threads(plan, sizes.lanes);
   PartQueue parts(PartSplitter(runs_to_cut(plan, merged.runs, context.store().scratch_bytes())),
                   merged.range, {sizes.part_elements, sizes.least_part_elements, sizes.lanes});
-  if (merged.space != nullptr) merged.space->begin_range();
+  SpaceReturn space(merged.runs, merged.range.begin);
   Failure failure;
   run_workers(sizes.lanes, [&](unsigned lane) {
     try {
@@ -107,7 +126,7 @@ void merge_range(const SortContext& context, const MergedRange& merged, PieceSin
         merge_part_even_without_device(merge, *part, *lanes[lane], buffers.scratch[lane],
                                        staging ? *staging : sink);
         if (staging) staging->flush();
-        if (merged.space != nullptr) merged.space->done(*part);
+        space.done(*part);
       }
     } catch (...) {
       failure.capture();
@@ -117,17 +136,33 @@ void merge_range(const SortContext& context, const MergedRange& merged, PieceSin
   failure.rethrow();
 }
 
-void begin_round(const SortContext& context, std::size_t number, std::size_t rounds) {
-  const std::size_t before = earlier_rounds(context.plan);
-  if (context.meter == nullptr || before + rounds == 0) return;
-  context.meter->begin_round(before + number, before + rounds + 1);
+void merge_slices(const SortContext& context, std::vector<RunSlice> slices, std::uint64_t first,
+                  PieceSink& sink) {
+  const std::vector<MergeRound> rounds = plan_rounds(slices.size(), context.plan.run.fan_in);
+  std::size_t number = 0;
+  for (const MergeRound& round : rounds) {
+    begin_round(context, ++number, rounds.size());
+    std::vector<RunSlice> longer;
+    std::span<RunSlice> left(slices);
+    for (const std::uint32_t size : round.group_sizes) {
+      longer.push_back(size == 1 ? std::move(left.front())
+                                 : merged_run(context, left.first(size), longer.size()));
+      left = left.subspan(size);
+    }
+    slices = std::move(longer);
+  }
+  begin_round(context, ++number, rounds.size());
+  Group last = group_of(slices);
+  merge_group(context, last, KeyForm::kRaw, first, sink);
 }
 
 void merge_runs(const SortContext& context, std::vector<io::Run> runs, PieceSink& output) {
-  merge_rounds(context, runs, [&](std::span<io::Run> group, std::size_t first) {
-    return merge_group(context, group, first);
-  });
-  merge_once(context, runs, KeyForm::kRaw, output);
+  std::vector<RunSlice> whole;
+  for (io::Run& run : runs) {
+    const std::uint64_t elements = run.elements();
+    whole.push_back({std::move(run), 0, elements});
+  }
+  merge_slices(context, std::move(whole), 0, output);
 }
 
 }  // namespace gsort

@@ -31,14 +31,8 @@ std::uint64_t PartQueue::next_elements() const {
   return std::min(std::clamp(half_share, elements_.least, elements_.most), left_.elements());
 }
 
-SpaceReturn::SpaceReturn(std::span<io::Run> runs, unsigned ranges)
-    : runs_(runs), ranges_to_begin_(ranges) {
+SpaceReturn::SpaceReturn(std::span<io::Run> runs, std::uint64_t begin) : runs_(runs), done_(begin) {
   for (const io::Run& run : runs) total_ += run.elements();
-}
-
-void SpaceReturn::begin_range() {
-  const std::scoped_lock lock(mutex_);
-  --ranges_to_begin_;
 }
 
 void SpaceReturn::done(const Part& part) {
@@ -56,7 +50,6 @@ std::vector<std::uint64_t> SpaceReturn::ends_to_release(const Part& part) {
     done_ = next->second.range.end;
     done_ends_ = std::move(next->second.end);
   }
-  if (ranges_to_begin_ > 0) return {};
   if (done_ < total_ && done_ - released_ < total_ / kReleases) return {};
   released_ = done_;
   return done_ends_;

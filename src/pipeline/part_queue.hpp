@@ -67,15 +67,11 @@ class PartQueue {
 };
 
 // Gives the space of runs back as parts are done: the space before the first part that is not done.
-// There is one for all ranges of a merge of these runs. Thread-safe.
+// Thread-safe.
 class SpaceReturn {
  public:
-  // Gives no space back before this many ranges have begun. The runs outlive it.
-  explicit SpaceReturn(std::span<io::Run> runs, unsigned ranges = 1);
-
-  // Call it when the queue of a range is made. To find the cuts at its beginning, the queue may
-  // have read the runs anywhere; from now on it reads nothing before these cuts.
-  void begin_range();
+  // The runs outlive it. The first part begins at element `begin` of the merged runs.
+  SpaceReturn(std::span<io::Run> runs, std::uint64_t begin);
 
   // Call it when the part's slices are not read again, once for each part.
   void done(const Part& part);
@@ -90,10 +86,9 @@ class SpaceReturn {
   std::mutex mutex_;
   std::span<io::Run> runs_;
   std::uint64_t total_ = 0;
-  unsigned ranges_to_begin_;
   std::map<std::uint64_t, Part> waiting_;  // by their beginnings: done, but not all earlier parts
                                            // are
-  std::uint64_t done_ = 0;                 // all elements before it are done
+  std::uint64_t done_;                     // all elements before it are done
   std::vector<std::uint64_t> done_ends_;   // the cuts there
   std::uint64_t released_ = 0;             // the elements that have been given back, or are being
                                            // given back

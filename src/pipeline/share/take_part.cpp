@@ -3,6 +3,7 @@
 #include <algorithm>
 #include <memory>
 #include <optional>
+#include <utility>
 
 #include <fmt/format.h>
 #include <xxhash.h>
@@ -193,32 +194,36 @@ class PartMerging {
   PartMerging(SortContext context, FormedShares& shares, OutputRange part)
       : context_(std::move(context)),
         plan_(context_.plan),
-        part_(plan_, shares.open_runs(plan_, stores_), part) {}
+        runs_(shares.open_runs(plan_, stores_)),
+        part_(part) {}
 
   // Cuts the runs if they are too many for one merge, or if no key may be in two parts; the borders
   // of the part may then move. Returns the bytes that temporary runs will take.
   [[nodiscard]] std::uint64_t cut(PartRecord& record) {
     const bool is_distinct = plan_.job.is_distinct();
-    if (!is_distinct && part_.runs() <= plan_.run.fan_in) return 0;
-    part_.cut(stores_.largest()->scratch_bytes(),
-              is_distinct ? PartRuns::Borders::kBehindTies : PartRuns::Borders::kExact);
-    record.begin = part_.range().begin;
-    record.end = part_.range().end;
-    return temporary_need(plan_, part_.slices());
+    if (!is_distinct && runs_.size() <= plan_.run.fan_in) return 0;
+    slices_ = slices_of_part(plan_, std::exchange(runs_, {}), stores_.largest()->scratch_bytes(),
+                             part_, is_distinct ? PartBorders::kBehindTies : PartBorders::kExact);
+    record.begin = part_.begin;
+    record.end = part_.end;
+    std::vector<std::uint64_t> sizes;
+    for (const RunSlice& slice : slices_) sizes.push_back(slice.end - slice.begin);
+    return temporary_need(plan_, sizes);
   }
 
   void merge(PieceSink& sink, Outcome& outcome) {
-    outcome.runs = part_.runs();
+    outcome.runs = runs_.size() + slices_.size();
     const io::Arena arena(plan_.arena_bytes, "merging");
     const auto engine = start_engine(context_, arena.bytes());
     std::optional<io::TierGroup> tier;
     std::optional<io::RunStore> merged;
     context_.store = [&]() -> io::RunStore& { return merged ? *merged : *stores_.largest(); };
-    if (part_.runs() > plan_.run.fan_in) {
-      make_run_store(context_, tier, merged, outcome.notes);
-      part_.merge_rounds(context_);
+    if (slices_.size() > plan_.run.fan_in) make_run_store(context_, tier, merged, outcome.notes);
+    if (!slices_.empty()) {
+      merge_slices(context_, std::exchange(slices_, {}), part_.begin, sink);
+    } else if (part_.elements() > 0) {
+      merge_range(context_, {runs_, part_, KeyForm::kRaw}, sink);
     }
-    part_.merge(context_, sink);
     if (merged) {
       take_run_totals(*merged, outcome);
       outcome.add_notes(merged->notes());
@@ -230,7 +235,9 @@ class PartMerging {
   SortContext context_;
   const Plan& plan_;
   KeptStores stores_;
-  PartRuns part_;
+  std::vector<io::Run> runs_;     // until cut()
+  OutputRange part_;              // after cut(), as it was cut
+  std::vector<RunSlice> slices_;  // since cut()
 };
 
 // The number of elements that are moved to merge `elements`: each goes into the output, some first

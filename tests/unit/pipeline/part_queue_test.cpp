@@ -146,12 +146,12 @@ TEST_P(PartsOfRuns, BecomeShorterTowardsTheEndForUnlikeLanes) {
 
 INSTANTIATE_TEST_SUITE_P(Engines, PartsOfRuns, testing::Values("std", "cpu"));
 
-// Two shares of one merge, as two devices would do them, of runs on disk.
-class RangesOfOneMerge : public testing::Test {
+// One merge of runs on disk, or its first half.
+class SpaceOfAMerge : public testing::Test {
  protected:
   static constexpr std::uint64_t kRunElements = 300'000;
 
-  RangesOfOneMerge() {
+  SpaceOfAMerge() {
     Options options = test::options_for(KeyType::kU32, "16M");
     options.parallel = 2;
     plan_ = test::plan_of(options, test::invented_machine(kGiB, 2, kTiB));
@@ -168,12 +168,12 @@ class RangesOfOneMerge : public testing::Test {
     engine_ = cpu::make_cpu_engine(test::shape_for(kFormat, 1'000), arena_->bytes());
   }
 
-  void merge(OutputRange range, SpaceReturn* space, PieceSink& sink) {
+  void merge(OutputRange range, PieceSink& sink) {
     merge_range({.plan = plan_,
                  .engine = engine_.get(),
                  .memory = arena_->bytes(),
                  .store = [this]() -> io::RunStore& { return *store_; }},
-                {runs_, range, KeyForm::kRaw, space}, sink);
+                {runs_, range}, sink);
   }
 
   std::vector<Keys> keys_ = made_runs({kRunElements, kRunElements, kRunElements}, 1 << 20);
@@ -185,48 +185,30 @@ class RangesOfOneMerge : public testing::Test {
   std::unique_ptr<Engine> engine_;
 };
 
-TEST_F(RangesOfOneMerge, GiveTogetherWhatOneGives) {
-  constexpr std::uint64_t kTotal = 3 * kRunElements;
-  constexpr std::uint64_t kCut = 500'001;
-  const std::uint64_t whole = store_->bytes_in_use();
-  test::CollectingSink sink(kTotal, 4);
-  SpaceReturn space(runs_, 2);
-  merge({0, kCut}, &space, sink);
-  EXPECT_EQ(store_->bytes_in_use(), whole);  // the other share may have to look for its first cut
-  merge({kCut, kTotal}, &space, sink);
+TEST_F(SpaceOfAMerge, IsGivenBackToTheEnd) {
+  test::CollectingSink sink(3 * kRunElements, 4);
+  merge({0, 3 * kRunElements}, sink);
   EXPECT_EQ(sink.complaint(), "");
   EXPECT_EQ(sink.bytes(), bytes_of_keys(all_of(keys_)));
   EXPECT_EQ(store_->bytes_in_use(), 0U);
 }
 
-TEST_F(RangesOfOneMerge, GiveSpaceBackBehindTheFirstOfThem) {
+TEST_F(SpaceOfAMerge, IsGivenBackAsPartsAreMerged) {
   constexpr std::uint64_t kTotal = 3 * kRunElements;
   const std::uint64_t whole = store_->bytes_in_use();
-  test::CollectingSink sink(kTotal, 4);
-  SpaceReturn space(runs_);
-  merge({0, kTotal / 2}, &space, sink);
+  test::CollectingSink sink(kTotal / 2, 4);
+  merge({0, kTotal / 2}, sink);
   EXPECT_LT(store_->bytes_in_use(), whole * 6 / 10);
   EXPECT_GT(store_->bytes_in_use(), whole * 4 / 10);
 }
 
-TEST_F(RangesOfOneMerge, LeaveRunsThatStay) {
-  const std::uint64_t whole = store_->bytes_in_use();
-  for (int round = 0; round < 2; ++round) {
-    test::CollectingSink sink(3 * kRunElements, 4);
-    merge({0, 3 * kRunElements}, nullptr, sink);
-    EXPECT_EQ(sink.bytes(), bytes_of_keys(all_of(keys_)));
-  }
-  EXPECT_EQ(store_->bytes_in_use(), whole);
-}
-
-TEST_F(RangesOfOneMerge, GiveNothingBackBeforeAllPartsInFrontAreDone) {
+TEST_F(SpaceOfAMerge, StaysUntilAllPartsInFrontAreDone) {
   const std::uint64_t whole = store_->bytes_in_use();
   const std::vector<std::uint64_t> none(3, 0);
   const std::vector<std::uint64_t> half(3, kRunElements / 2);
   const std::vector<std::uint64_t> all(3, kRunElements);
   const std::uint64_t middle = 3 * kRunElements / 2;
-  SpaceReturn space(runs_);
-  space.begin_range();
+  SpaceReturn space(runs_, 0);
   space.done({{middle, 2 * middle}, half, all});
   EXPECT_EQ(store_->bytes_in_use(), whole);
   space.done({{0, middle}, none, half});

@@ -63,14 +63,17 @@ class RunsOfAPart : public testing::Test {
     engine_ = cpu::make_cpu_engine(shape, arena_->bytes());
   }
 
-  [[nodiscard]] PartRuns part_of(OutputRange range) {
+  [[nodiscard]] std::vector<io::Run> runs() {
     std::vector<io::Run> runs;
     for (const Bytes& run : runs_) {
       io::RunWriter writer = shares_->begin_run(run.size() / kRecord.bytes);
       if (!run.empty()) writer.put(0, run);
       runs.push_back(writer.finish());
     }
-    return {plan_, std::move(runs), range};
+    return runs;
+  }
+  [[nodiscard]] std::vector<RunSlice> slices_of(OutputRange range) {
+    return slices_of_part(plan_, runs(), shares_->scratch_bytes(), range);
   }
   [[nodiscard]] SortContext context() {
     return {.plan = plan_,
@@ -87,17 +90,12 @@ class RunsOfAPart : public testing::Test {
 
   [[nodiscard]] std::uint64_t elements() const { return all_.size() / kRecord.bytes; }
 
-  // Merges a part with this fan-in. Returns how many runs the last merge had.
-  std::size_t expect_part(OutputRange range, std::uint32_t fan_in) {
+  void expect_part(OutputRange range, std::uint32_t fan_in) {
     plan_.run.fan_in = fan_in;
-    PartRuns part = part_of(range);
-    part.cut(shares_->scratch_bytes());
-    part.merge_rounds(context());
     test::CollectingSink sink(range.elements(), kRecord.bytes, range.begin);
-    part.merge(context(), sink);
+    if (range.elements() > 0) merge_slices(context(), slices_of(range), range.begin, sink);
     EXPECT_EQ(sink.complaint(), "");
     EXPECT_EQ(sink.bytes(), expected(range)) << range.begin << " to " << range.end;
-    return part.runs();
   }
 
   io::test::TempFolder folder_;
@@ -115,7 +113,7 @@ TEST_F(RunsOfAPart, GiveInRoundsWhatOneMergeGives) {
     for (std::uint64_t begin = 0; begin <= elements(); begin += 29) {
       for (const std::uint64_t end : {begin, begin + 1, begin + 40, elements()}) {
         if (end > elements()) continue;
-        EXPECT_LE(expect_part({begin, end}, fan_in), fan_in);
+        expect_part({begin, end}, fan_in);
       }
     }
   }
@@ -128,16 +126,15 @@ TEST_F(RunsOfAPart, LeaveNoTemporaryRunBehind) {
 }
 
 TEST_F(RunsOfAPart, AreOnlyThoseThatGiveSomethingToIt) {
-  PartRuns part = part_of({0, 1});
-  part.cut(shares_->scratch_bytes());
-  EXPECT_EQ(part.runs(), 1U);
-  EXPECT_EQ(part.slices(), std::vector<std::uint64_t>{1});
+  const std::vector<RunSlice> slices = slices_of({0, 1});
+  ASSERT_EQ(slices.size(), 1U);
+  EXPECT_EQ(slices.front().end - slices.front().begin, 1U);
 }
 
 TEST_F(RunsOfAPart, AreMergedAsTheyAreWhereTheyAreFew) {
-  PartRuns part = part_of({5, 100});
+  std::vector<io::Run> all = runs();
   test::CollectingSink sink(95, kRecord.bytes, 5);
-  part.merge(context(), sink);
+  merge_range(context(), {all, {5, 100}}, sink);
   EXPECT_EQ(sink.complaint(), "");
   EXPECT_EQ(store_->bytes_written(), 0U);
   EXPECT_EQ(sink.bytes(), expected({5, 100}));
