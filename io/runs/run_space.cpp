@@ -31,7 +31,8 @@ RunSpace::RunSpace(const std::vector<std::string>& folders, std::size_t element_
       packing(options.packing),
       next_run(options.persistent ? options.persistent->next_run : 0),
       files(folders, options),
-      tier(options.tier, is_persistent || options.tier == nullptr ? 0 : options.tier_buffers,
+      tier_memory(options.tier),
+      tier(tier_memory.get(), is_persistent || !tier_memory ? 0 : options.tier_buffers,
            buffer_sizes(options, element_bytes_in).buffer_bytes),
       write_buffers(files, tier, buffer_sizes(options, element_bytes_in)) {}
 

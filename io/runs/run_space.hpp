@@ -53,6 +53,7 @@ struct RunSpace {
   std::atomic<std::uint64_t> next_run;
   std::atomic<std::uint64_t> key_bytes_put{0};
   RunFiles files;
+  const std::shared_ptr<TierMemory> tier_memory;
   RunTier tier;
   WriteBuffers write_buffers;
 

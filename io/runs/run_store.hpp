@@ -62,9 +62,9 @@ struct RunStoreOptions {
   std::uint64_t write_buffer_bytes = std::uint64_t{1} << 20;
   unsigned write_buffers = 2;
   // Further buffers that may stay in memory; only blocks that do not fit are written. The tier is
-  // filled first; it holds tier_buffers of write_buffer_bytes each, and outlives the store.
+  // filled first; it holds tier_buffers of write_buffer_bytes each.
   std::uint64_t kept_buffers = 0;
-  TierMemory* tier = nullptr;
+  std::shared_ptr<TierMemory> tier = nullptr;
   std::uint64_t tier_buffers = 0;
   // Used instead of unnamed files; left_in_page_cache, kept_buffers and the tier are then not used.
   // There is then one folder, for messages.

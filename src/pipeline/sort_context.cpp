@@ -6,6 +6,7 @@
 #include <fmt/format.h>
 
 #include "base/error.hpp"
+#include "io/runs/tier_group.hpp"
 
 namespace gsort {
 
@@ -56,8 +57,8 @@ io::RunStoreOptions run_store_options(const Plan& plan) {
 
 }  // namespace
 
-io::RunStore& make_run_store(const SortContext& context, std::optional<io::TierGroup>& tier,
-                             std::optional<io::RunStore>& store, std::vector<std::string>& notes) {
+io::RunStore& make_run_store(const SortContext& context, std::optional<io::RunStore>& store,
+                             std::vector<std::string>& notes) {
   const Plan& plan = context.plan;
   io::RunStoreOptions options = run_store_options(plan);
   std::vector<io::TierGroup::Member> tiers;
@@ -73,7 +74,9 @@ io::RunStore& make_run_store(const SortContext& context, std::optional<io::TierG
     }
   }
   if (!tiers.empty()) {
-    options.tier = &tier.emplace(std::move(tiers), plan.run.write_buffer_bytes);
+    const auto tier =
+        std::make_shared<io::TierGroup>(std::move(tiers), plan.run.write_buffer_bytes);
+    options.tier = tier;
     options.tier_buffers = tier->buffers();
   }
   std::vector<std::string> folders = context.temporary_folders;

@@ -18,7 +18,6 @@
 #include "engine/engine.hpp"
 #include "io/input/reader.hpp"
 #include "io/runs/run_store.hpp"
-#include "io/runs/tier_group.hpp"
 #include "pipeline/proof/proof.hpp"
 #include "pipeline/run_folder.hpp"
 #include "pipeline/split/run_counter.hpp"
@@ -82,11 +81,11 @@ struct SortContext {
 [[nodiscard]] std::unique_ptr<Engine> start_engine(SortContext& context, ByteSpan memory);
 
 // Makes the store of the runs that a sort forms, in the context's temporary folders or in its run
-// folder, which keeps them; and their tier in the memory of the plan's devices, if the plan has
-// one. If a device has less memory than when the plan was made, the sort only takes longer; a note
-// says so. Requires: the tier outlives the store. Throws: Error.
-io::RunStore& make_run_store(const SortContext& context, std::optional<io::TierGroup>& tier,
-                             std::optional<io::RunStore>& store, std::vector<std::string>& notes);
+// folder, which keeps them; with a tier in the memory of the plan's devices, if the plan has one.
+// If a device has less memory than when the plan was made, the sort only takes longer; a note says
+// so. Throws: Error.
+io::RunStore& make_run_store(const SortContext& context, std::optional<io::RunStore>& store,
+                             std::vector<std::string>& notes);
 
 // The runs of the plan's merge, as RunCounter takes them. `scratch_bytes` is the least scratch for
 // reading any of them. The runs outlive the result.

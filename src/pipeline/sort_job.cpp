@@ -240,7 +240,7 @@ class Sort {
   }
 
   io::RunStore& run_store() {
-    if (!run_store_) make_run_store(context_, tier_, run_store_, outcome_.notes);
+    if (!run_store_) make_run_store(context_, run_store_, outcome_.notes);
     return *run_store_;
   }
 
@@ -279,7 +279,6 @@ class Sort {
   Meter& meter_;
   Proof proof_;
   OutputChain output_;
-  std::optional<io::TierGroup> tier_;
   std::optional<io::RunStore> run_store_;
   Outcome outcome_;
   const std::uint64_t begin_ = reader_.position();  // the beginning of the share, in bytes

@@ -64,7 +64,7 @@ io::RunStore& OwnRuns::store(const Plan& plan) {
   std::vector<std::string> notes;  // --stats says what the devices hold
   SortContext context{.plan = plan, .temporary_folders = folders(), .make_tier = make_tier};
   if (kept_) context.run_folder = &kept_->begin(*reader_);
-  return make_run_store(context, tier_, store_, notes);
+  return make_run_store(context, store_, notes);
 }
 
 void OwnRuns::form(const SortContext& door, std::optional<Proof>& proof) {
@@ -72,7 +72,6 @@ void OwnRuns::form(const SortContext& door, std::optional<Proof>& proof) {
     placed_.clear();
     firsts_.clear();
     store_.reset();
-    tier_.reset();
     form_all(door.plan, *proof);
     return Outcome();
   }));

@@ -17,7 +17,6 @@
 #include "cluster/team.hpp"
 #include "io/input/reader.hpp"
 #include "io/runs/run_store.hpp"
-#include "io/runs/tier_group.hpp"
 #include "options/job.hpp"
 #include "options/request.hpp"
 #include "pipeline/proof/proof.hpp"
@@ -87,7 +86,6 @@ class OwnRuns {
   std::vector<OutputRange> ranges_;
   std::uint64_t to_read_ = 0;  // in them
   std::optional<KeptRuns> kept_;
-  std::optional<io::TierGroup> tier_;  // of runs on devices
   std::optional<io::RunStore> store_;
   std::vector<PlacedRun> placed_;      // while runs are formed
   std::vector<std::uint64_t> firsts_;  // of each run, its first element in the whole input

@@ -215,10 +215,9 @@ class PartMerging {
     outcome.runs = runs_.size() + slices_.size();
     const io::Arena arena(plan_.arena_bytes, "merging");
     const auto engine = start_engine(context_, arena.bytes());
-    std::optional<io::TierGroup> tier;
     std::optional<io::RunStore> merged;
     context_.store = [&]() -> io::RunStore& { return merged ? *merged : *stores_.largest(); };
-    if (slices_.size() > plan_.run.fan_in) make_run_store(context_, tier, merged, outcome.notes);
+    if (slices_.size() > plan_.run.fan_in) make_run_store(context_, merged, outcome.notes);
     if (!slices_.empty()) {
       merge_slices(context_, std::exchange(slices_, {}), part_.begin, sink);
     } else if (part_.elements() > 0) {

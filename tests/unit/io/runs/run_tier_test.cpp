@@ -113,7 +113,7 @@ class StoreWithATier : public testing::Test {
     options_.block_elements = 1000;
     options_.write_buffer_bytes = kBuffer;
     options_.kept_buffers = kKeptBuffers;
-    options_.tier = &memory_;
+    options_.tier = memory_;
     options_.tier_buffers = kTierBuffers;
     options_.packing = Packing::kOff;
     std::iota(keys_.begin(), keys_.end(), 7);
@@ -142,7 +142,7 @@ class StoreWithATier : public testing::Test {
   }
 
   TempFolder folder_;
-  VectorTier memory_{kTierBuffers * kBuffer};
+  std::shared_ptr<VectorTier> memory_ = std::make_shared<VectorTier>(kTierBuffers * kBuffer);
   RunStoreOptions options_;
   std::vector<std::uint32_t> keys_;
 };
@@ -191,7 +191,7 @@ TEST_F(StoreWithATier, TakesTheNextRunWhereAnotherWasGivenBack) {
 TEST_F(StoreWithATier, KnowsAChangedBitAndBlamesTheDevice) {
   RunStore store({folder_.path()}, 4, options_);
   const io::Run run = stored(store, 12'000);
-  memory_[kBuffer / 2] ^= std::byte{0x10};
+  (*memory_)[kBuffer / 2] ^= std::byte{0x10};
   const Error error = error_of([&] { (void)read_back(run, 0, 12'000); });
   EXPECT_EQ(error.kind(), ErrorKind::kCorrupt);
   EXPECT_TRUE(contains(error.what(), "the device's memory")) << error.what();
@@ -201,19 +201,19 @@ TEST_F(StoreWithATier, KnowsAChangedBitAndBlamesTheDevice) {
 TEST_F(StoreWithATier, KnowsBlocksThatChangedPlaces) {
   RunStore store({folder_.path()}, 4, options_);
   const io::Run run = stored(store, 12'000);
-  for (std::size_t i = 0; i < kBuffer; ++i) std::swap(memory_[i], memory_[kBuffer + i]);
+  for (std::size_t i = 0; i < kBuffer; ++i) std::swap((*memory_)[i], (*memory_)[kBuffer + i]);
   EXPECT_EQ(error_of([&] { (void)read_back(run, 0, 12'000); }).kind(), ErrorKind::kCorrupt);
 }
 
 TEST_F(StoreWithATier, ForgetsARunThatCouldNotBeCopied) {
   RunStore store({folder_.path()}, 4, options_);
-  memory_.fail_after(2);
+  memory_->fail_after(2);
   EXPECT_EQ(error_of([&] { (void)stored(store, 20'000); }).kind(), ErrorKind::kDevice);
-  memory_.fail_after(1'000);
+  memory_->fail_after(1'000);
   const io::Run run = stored(store, 12'000);
   EXPECT_EQ(store.bytes_kept(), 0U);
   EXPECT_EQ(read_back(run, 0, 12'000), keys(0, 12'000));
-  memory_.fail_after(0);
+  memory_->fail_after(0);
   EXPECT_EQ(error_of([&] { (void)read_back(run, 0, 12'000); }).kind(), ErrorKind::kDevice);
 }
 

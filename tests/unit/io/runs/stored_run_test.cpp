@@ -139,10 +139,9 @@ TYPED_TEST(StoredRunOf, IsReadFromMemoryAndFromADeviceToo) {
   const TempFolder folder;
   const Arena scratch(std::size_t{1} << 20, "tests");
   const auto keys = keys_within<Key>(8 * sizeof(Key), 100'000);
-  gsort::test::VectorTier tier(std::uint64_t{4} << 16);
   RunStoreOptions options = options_for(1000, Packing::kAuto);
   options.kept_buffers = 3;
-  options.tier = &tier;
+  options.tier = std::make_shared<gsort::test::VectorTier>(std::uint64_t{4} << 16);
   options.tier_buffers = 4;
   RunStore store({folder.path()}, sizeof(Key), options);
   const io::Run run = store_mixed(store, keys, 3000);
