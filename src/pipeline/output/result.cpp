@@ -1,25 +1,6 @@
 #include "pipeline/output/result.hpp"
 
-#include <cstring>
-#include <string>
-
 namespace gsort {
-namespace {
-
-std::optional<UInt128> number_of(ConstByteSpan key) {
-  if (key.empty()) return std::nullopt;
-  return with_key_of_width(key.size(), [&](auto width) {
-    std::memcpy(&width, key.data(), sizeof(width));
-    return static_cast<UInt128>(width);
-  });
-}
-
-std::optional<std::string> normalised(const RecordFormat& format, ConstByteSpan record) {
-  if (record.empty()) return std::nullopt;
-  return RecordOrder(format).normalised_key(record.data());
-}
-
-}  // namespace
 
 // Makes the sinks from the last to the first. A set operation itself puts one of each key.
 Result::Result(const Job& job, Proof& proof, PieceSink& target, const ResultRange& range)
@@ -36,13 +17,7 @@ Result::Result(const Job& job, Proof& proof, PieceSink& target, const ResultRang
     if (!range.is_proven_later) first_ = &proven_.emplace(proof, *first_);
     if (job.top) first_ = &limited_.emplace(*job.top, element.bytes(), proof, *first_);
     if (job.unique && !job.compares_inputs()) {
-      if (const auto& records = element.records) {
-        first_ = &unique_records_.emplace(*records, proof, *first_, range.place,
-                                          normalised(*records, range.before));
-      } else {
-        first_ =
-            &unique_.emplace(element.key, proof, *first_, range.place, number_of(range.before));
-      }
+      first_ = &unique_.emplace(element, proof, *first_, range.place, range.before);
     }
   }
   if (range.begin != range.place) first_ = &placed_.emplace(range.place - range.begin, *first_);

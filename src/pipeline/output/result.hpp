@@ -1,10 +1,10 @@
 // Result: makes the output's elements from the merged elements of one job, in all sorts.
 //
-//   -u            UniqueSink, UniqueRecordSink   one of each key
-//   --top         LimitSink                      the first ones
-//                 ProvingSink                    the proof sees what comes out
-//   --argsort     IndexSink                      only positions; --shuffle: only elements
-//   --count       CountSink, in place of all     each key with its count, proven there
+//   -u            UniqueSink    one of each key
+//   --top         LimitSink     the first ones
+//                 ProvingSink   the proof sees what comes out
+//   --argsort     IndexSink     only positions; --shuffle: only elements
+//   --count       CountSink     in place of all: each key with its count, proven there
 //
 // An OffsetSink comes first if the elements are a range of the whole result. The bytes go into the
 // target: files, a file that processes share, or a run. A sink that drops elements holds pieces
@@ -19,7 +19,6 @@
 #include "pipeline/output/index_sink.hpp"
 #include "pipeline/output/limit_sink.hpp"
 #include "pipeline/output/sinks.hpp"
-#include "pipeline/output/unique_record_sink.hpp"
 #include "pipeline/output/unique_sink.hpp"
 #include "pipeline/proof/proof.hpp"
 #include "plan/plan.hpp"
@@ -54,7 +53,6 @@ class Result {
   std::optional<ProvingSink> proven_;
   std::optional<LimitSink> limited_;
   std::optional<UniqueSink> unique_;
-  std::optional<UniqueRecordSink> unique_records_;
   std::optional<CountSink> counted_;
   std::optional<OffsetSink> placed_;
 };

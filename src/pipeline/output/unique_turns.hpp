@@ -1,13 +1,10 @@
-// UniqueTurns: finds the places of the pieces of a sorted sequence after repeated elements are
-// dropped. A piece gives the number of its elements that differ from the one before them, waits
-// until all earlier pieces have done so, and learns its place.
+// PieceTurns: lets the pieces of a sorted sequence find their places, one after the other, when
+// repeated elements are dropped.
 #pragma once
 
 #include <condition_variable>
 #include <cstdint>
 #include <mutex>
-#include <optional>
-#include <utility>
 
 #include <fmt/format.h>
 
@@ -23,7 +20,7 @@ namespace gsort {
       .hint(kDamageHint);
 }
 
-// Lets pieces do something in the order of their positions. Thread-safe.
+// Thread-safe.
 class PieceTurns {
  public:
   // The first piece is at `begin`.
@@ -65,42 +62,6 @@ class PieceTurns {
   std::condition_variable turn_;
   std::uint64_t next_element_;  // whose turn it is
   bool abandoned_ = false;
-};
-
-// Value: a key as a number, or a normalised key. Thread-safe.
-template <class Value>
-class UniqueTurns {
- public:
-  struct Place {
-    std::uint64_t position = 0;  // in the output
-    std::uint64_t elements = 0;  // that stay
-    bool repeats_last = false;   // whether the first element has been put already
-  };
-
-  // The pieces, and their output, begin at `begin`; `last`, if any, is the element before the first
-  // one.
-  explicit UniqueTurns(std::uint64_t begin = 0, std::optional<Value> last = {})
-      : turns_(begin), next_place_(begin), last_(std::move(last)) {}
-
-  // `distinct` elements of the piece differ from the one before them, including the first one.
-  // Throws: as PieceTurns.
-  Place take(std::uint64_t position, std::uint64_t elements, std::uint64_t distinct,
-             const Value& first, Value last) {
-    return turns_.take(position, elements, [&] {
-      const bool repeats_last = last_ == first;
-      const Place place{next_place_, distinct - (repeats_last ? 1 : 0), repeats_last};
-      next_place_ += place.elements;
-      last_ = std::move(last);
-      return place;
-    });
-  }
-  void abandon() noexcept { turns_.abandon(); }
-
- private:
-  PieceTurns turns_;
-  // For the thread that has the turn:
-  std::uint64_t next_place_;   // in the output
-  std::optional<Value> last_;  // of the piece before, if there was one
 };
 
 }  // namespace gsort

@@ -16,7 +16,6 @@
 #include "pipeline/output/result.hpp"
 #include "pipeline/output/sinks.hpp"
 #include "pipeline/output/staging_sink.hpp"
-#include "pipeline/output/unique_record_sink.hpp"
 #include "pipeline/output/unique_sink.hpp"
 #include "pipeline/proof/proof.hpp"
 #include "support/invented.hpp"
@@ -45,10 +44,8 @@ TEST_F(Forwarding, OfEachSink) {
   EXPECT_EQ(forwarded<ProvingSink>(proof_), "proof enter leave abandon ");
   EXPECT_EQ(forwarded<LimitSink>(7U, 4U, proof_), "enter leave abandon ");
   EXPECT_EQ(forwarded<IndexSink>(kNumbering, 4U), "enter leave abandon ");
-  EXPECT_EQ(forwarded<UniqueSink>(KeyFormat{KeyType::kU32}, proof_), "enter leave abandon ");
+  EXPECT_EQ(forwarded<UniqueSink>(keys_, proof_), "enter leave abandon ");
   EXPECT_EQ(forwarded<CountSink>(keys_, false, 1U, proof_), "enter leave abandon ");
-  const RecordFormat records{8, {{0, 4, std::nullopt, false, false}}};
-  EXPECT_EQ(forwarded<UniqueRecordSink>(records, proof_), "enter leave abandon ");
 }
 
 TEST_F(Forwarding, OffersNothingThatTheNextSinkLacks) {

@@ -55,7 +55,7 @@ Bytes unique_of(const std::vector<std::uint32_t>& keys, std::size_t piece_keys,
   proof.add_input(input);
   test::CollectingSink collected(distinct, 4);
   ProvingSink proving(proof, collected);
-  UniqueSink sink({KeyType::kU32}, proof, proving);
+  UniqueSink sink({kFormat, {}}, proof, proving);
   put_in_pieces(sink, input, piece_keys);
   proof.finish();
   EXPECT_EQ(collected.complaint(), "");
@@ -82,7 +82,7 @@ TEST(UniqueSink, TakesPiecesOfOneKeyAndKeysWithAllBits) {
 TEST(UniqueSink, EndsCallsThatWaitWhenTheEngineGivesUp) {
   Proof proof({kFormat, {}}, true, nullptr, OrderKind::kStrict);
   test::StreamSink next(4);
-  UniqueSink sink({KeyType::kU32}, proof, next);
+  UniqueSink sink({kFormat, {}}, proof, next);
   const Bytes keys = bytes_of_keys({1, 2});
   std::jthread waiting([&] { EXPECT_THROW(sink.put(2, keys), Error); });
   sink.abandon();
@@ -109,7 +109,7 @@ TEST(UniqueSink, ThrowsWhenAKeyIsDroppedThatWasToStay) {
   Bytes keys = bytes_of_keys(distinct);
   Proof proof({kFormat, {}}, true, nullptr, OrderKind::kStrict);
   DamagingSink damaging(keys);
-  UniqueSink sink({KeyType::kU32}, proof, damaging);
+  UniqueSink sink({kFormat, {}}, proof, damaging);
   EXPECT_EQ(io::test::error_of([&] { sink.put(0, keys); }).kind(), ErrorKind::kCorrupt);
 }
 
@@ -117,7 +117,7 @@ TEST(UniqueSink, ThrowsWhenAKeyIsDroppedThatWasToStay) {
 TEST(UniqueSink, RefusesAPieceThatHasBeenThere) {
   Proof proof({kFormat, {}}, true, nullptr, OrderKind::kStrict);
   test::CollectingSink next(3, 4);
-  UniqueSink sink({KeyType::kU32}, proof, next);
+  UniqueSink sink({kFormat, {}}, proof, next);
   sink.put(0, bytes_of_keys({1, 2, 3}));
   for (const std::uint64_t position : {0U, 2U}) {
     const Error error = io::test::error_of([&] { sink.put(position, bytes_of_keys({3})); });

@@ -1,11 +1,11 @@
-#include "pipeline/output/unique_record_sink.hpp"
-
+// UniqueSink with records.
 #include <algorithm>
 #include <string>
 
 #include <gtest/gtest.h>
 
 #include "base/error.hpp"
+#include "pipeline/output/unique_sink.hpp"
 #include "support/error_of.hpp"
 #include "support/sinks.hpp"
 #include "support/sorted_copy.hpp"
@@ -30,7 +30,7 @@ Bytes unique_of(const std::string& records, std::size_t piece, std::uint64_t dis
   proof.add_input(input);
   test::CollectingSink collected(distinct, 2);
   ProvingSink proving(proof, collected);
-  UniqueRecordSink sink(kFormat, proof, proving);
+  UniqueSink sink({{}, kFormat}, proof, proving);
   sink.put(0, {});
   for (std::size_t at = 0; at < input.size(); at += 2 * piece) {
     const ConstByteSpan rest = ConstByteSpan(input).subspan(at);
@@ -41,7 +41,7 @@ Bytes unique_of(const std::string& records, std::size_t piece, std::uint64_t dis
   return collected.bytes();
 }
 
-TEST(UniqueRecordSink, KeepsTheFirstRecordOfEachKeyHoweverPiecesAreCut) {
+TEST(UniqueRecords, KeepsTheFirstRecordOfEachKeyHoweverPiecesAreCut) {
   const std::string records = "a1a2b3c4c5c6c7d8e9e0";
   for (std::size_t piece = 1; piece <= 10; ++piece) {
     EXPECT_EQ(unique_of(records, piece, 5), bytes_of_text("a1b3c4d8e9")) << piece;
@@ -50,7 +50,7 @@ TEST(UniqueRecordSink, KeepsTheFirstRecordOfEachKeyHoweverPiecesAreCut) {
   EXPECT_EQ(unique_of("", 2, 0), Bytes());
 }
 
-TEST(UniqueRecordSink, WritesLongPiecesInSeveralSteps) {
+TEST(UniqueRecords, WritesLongPiecesInSeveralSteps) {
   std::string records;
   std::string kept;
   for (int i = 0; i < 200'000; ++i) {
@@ -74,21 +74,21 @@ class DamagingSink final : public PieceSink {
   Bytes& records_;
 };
 
-TEST(UniqueRecordSink, ThrowsWhenARecordIsDroppedThatWasToStay) {
+TEST(UniqueRecords, ThrowsWhenARecordIsDroppedThatWasToStay) {
   std::string text = "a0a1";  // one repeats: so records are copied, some at a time
   for (int i = 0; i < 200'000; ++i) text += i % 2 == 0 ? "b0" : "c0";
   Bytes records = bytes_of_text(text);
   Proof proof({{}, kFormat}, true, nullptr, OrderKind::kStrict);
   DamagingSink damaging(records);
-  UniqueRecordSink sink(kFormat, proof, damaging);
+  UniqueSink sink({{}, kFormat}, proof, damaging);
   const Error error = test::error_of([&] { sink.put(0, records); });
   EXPECT_EQ(error.kind(), ErrorKind::kCorrupt) << error.what();
 }
 
-TEST(UniqueRecordSink, FailsAfterItWasAbandoned) {
+TEST(UniqueRecords, FailsAfterItWasAbandoned) {
   Proof proof({{}, kFormat}, true, nullptr, OrderKind::kStrict);
   test::CollectingSink collected(2, 2);
-  UniqueRecordSink sink(kFormat, proof, collected);
+  UniqueSink sink({{}, kFormat}, proof, collected);
   sink.abandon();
   EXPECT_THROW(sink.put(0, bytes_of_text("a1b2")), Error);
 }
