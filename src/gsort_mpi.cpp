@@ -63,29 +63,9 @@ Command own_command(int argc, const char* const* argv) {
   return command;
 }
 
-cluster::Message to_message(const Command& command) {
-  cluster::MessageWriter writer;
-  writer.put<std::uint64_t>(command.words.size());
-  for (const std::string& word : command.words) writer.put_text(word);
-  writer.put<std::uint64_t>(command.variables.size());
-  for (const auto& [name, value] : command.variables) {
-    writer.put_text(name);
-    writer.put_text(value);
-  }
-  return writer.take();
-}
-
-Command to_command(const cluster::Message& message) {
-  cluster::MessageReader reader(message);
-  Command command;
-  for (auto left = reader.take<std::uint64_t>(); left > 0; --left) {
-    command.words.push_back(reader.take_text());
-  }
-  for (auto left = reader.take<std::uint64_t>(); left > 0; --left) {
-    const std::string name = reader.take_text();
-    command.variables[name] = reader.take_text();
-  }
-  return command;
+template <cluster::Is<Command> Any, class Visit>
+void visit_fields(Any& command, Visit& visit) {
+  visit(command.words, command.variables);
 }
 
 Options options_of(const Command& command, unsigned processes = 1) {
@@ -312,7 +292,7 @@ class Process {
 
  private:
   void work(cluster::Team& team, const Command& own) {
-    const Command first = to_command(team.broadcast(to_message(own)));
+    const auto first = cluster::value_in<Command>(team.broadcast(cluster::message_of(own)));
     Options options = options_of(first, team.count());
     if (options.inputs_here) {
       options.inputs = cluster::on_this_host([&] { return options_of(own).inputs; });

@@ -1,14 +1,23 @@
 // A message consists of an envelope, then numbers and texts. All processes of a job run the same
 // program on the same kind of machine: numbers are sent as they lie in memory.
+//
+// Writer and reader take fields of these kinds: plain values, texts, and optional values, lists and
+// maps of fields. A struct of fields has a function that lists them, in its namespace:
+//
+//   template <Is<Example> Any, class Visit>
+//   void visit_fields(Any& example, Visit& visit) { visit(example.name, example.numbers); }
 #pragma once
 
 #include <algorithm>
 #include <cstdint>
 #include <cstring>
+#include <map>
+#include <optional>
 #include <span>
 #include <string>
 #include <string_view>
 #include <type_traits>
+#include <utility>
 #include <vector>
 
 #include "base/bytes.hpp"
@@ -38,6 +47,15 @@ struct Envelope {
       .hint("the network or memory corrupted data; the old output is unchanged, repeat the sort");
 }
 
+// For both constness of a struct.
+template <class Any, class Value>
+concept Is = std::is_same_v<std::remove_const_t<Any>, Value>;
+
+template <class Value, class Visit>
+concept HasFields = requires(Value& value, Visit& visit) {
+  visit_fields(value, visit);
+};
+
 // Puts a message together.
 class MessageWriter {
  public:
@@ -57,15 +75,45 @@ class MessageWriter {
     put<std::uint64_t>(values.size());
     put_bytes(std::as_bytes(std::span(values)));
   }
-  void put_bytes(ConstByteSpan bytes) {
-    // Not insert(), in which GCC 12 may warn of an overflow that there is not.
+  // GCC 12 may warn of an overflow that there is not: in insert(), and if this is inlined.
+  [[gnu::noinline]] void put_bytes(ConstByteSpan bytes) {
     message_.resize(message_.size() + bytes.size());
     std::copy_backward(bytes.begin(), bytes.end(), message_.end());
+  }
+
+  template <class... Fields>
+  void operator()(const Fields&... fields) {
+    (put_field(fields), ...);
   }
 
   [[nodiscard]] Message take() { return std::move(message_); }
 
  private:
+  template <class Field>
+  void put_field(const Field& field) {
+    if constexpr (HasFields<const Field, MessageWriter>) {
+      visit_fields(field, *this);
+    } else {
+      put(field);
+    }
+  }
+  void put_field(const std::string& text) { put_text(text); }
+  template <class Value>
+  void put_field(const std::optional<Value>& value) {
+    put(value.has_value());
+    if (value) put_field(*value);
+  }
+  template <class Value>
+  void put_field(const std::vector<Value>& values) {
+    put<std::uint64_t>(values.size());
+    for (const Value& value : values) put_field(value);
+  }
+  template <class Key, class Value>
+  void put_field(const std::map<Key, Value>& values) {
+    put<std::uint64_t>(values.size());
+    for (const auto& [key, value] : values) (*this)(key, value);
+  }
+
   Message message_;
 };
 
@@ -108,7 +156,38 @@ class MessageReader {
   }
   [[nodiscard]] ConstByteSpan rest() const { return rest_; }
 
+  template <class... Fields>
+  void operator()(Fields&... fields) {
+    (take_field(fields), ...);
+  }
+
  private:
+  template <class Field>
+  void take_field(Field& field) {
+    if constexpr (HasFields<Field, MessageReader>) {
+      visit_fields(field, *this);
+    } else {
+      field = take<Field>();
+    }
+  }
+  void take_field(std::string& text) { text = take_text(); }
+  template <class Value>
+  void take_field(std::optional<Value>& value) {
+    if (take<bool>()) take_field(value.emplace());
+  }
+  template <class Value>
+  void take_field(std::vector<Value>& values) {
+    for (auto left = take<std::uint64_t>(); left > 0; --left) take_field(values.emplace_back());
+  }
+  template <class Key, class Value>
+  void take_field(std::map<Key, Value>& values) {
+    for (auto left = take<std::uint64_t>(); left > 0; --left) {
+      Key key;
+      take_field(key);
+      take_field(values[std::move(key)]);
+    }
+  }
+
   template <class Value>
   [[nodiscard]] std::vector<Value> take_values(std::uint64_t count) {
     if (count > rest_.size() / sizeof(Value)) throw_malformed();
@@ -120,5 +199,20 @@ class MessageReader {
 
   ConstByteSpan rest_;
 };
+
+// A message of one value, without an envelope, and the value in it.
+template <class Value>
+[[nodiscard]] Message message_of(const Value& value) {
+  MessageWriter writer;
+  writer(value);
+  return writer.take();
+}
+template <class Value>
+[[nodiscard]] Value value_in(ConstByteSpan message) {
+  MessageReader reader(message);
+  Value value;
+  reader(value);
+  return value;
+}
 
 }  // namespace gsort::cluster

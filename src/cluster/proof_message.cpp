@@ -1,5 +1,20 @@
 #include "cluster/proof_message.hpp"
 
+namespace gsort {
+
+template <cluster::Is<OrderLedger<std::string>::Stretch> Any, class Visit>
+void visit_fields(Any& stretch, Visit& visit) {
+  visit(stretch.end, stretch.first, stretch.last);
+}
+
+template <cluster::Is<ProofSummary> Any, class Visit>
+void visit_fields(Any& summary, Visit& visit) {
+  visit(summary.enabled, summary.input, summary.output, summary.repeats, summary.left_out,
+        summary.least_left_out, summary.stretches);
+}
+
+}  // namespace gsort
+
 namespace gsort::cluster {
 
 ProofSummary moved(ProofSummary summary, std::uint64_t begin) {
@@ -13,43 +28,13 @@ ProofSummary moved(ProofSummary summary, std::uint64_t begin) {
 }
 
 Message to_message(const ProofSummary& summary) {
-  MessageWriter writer;
-  writer.put(summary.enabled);
-  for (const Fingerprint* const sums :
-       {&summary.input, &summary.output, &summary.repeats, &summary.left_out}) {
-    writer.put(*sums);
-  }
-  writer.put(summary.least_left_out.has_value());
-  writer.put_text(summary.least_left_out.value_or(""));
-  writer.put<std::uint64_t>(summary.stretches.size());
-  for (const auto& [begin, stretch] : summary.stretches) {
-    writer.put(begin);
-    writer.put(stretch.end);
-    writer.put_text(stretch.first);
-    writer.put_text(stretch.last);
-  }
-  return writer.take();
+  return message_of(summary);
 }
 
 ProofSummary to_summary(const Message& message) {
-  MessageReader reader(message);
-  ProofSummary summary;
-  summary.enabled = reader.take<bool>();
-  for (Fingerprint* const sums :
-       {&summary.input, &summary.output, &summary.repeats, &summary.left_out}) {
-    *sums = reader.take<Fingerprint>();
-  }
-  const bool has_left_out = reader.take<bool>();
-  std::string least = reader.take_text();
-  if (has_left_out) summary.least_left_out = std::move(least);
-  for (auto left = reader.take<std::uint64_t>(); left > 0; --left) {
-    const auto begin = reader.take<std::uint64_t>();
-    const auto end = reader.take<std::uint64_t>();
-    if (end < begin) throw_malformed();
-    std::string first = reader.take_text();
-    std::string last = reader.take_text();
-    summary.stretches.emplace(
-        begin, OrderLedger<std::string>::Stretch{end, std::move(first), std::move(last)});
+  auto summary = value_in<ProofSummary>(message);
+  for (const auto& [begin, stretch] : summary.stretches) {
+    if (stretch.end < begin) throw_malformed();
   }
   return summary;
 }

@@ -18,6 +18,7 @@ namespace {
 
 using gsort::ConstByteSpan;
 using gsort::cluster::Message;
+using gsort::cluster::value_in;
 using gsort::fuzz::require;
 
 // As many elements as the frame says, up to what a receiver asks for.
@@ -53,11 +54,9 @@ void read(std::uint8_t kind, const Message& message) {
       return;
     }
     case 4:
-      return static_cast<void>(gsort::cluster::to_seen_folders(message));
-    default: {
-      gsort::cluster::MessageReader reader(message);
-      static_cast<void>(gsort::cluster::take_task(reader));
-    }
+      return static_cast<void>(value_in<std::vector<gsort::cluster::SeenFolder>>(message));
+    default:
+      static_cast<void>(value_in<std::vector<gsort::cluster::RunTask>>(message));
   }
 }
 

@@ -27,35 +27,11 @@ struct ShareOutcome {
   std::vector<std::byte> last;
 };
 
-Message to_message(const ShareOutcome& share) {
-  const CheckOutcome& outcome = share.found;
-  MessageWriter writer;
-  writer.put(outcome.elements);
-  writer.put(outcome.distinct);
-  writer.put(outcome.fingerprint);
-  writer.put(outcome.in_order);
-  writer.put(outcome.disorder_element);
-  writer.put_text(outcome.value);
-  writer.put_text(outcome.value_before);
-  writer.put_values(share.first);
-  writer.put_values(share.last);
-  return writer.take();
-}
-
-ShareOutcome to_outcome(const Message& message) {
-  MessageReader reader(message);
-  ShareOutcome share;
-  CheckOutcome& outcome = share.found;
-  outcome.elements = reader.take<std::uint64_t>();
-  outcome.distinct = reader.take<std::uint64_t>();
-  outcome.fingerprint = reader.take<Fingerprint>();
-  outcome.in_order = reader.take<bool>();
-  outcome.disorder_element = reader.take<std::uint64_t>();
-  outcome.value = reader.take_text();
-  outcome.value_before = reader.take_text();
-  share.first = reader.take_values<std::byte>();
-  share.last = reader.take_values<std::byte>();
-  return share;
+template <Is<ShareOutcome> Share, class Visit>
+void visit_fields(Share& share, Visit& visit) {
+  auto& found = share.found;
+  visit(found.elements, found.distinct, found.fingerprint, found.in_order, found.disorder_element,
+        found.value, found.value_before, share.first, share.last);
 }
 
 // Joins what processes have found in their shares, by rank: the first disorder has the lowest
@@ -163,7 +139,9 @@ ClusterCheck check_on_cluster(Team& team, const Options& options) {
   team.work([&] { own = check_share(request, check.job, reader, mine); });
   check.outcome = own.found;
   WholeCheck whole(check.job, has_own_inputs);
-  for (const Message& share : team.gather(to_message(own))) whole.add(to_outcome(share));
+  for (const Message& share : team.gather(message_of(own))) {
+    whole.add(value_in<ShareOutcome>(share));
+  }
   if (team.rank() == 0) check.outcome = whole.whole();
   return check;
 }

@@ -7,29 +7,20 @@
 
 #include "cluster/message.hpp"
 
+namespace gsort {
+
+template <cluster::Is<VisibleGpu> Any, class Visit>
+void visit_fields(Any& gpu, Visit& visit) {
+  visit(gpu.ordinal, gpu.address);
+}
+
+}  // namespace gsort
+
 namespace gsort::cluster {
 namespace {
 
 using Seen = std::vector<std::vector<VisibleGpu>>;
 using Place = std::pair<std::string, std::string>;  // host, address
-
-Message to_message(const std::vector<VisibleGpu>& seen) {
-  MessageWriter writer;
-  for (const VisibleGpu& gpu : seen) {
-    writer.put<std::int64_t>(gpu.ordinal);
-    writer.put_text(gpu.address);
-  }
-  return writer.take();
-}
-
-std::vector<VisibleGpu> to_seen(const Message& message) {
-  std::vector<VisibleGpu> seen;
-  for (MessageReader reader(message); !reader.rest().empty();) {
-    const auto ordinal = static_cast<int>(reader.take<std::int64_t>());
-    seen.push_back({ordinal, reader.take_text()});
-  }
-  return seen;
-}
 
 class Dealer {
  public:
@@ -98,19 +89,14 @@ class Dealer {
 std::vector<DealtDevice> dealt_to(Team& team, const std::vector<VisibleGpu>& own) {
   std::vector<std::string> hosts;
   Seen seen;
-  for (const Message& message : team.gather(to_message(own))) {
+  for (const Message& message : team.gather(message_of(own))) {
     hosts.push_back(team.host_of(static_cast<unsigned>(hosts.size())));
-    seen.push_back(to_seen(message));
+    seen.push_back(value_in<std::vector<VisibleGpu>>(message));
   }
-  MessageWriter writer;
-  for (const std::vector<DealtDevice>& of_rank : deal_devices(hosts, seen)) {
-    writer.put_values(of_rank);
-  }
-  const Message all = team.broadcast(writer.take());
-  MessageReader reader(all);
-  std::vector<DealtDevice> dealt;
-  for (unsigned rank = 0; rank <= team.rank(); ++rank) dealt = reader.take_values<DealtDevice>();
-  return dealt;
+  const Message message = team.broadcast(message_of(deal_devices(hosts, seen)));
+  const auto all = value_in<std::vector<std::vector<DealtDevice>>>(message);
+  if (all.size() <= team.rank()) throw_malformed();
+  return all[team.rank()];
 }
 
 }  // namespace

@@ -38,7 +38,7 @@ KeptRuns::KeptRuns(Team& team, const Request& request, io::Manifest wanted,
       request_(request),
       dir_(without_slash(*request.resume)),
       manifest_(std::move(wanted)),
-      readable_(readable),
+      view_{readable, {}, {}},
       most_manifest_bytes_(io::manifest_limit(
           on_this_host([&] { return memory_of(request, team.processes_here()); }))) {
   if (only_looks()) return;
@@ -99,7 +99,7 @@ void KeptRuns::look_at(const std::string& name) {
   if (!found.runs.empty()) {
     try {
       require_same_job(folder, manifest_);
-      if (found.runs.back().end > readable_.end) {
+      if (found.runs.back().end > view_.readable.end) {
         throw folder.refusal("its contents are inconsistent");
       }
     } catch (const Error& error) {
@@ -114,11 +114,12 @@ void KeptRuns::look_at(const std::string& name) {
               ? told.reason()
               : fmt::format("it holds runs of {}, which no process reads as its first input",
                             manifest.inputs.front().path);
-      foreign_.push_back({found, has_our_names, told.path(), reason, told.hint()});
+      view_.foreign.push_back(
+          {found.name, found.store, has_our_names, told.path(), reason, told.hint()});
       return;
     }
   }
-  seen_.push_back(found);
+  view_.seen.push_back(found);
 }
 
 SeenFolder KeptRuns::seen(const std::string& name, const io::ResumeFolder& folder) const {
@@ -126,7 +127,7 @@ SeenFolder KeptRuns::seen(const std::string& name, const io::ResumeFolder& folde
   if (!folder.found()) return seen;
   seen.store = folder.found()->store;
   for (const io::ManifestRun& run : folder.found()->runs) {
-    const std::uint64_t first = readable_.begin + run.first_element;
+    const std::uint64_t first = view_.readable.begin + run.first_element;
     seen.runs.push_back({first, first + run.input.count});
   }
   return seen;
@@ -145,23 +146,6 @@ Error KeptRuns::refusal(const Error& error, bool is_committing) const {
                         all));
 }
 
-Message KeptRuns::own_view() const {
-  MessageWriter writer;
-  writer.put(readable_);
-  const Message folders = to_message(seen_);
-  writer.put_values(folders);
-  writer.put<std::uint64_t>(foreign_.size());
-  for (const Foreign& foreign : foreign_) {
-    writer.put_text(foreign.folder.name);
-    writer.put(foreign.folder.store);
-    writer.put(foreign.has_our_names);
-    writer.put_text(foreign.path);
-    writer.put_text(foreign.reason);
-    writer.put_text(foreign.hint);
-  }
-  return writer.take();
-}
-
 Message KeptRuns::tasks_of(const std::vector<Message>& views) const {
   using Key = std::pair<std::string, std::uint64_t>;
   std::vector<OutputRange> inputs;
@@ -169,31 +153,25 @@ Message KeptRuns::tasks_of(const std::vector<Message>& views) const {
   std::set<Key> known;
   std::map<Key, std::pair<bool, Error>> foreign;  // the best reason: whether its names are the same
   for (unsigned rank = 0; rank < views.size(); ++rank) {
-    MessageReader reader(views[rank]);
-    inputs.push_back(reader.take<OutputRange>());
-    require_range(inputs.back());
-    seen.push_back(to_seen_folders(reader.take_bytes(reader.take<std::uint64_t>())));
-    for (const SeenFolder& folder : seen.back()) known.insert({folder.name, folder.store});
-    for (auto left = reader.take<std::uint64_t>(); left > 0; --left) {
-      Key key{reader.take_text(), 0};
-      key.second = reader.take<std::uint64_t>();
-      const bool has_its_names = reader.take<bool>();
-      const std::string path = reader.take_text();
-      const std::string reason = reader.take_text();
+    View view = value_in<View>(views[rank]);
+    inputs.push_back(view.readable);
+    for (const SeenFolder& folder : view.seen) known.insert({folder.name, folder.store});
+    seen.push_back(std::move(view.seen));
+    for (const Foreign& folder : view.foreign) {
       const Error error =
-          Error(ErrorKind::kUsage, fmt::format("resuming on {} from", team_.name_of(rank)), reason)
-              .path(path)
-              .hint(reader.take_text());
-      const auto found = foreign.try_emplace(key, has_its_names, error).first;
-      if (has_its_names && !found->second.first) found->second = {true, error};
+          Error(ErrorKind::kUsage, fmt::format("resuming on {} from", team_.name_of(rank)),
+                folder.reason)
+              .path(folder.path)
+              .hint(folder.hint);
+      const auto found =
+          foreign.try_emplace({folder.name, folder.store}, folder.has_our_names, error).first;
+      if (folder.has_our_names && !found->second.first) found->second = {true, error};
     }
   }
   for (const auto& [folder, refusal] : foreign) {
     if (!known.contains(folder)) throw Error(refusal.second);  // of inputs that no process has
   }
-  MessageWriter writer;
-  for (const RunTask& task : share_out(inputs, request_.inputs_here, seen)) put_task(writer, task);
-  return writer.take();
+  return message_of(share_out(inputs, request_.inputs_here, seen));
 }
 
 std::vector<OutputRange> KeptRuns::agree() {
@@ -201,11 +179,11 @@ std::vector<OutputRange> KeptRuns::agree() {
     on_this_host([this] { io::require_readable(manifest_, dir_, most_manifest_bytes_); });
     look();
   });
-  const std::vector<Message> views = team_.gather(own_view());
+  const std::vector<Message> views = team_.gather(message_of(view_));
   const Message tasks = team_.broadcast(team_.rank() == 0 ? tasks_of(views) : Message());
-  MessageReader reader(tasks);
-  RunTask own;
-  for (unsigned rank = 0; rank <= team_.rank(); ++rank) own = take_task(reader);
+  const auto all = value_in<std::vector<RunTask>>(tasks);
+  if (all.size() != team_.count()) throw_malformed();
+  const RunTask& own = all[team_.rank()];
   team_.work([&] {
     require_open_files(team_, request_, own.folders.size());
     for (const RunTask::Folder& folder : own.folders) take(folder);
@@ -238,7 +216,7 @@ std::vector<PlacedRun> KeptRuns::take_up(const Plan& plan, Proof& proof) {
     io::RunStore& store = stores_.open(plan, taken.folder);
     for (const std::uint64_t number : taken.runs) {
       const io::ManifestRun& kept = taken.folder.found()->runs[number];
-      placed.push_back({readable_.begin + kept.first_element, store.find(kept)});
+      placed.push_back({view_.readable.begin + kept.first_element, store.find(kept)});
       proof.add_input_of_before(kept.input);
     }
   }

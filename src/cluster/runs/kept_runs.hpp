@@ -88,12 +88,28 @@ class KeptRuns {
   };
   // A folder whose inputs are not those of this process, and the error.
   struct Foreign {
-    SeenFolder folder;
+    std::string name;
+    std::uint64_t store = 0;
     bool has_our_names = false;  // its inputs have our names, but have changed, or the sort differs
     std::string path;
     std::string reason;
     std::string hint;
   };
+  template <Is<Foreign> Any, class Visit>
+  friend void visit_fields(Any& foreign, Visit& visit) {
+    visit(foreign.name, foreign.store, foreign.has_our_names, foreign.path, foreign.reason,
+          foreign.hint);
+  }
+  // As rank 0 gets it.
+  struct View {
+    OutputRange readable;  // elements of the whole input
+    std::vector<SeenFolder> seen;
+    std::vector<Foreign> foreign;
+  };
+  template <Is<View> Any, class Visit>
+  friend void visit_fields(Any& view, Visit& visit) {
+    visit(view.readable, view.seen, view.foreign);
+  }
 
   [[nodiscard]] bool only_looks() const { return request_.explain != ExplainMode::kNone; }
   [[nodiscard]] std::string path_of(const std::string& name) const;
@@ -102,7 +118,6 @@ class KeptRuns {
   void look_at(const std::string& name);
   [[nodiscard]] SeenFolder seen(const std::string& name, const io::ResumeFolder& folder) const;
   [[nodiscard]] Error refusal(const Error& error, bool is_committing) const;
-  [[nodiscard]] Message own_view() const;
   [[nodiscard]] Message tasks_of(const std::vector<Message>& views) const;
   void take(const RunTask::Folder& folder);
   void remove_all();
@@ -112,10 +127,8 @@ class KeptRuns {
   const Request& request_;
   const std::string dir_;
   const io::Manifest manifest_;  // of the own folder, without runs
-  const OutputRange readable_;
+  View view_;
   const std::uint64_t most_manifest_bytes_;
-  std::vector<SeenFolder> seen_;
-  std::vector<Foreign> foreign_;
   ResumedRuns resumed_;
   std::list<TakenFolder> taken_;
   KeptStores stores_;

@@ -104,17 +104,7 @@ Ranges within(const Ranges& gaps, const OutputRange& range) {
   return some;
 }
 
-Ranges take_ranges(MessageReader& from) {
-  auto ranges = from.take_values<OutputRange>();
-  std::ranges::for_each(ranges, require_range);
-  return ranges;
-}
-
 }  // namespace
-
-void require_range(const OutputRange& range) {
-  if (range.begin > range.end) throw_malformed();
-}
 
 std::vector<RunTask> share_out(const std::vector<OutputRange>& inputs, bool has_own_inputs,
                                const std::vector<std::vector<SeenFolder>>& seen) {
@@ -134,50 +124,6 @@ std::vector<RunTask> share_out(const std::vector<OutputRange>& inputs, bool has_
                                          : stretch_of(gaps, share_of(missing, rank, processes));
   }
   return tasks;
-}
-
-Message to_message(const std::vector<SeenFolder>& folders) {
-  MessageWriter writer;
-  for (const SeenFolder& folder : folders) {
-    writer.put_text(folder.name);
-    writer.put(folder.store);
-    writer.put_values(folder.runs);
-  }
-  return writer.take();
-}
-
-std::vector<SeenFolder> to_seen_folders(ConstByteSpan message) {
-  MessageReader reader(message);
-  std::vector<SeenFolder> folders;
-  while (!reader.rest().empty()) {
-    SeenFolder& folder = folders.emplace_back();
-    folder.name = reader.take_text();
-    folder.store = reader.take<std::uint64_t>();
-    folder.runs = take_ranges(reader);
-  }
-  return folders;
-}
-
-void put_task(MessageWriter& to, const RunTask& task) {
-  to.put<std::uint64_t>(task.folders.size());
-  for (const RunTask::Folder& folder : task.folders) {
-    to.put_text(folder.name);
-    to.put(folder.store);
-    to.put_values(folder.runs);
-  }
-  to.put_values(task.to_form);
-}
-
-RunTask take_task(MessageReader& from) {
-  RunTask task;
-  for (auto left = from.take<std::uint64_t>(); left > 0; --left) {
-    RunTask::Folder& folder = task.folders.emplace_back();
-    folder.name = from.take_text();
-    folder.store = from.take<std::uint64_t>();
-    folder.runs = from.take_values<std::uint64_t>();
-  }
-  task.to_form = take_ranges(from);
-  return task;
 }
 
 }  // namespace gsort::cluster

@@ -10,11 +10,22 @@
 
 #include <cstdint>
 #include <string>
+#include <type_traits>
 #include <vector>
 
-#include "base/bytes.hpp"
 #include "cluster/message.hpp"
 #include "pipeline/part_queue.hpp"
+
+namespace gsort {
+
+// Throws: Error(kCorrupt) if a range that was read ends before it begins.
+template <cluster::Is<OutputRange> Any, class Visit>
+void visit_fields(Any& range, Visit& visit) {
+  visit(range.begin, range.end);
+  if (!std::is_const_v<Any> && range.begin > range.end) cluster::throw_malformed();
+}
+
+}  // namespace gsort
 
 namespace gsort::cluster {
 
@@ -43,12 +54,17 @@ struct RunTask {
                                              bool has_own_inputs,
                                              const std::vector<std::vector<SeenFolder>>& seen);
 
-[[nodiscard]] Message to_message(const std::vector<SeenFolder>& folders);
-[[nodiscard]] std::vector<SeenFolder> to_seen_folders(ConstByteSpan message);
-
-void put_task(MessageWriter& to, const RunTask& task);
-[[nodiscard]] RunTask take_task(MessageReader& from);
-// Throws: Error(kCorrupt) if a range in a message ends before it begins.
-void require_range(const OutputRange& range);
+template <Is<SeenFolder> Any, class Visit>
+void visit_fields(Any& folder, Visit& visit) {
+  visit(folder.name, folder.store, folder.runs);
+}
+template <Is<RunTask::Folder> Any, class Visit>
+void visit_fields(Any& folder, Visit& visit) {
+  visit(folder.name, folder.store, folder.runs);
+}
+template <Is<RunTask> Any, class Visit>
+void visit_fields(Any& task, Visit& visit) {
+  visit(task.folders, task.to_form);
+}
 
 }  // namespace gsort::cluster

@@ -73,7 +73,7 @@ class UniqueSink final : public PassingSink {
   void give_back(std::unique_ptr<Scratch> scratch);
 
   const KeyFormat key_;
-  const std::optional<RecordOrder> order_;  // of records
+  std::optional<RecordOrder> order_;  // of records
   Proof& proof_;
 
   PieceTurns turns_;

@@ -159,22 +159,19 @@ TEST(RunTasks, CoverEveryElementOnce) {
 
 TEST(RunTasks, ArriveAsTheyWereSent) {
   const std::vector<SeenFolder> seen = {{"a", 7, {{1, 2}, {3, 9}}}, {"b", 8, {}}};
-  const std::vector<SeenFolder> seen_back = to_seen_folders(to_message(seen));
+  const auto seen_back = value_in<std::vector<SeenFolder>>(message_of(seen));
   ASSERT_EQ(seen_back.size(), 2);
   EXPECT_EQ(seen_back[0].name, "a");
   EXPECT_EQ(seen_back[1].store, 8);
   EXPECT_EQ(pairs_of(seen_back[0].runs), pairs_of(seen[0].runs));
-  MessageWriter writer;
-  put_task(writer, {{{"a", 7, {0, 5}}}, {{1, 4}}});
-  put_task(writer, {});
-  const Message message = writer.take();
-  MessageReader reader(message);
-  const RunTask task = take_task(reader);
+  const std::vector<RunTask> sent = {{{{"a", 7, {0, 5}}}, {{1, 4}}}, {}};
+  const auto tasks = value_in<std::vector<RunTask>>(message_of(sent));
+  ASSERT_EQ(tasks.size(), 2);
+  const RunTask& task = tasks[0];
   EXPECT_EQ(names_of(task), (std::vector<std::string>{"a"}));
   EXPECT_EQ(task.folders[0].runs, (std::vector<std::uint64_t>{0, 5}));
   EXPECT_EQ(pairs_of(task.to_form), (Pairs{{1, 4}}));
-  EXPECT_TRUE(take_task(reader).folders.empty());
-  EXPECT_TRUE(reader.rest().empty());
+  EXPECT_TRUE(tasks[1].folders.empty());
 }
 
 }  // namespace
