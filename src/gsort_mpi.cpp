@@ -275,7 +275,6 @@ class Process {
     cluster::TeamOptions team_options;
     team_options.host = peers_.host();
     team_options.version = version_text(Program::kCluster);
-    team_options.version.pop_back();  // its newline
     team_options.tell = [this](const cluster::Verdict& verdict) { tell(verdict); };
     team_options.leave = [this](const cluster::Verdict& verdict) { leave_at_once(verdict); };
     cluster::Team team(peers_, team_options);

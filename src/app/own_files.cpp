@@ -157,7 +157,7 @@ std::string harm_of_repeating(const Request& request, const Job& job) {
     return harm("one of several inputs", "sort the result again, with the other inputs");
   }
   if (job.shuffle) return harm("the input of --shuffle", "shuffle the result again");
-  const bool leaves_out = job.top || job.unique;
+  const bool leaves_out = job.top || job.is_distinct();
   if (!request.input_form.elements || !leaves_out) return {};
   return harm("an input of --elements with fewer elements",
               "also sort the bytes behind the result");

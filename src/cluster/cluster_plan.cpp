@@ -12,6 +12,7 @@
 #include "cluster/runs/sizes_here.hpp"
 #include "options/pages/help.hpp"
 #include "plan/rates.hpp"
+#include "report/plan_object.hpp"
 
 namespace gsort::cluster {
 namespace {
@@ -173,8 +174,6 @@ Json phase_object(const char* name, const PhaseTime& time) {
 }
 
 std::string json_of(const ClusterPlan& plan) {
-  std::string program = version_text(Program::kCluster);
-  program.pop_back();  // its newline
   Json hosts = Json::array();
   for (std::size_t rank = 0; rank < plan.hosts.size(); ++rank) {
     const HostPlan& host = plan.hosts[rank];
@@ -192,14 +191,14 @@ std::string json_of(const ClusterPlan& plan) {
                      {"device_bytes", host.device_bytes}});
   }
   const Json all = {
-      {"program", program},
+      {"program", version_text(Program::kCluster)},
       {"bytes", input_bytes(plan)},
       {"elements", plan.elements},
       {"network_bytes", network_bytes(plan)},
       {"phases",
        {phase_object("form", forming_time(plan)), phase_object("merge", merging_time(plan))}},
       {"hosts", hosts}};
-  return all.dump(2) + "\n";
+  return json_text(all);
 }
 
 }  // namespace

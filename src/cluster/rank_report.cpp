@@ -6,6 +6,7 @@
 #include "base/quoted.hpp"
 #include "base/units.hpp"
 #include "options/pages/help.hpp"
+#include "report/plan_object.hpp"
 
 namespace gsort::cluster {
 namespace {
@@ -48,14 +49,12 @@ std::vector<RankReport> gather_reports(Team& team, const RankReport& own) {
 }
 
 std::string cluster_stats(const Team& team, const ClusterOutcome& outcome, const Request& request) {
-  std::string program = version_text(Program::kCluster);
-  program.pop_back();  // its newline
   Json ranks = Json::array();
   for (unsigned rank = 0; rank < outcome.ranks.size(); ++rank) {
     ranks.push_back(object_of(rank, team.host_of(rank), outcome.ranks[rank]));
   }
   const Json all = {{"version", kVersion},
-                    {"program", program},
+                    {"program", version_text(Program::kCluster)},
                     {"inputs", request.inputs},
                     {"output", *request.output},
                     {"bytes", outcome.bytes},
@@ -68,8 +67,7 @@ std::string cluster_stats(const Team& team, const ClusterOutcome& outcome, const
                       {"sum_bytes", outcome.cuts.sum_bytes}}},
                     {"verified", request.verify},
                     {"ranks", ranks}};
-  // A name need not be UTF-8.
-  return all.dump(2, ' ', false, Json::error_handler_t::replace) + "\n";
+  return json_text(all);
 }
 
 std::string cluster_summary(const ClusterOutcome& outcome, unsigned processes) {

@@ -15,12 +15,6 @@ namespace {
 
 using Json = nlohmann::ordered_json;
 
-std::string program() {
-  std::string line = version_text();
-  line.pop_back();  // its newline
-  return line;
-}
-
 double seconds(std::uint64_t ns) {
   return static_cast<double>(ns) * 1e-9;
 }
@@ -133,7 +127,7 @@ std::string stats_json(const Outcome& outcome, const Plan& plan, const FileNames
                        const Machine& machine) {
   Json json;
   json["version"] = kStatsVersion;
-  json["program"] = program();
+  json["program"] = version_text();
   json["input"] = input_object(outcome, plan.job, names);
   json["output"] = or_null(names.output);
   put(outcome, StatsPart::kOutput, json);

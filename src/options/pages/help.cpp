@@ -114,7 +114,7 @@ std::string_view name_of(Program program) {
 }
 
 std::string version_text(Program program) {
-  return fmt::format("{} " GSORT_VERSION " (engines: " GSORT_ENGINES ")\n", name_of(program));
+  return fmt::format("{} " GSORT_VERSION " (engines: " GSORT_ENGINES ")", name_of(program));
 }
 
 std::string text_of(Show show, Program program) {
@@ -133,7 +133,7 @@ std::string text_of(Show show, Program program) {
     case Show::kFish:
       return fish_completion(program);
     default:
-      return version_text(program);
+      return version_text(program) + "\n";
   }
 }
 
