@@ -76,7 +76,9 @@ TEST(AnyPlan, IsSound) {
     RC_LOG() << "-S " << *q.options.buffer_size << ", " << q.machine.cores << " cores, input "
              << q.machine.input_bytes.value_or(0);
     if (with_memory_named(q)) return;
-    test::expect_sound(test::plan_of(q.options, q.machine), q.options);
+    const Plan plan = test::plan_of(q.options, q.machine);
+    RC_ASSERT(plan.is<UnknownSize>() == !q.machine.input_bytes);
+    test::expect_sound(plan, q.options);
     RC_ASSERT(!testing::Test::HasFailure());
   }));
 }
@@ -242,6 +244,7 @@ TEST(AnyPlan, OnAGpuStaysWithinBothMemories) {
     if (with_memory_named(q)) return;
     const Plan plan = test::plan_of(q.options, q.machine);
     RC_ASSERT(plan.engine == EngineKind::kCuda);
+    RC_ASSERT(plan.device_budget_bytes() == parse_size(*q.options.gpu_memory, 0, "--gpu-memory"));
     test::expect_sound(plan, q.options);
     RC_ASSERT(!testing::Test::HasFailure());
   }));

@@ -84,18 +84,6 @@ TEST(ParseOptions, ProvesWhatIsEncodedWhereThatIsAskedFor) {
   EXPECT_TRUE(parse({"--verify-encoding", "in"}).verify_encoding);
 }
 
-TEST(ParseOptions, RefusesReportsOfWhatIsNoSort) {
-  EXPECT_EQ(complaint({"-C", "--trace=t", "in"}),
-            "options --trace and --check: cannot be combined\n"
-            "  only a sort can be measured; leave out one of them");
-  EXPECT_EQ(complaint({"--fingerprint", "--stats=s", "in"}),
-            "options --stats and --fingerprint: cannot be combined\n"
-            "  only a sort can be measured; leave out one of them");
-  EXPECT_EQ(complaint({"--explain", "--stats=s", "in"}),
-            "options --stats and --explain: cannot be combined\n"
-            "  only a sort can be measured; leave out one of them");
-}
-
 TEST(ParseOptions, TakesManyInputsForAFingerprint) {
   const Options o = parse({"--fingerprint", "a.u64", "b.u64"});
   EXPECT_TRUE(o.fingerprint);
@@ -232,12 +220,7 @@ TEST(ParseOptions, RefusesASizeWithoutAUnit) {
 }
 
 TEST(ParseOptions, RefusesContradictions) {
-  EXPECT_EQ(complaint({"-c", "-o", "x"}).find("options --check and --output"), 0U);
-  EXPECT_EQ(complaint({"--fingerprint", "-o", "x"}).find("options --fingerprint and --output"), 0U);
-  EXPECT_EQ(complaint({"--fingerprint", "--resume=d"}).find("options --resume and --fingerprint"),
-            0U);
   EXPECT_EQ(complaint({"-o", "a", "-o", "b"}).find("--output 'b'"), 0U);
-  EXPECT_EQ(complaint({"-c", "a", "b", "--stats=s"}).find("options --stats and --check"), 0U);
   EXPECT_EQ(complaint({"-", "-"}).find("operand '-'"), 0U);
   EXPECT_EQ(parse({"-o", "a", "-o", "a"}).output, "a");
 }

@@ -1,7 +1,6 @@
 #include "options/result_options.hpp"
 
 #include <string>
-#include <utility>
 
 #include <gtest/gtest.h>
 
@@ -55,63 +54,6 @@ TEST(ResultOptions, MayStandBesideEachOtherWhereThatMeansSomething) {
   fingerprint.fingerprint = true;
   fingerprint.batch_elements = 5;
   EXPECT_EQ(complaint([&] { require_rules(RuleSet::kResult, fingerprint); }), "");
-}
-
-TEST(ResultOptions, CompareSortedInputsOnly) {
-  for (bool Options::*operation : {&Options::intersect, &Options::subtract}) {
-    Options options;
-    options.*operation = true;
-    options.inputs = {"a", "b"};
-    const auto said = [&] { return complaint([&] { require_rules(RuleSet::kResult, options); }); };
-    EXPECT_NE(said().find("needs --merge"), std::string::npos) << said();
-    options.merge = options.unique = true;
-    options.top = 3;
-    EXPECT_EQ(said(), "");
-    options.inputs.pop_back();
-    EXPECT_NE(said().find("at least two FILEs"), std::string::npos) << said();
-    options.inputs.emplace_back("b");
-    options.intersect = options.subtract = true;
-    EXPECT_NE(said().find("options --intersect and --subtract"), std::string::npos) << said();
-  }
-}
-
-TEST(ResultOptions, ThatExcludeEachOtherAreBothNamed) {
-  const auto expect_named = [](const Options& options, const std::string& one,
-                               const std::string& other) {
-    const std::string text = complaint([&] { require_rules(RuleSet::kResult, options); });
-    EXPECT_NE(text.find(one), std::string::npos) << text;
-    EXPECT_NE(text.find(other), std::string::npos) << text;
-  };
-  Options check;
-  check.check = CheckMode::kQuiet;
-  Options fingerprint;
-  fingerprint.fingerprint = true;
-  Options batch;
-  batch.batch_elements = 5;
-  for (const auto& [first, name] : {std::pair<Options, std::string>(check, "--check"),
-                                    {fingerprint, "--fingerprint"},
-                                    {batch, "--batch-elements"}}) {
-    Options options = first;
-    options.top = 1;
-    expect_named(options, name, "--top");
-    options = first;
-    options.merge = true;
-    expect_named(options, name, "--merge");
-  }
-  check.fingerprint = true;
-  expect_named(check, "--check", "--fingerprint");
-  fingerprint.unique = true;
-  expect_named(fingerprint, "--fingerprint", "--unique");
-  batch.unique = true;
-  expect_named(batch, "--batch-elements", "--unique");
-  batch.unique = false;
-  batch.engine = EngineChoice::kCuda;
-  EXPECT_EQ(complaint([&] { require_rules(RuleSet::kResult, batch); }), "");
-  batch.records.emplace();
-  expect_named(batch, "--batch-elements with --record", "--engine=cuda");
-  batch.records.reset();
-  batch.key.type = KeyType::kU128;
-  expect_named(batch, "--batch-elements of 128-bit keys", "--engine=cuda");
 }
 
 }  // namespace

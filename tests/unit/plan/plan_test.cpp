@@ -171,21 +171,6 @@ TEST(MakePlan, MergesSeveralRunsOfAPipeInSixteenMebibytes) {
   EXPECT_GE(plan.run.fan_in, 2U);
 }
 
-TEST(MakePlan, KnowsNothingOfThePipeButIsSound) {
-  for (const unsigned cores : {1U, 2U, 16U}) {
-    for (const std::uint64_t budget : {cores * 16 * kMiB, 512 * kMiB, 64 * kGiB}) {
-      for (const KeyType type : {KeyType::kU32, KeyType::kU64}) {
-        const Options options = options_for(type, test::mebibytes(budget));
-        SCOPED_TRACE(testing::Message() << cores << " cores, " << format_bytes(budget));
-        const Plan plan = test::plan_of(options, invented_machine({}, cores, kTiB));
-        EXPECT_TRUE(plan.is<UnknownSize>());
-        EXPECT_EQ(plan.run.count, 0U);
-        test::expect_sound(plan, options);
-      }
-    }
-  }
-}
-
 // A few chunks of a large device have more fences than a plan for little host memory foresees.
 TEST(MakePlan, MergesAnyNumberOfRunsOfAPipeWithALargeDeviceAndLittleMemory) {
   for (const char* device : {"6331M", "79G"}) {
@@ -201,16 +186,6 @@ TEST(MakePlan, MergesAnyNumberOfRunsOfAPipeWithALargeDeviceAndLittleMemory) {
   }
 }
 
-TEST(MakePlan, MergesNoMoreRunsAtOnceThanBatchSizeSays) {
-  for (const unsigned batch_size : {2U, 3U, 16U, 1'000'000U}) {
-    Options options = options_for(KeyType::kU32, "64M");
-    options.batch_size = batch_size;
-    const Plan plan = test::plan_of(options, invented_machine(20 * kGiB, 2, 8 * kGiB));
-    EXPECT_LE(plan.run.fan_in, batch_size);
-    test::expect_sound(plan, options);
-  }
-}
-
 TEST(MakePlan, TakesHalfOfTheAvailableMemoryByDefault) {
   Machine machine = invented_machine(100 * kGiB, 4, 64 * kGiB);
   machine.available_bytes = 10 * kGiB;
@@ -220,23 +195,6 @@ TEST(MakePlan, TakesHalfOfTheAvailableMemoryByDefault) {
 TEST(MakePlan, RefusesMoreMemoryThanThereIs) {
   EXPECT_EQ(refused(options_for(KeyType::kU32, "65G"), invented_machine(kGiB, 4, 64 * kGiB)),
             ErrorKind::kUsage);
-}
-
-TEST(MakePlan, StaysWithinTheDeviceMemory) {
-  for (const std::uint64_t device : {256 * kMiB, 2 * kGiB, 140 * kGiB}) {
-    for (const std::uint64_t input : {1 * kGiB, 100 * kGiB, 8 * kTB}) {
-      Machine machine = invented_machine(input, 16, 64 * kGiB);
-      test::add_gpu(machine, 140 * kGiB);
-      Options options = options_for(KeyType::kU64, "16G");
-      options.engine = EngineChoice::kCuda;
-      options.gpu_memory = test::mebibytes(device);
-      SCOPED_TRACE(testing::Message() << format_bytes(input) << " on " << format_bytes(device));
-      const Plan plan = test::plan_of(options, machine);
-      EXPECT_EQ(plan.engine, EngineKind::kCuda);
-      EXPECT_EQ(plan.device_budget_bytes(), device);
-      test::expect_sound(plan, options);
-    }
-  }
 }
 
 // Options for the CUDA engine: with `all`, on all devices, else on as many as it chooses.
