@@ -1,4 +1,4 @@
-// Compressed streams made by hand, for streams that compressors write only with much memory.
+// Compressed streams, also such as compressors write only with much memory.
 #pragma once
 
 #include <algorithm>
@@ -8,6 +8,7 @@
 
 #include <boost/crc.hpp>
 
+#include "io/codecs/compress.hpp"
 #include "unit/io/support.hpp"
 
 namespace gsort::io::test {
@@ -16,6 +17,12 @@ inline Bytes joined(std::initializer_list<Bytes> parts) {
   Bytes all;
   for (const Bytes& part : parts) all.insert(all.end(), part.begin(), part.end());
   return all;
+}
+
+inline Bytes packed(Codec codec, ConstByteSpan content) {
+  Bytes to;
+  compress(codec, levels_of(codec).least, content, to);
+  return to;
 }
 
 inline void put_little_endian(Bytes& to, std::size_t at, std::uint32_t value) {

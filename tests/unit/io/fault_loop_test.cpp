@@ -5,7 +5,6 @@
 #include <array>
 #include <cerrno>
 #include <optional>
-#include <thread>
 
 #include "io/input/reader.hpp"
 #include "io/output/output.hpp"
@@ -14,11 +13,6 @@
 
 namespace gsort::io {
 namespace {
-
-using test::Bytes;
-using test::bytes_of;
-using test::TempFolder;
-using test::write_file;
 
 constexpr std::size_t kKeys = 12'000;
 constexpr std::size_t kBytes = kKeys * 4;

@@ -13,11 +13,6 @@
 namespace gsort::io {
 namespace {
 
-using test::Bytes;
-using test::contains;
-using test::error_of;
-using test::TempFolder;
-
 // A tmpfs of `options` until the end of the scope.
 class SmallDisk {
  public:

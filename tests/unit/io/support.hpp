@@ -14,6 +14,8 @@
 #include <vector>
 
 #include <gtest/gtest.h>
+#include <sys/stat.h>
+#include <unistd.h>
 
 #include "base/error.hpp"
 #include "io/system/bytes.hpp"
@@ -92,6 +94,31 @@ inline Bytes read_file(const std::string& path) {
   return bytes_of(text);
 }
 
+inline mode_t mode_of(const std::string& path) {
+  struct stat facts = {};
+  EXPECT_EQ(::stat(path.c_str(), &facts), 0);
+  return facts.st_mode & 07777U;
+}
+
+// A descriptor of the process replaced for a scope: it becomes `by`, which is closed, or is closed
+// if that is negative.
+class ReplacedDescriptor {
+ public:
+  ReplacedDescriptor(int fd, int by) : fd_(fd), saved_(::dup(fd)) { become(by); }
+  ~ReplacedDescriptor() { become(saved_); }
+  ReplacedDescriptor(const ReplacedDescriptor&) = delete;
+  ReplacedDescriptor& operator=(const ReplacedDescriptor&) = delete;
+
+ private:
+  void become(int by) const {
+    if (by >= 0) ::dup2(by, fd_);
+    ::close(by >= 0 ? by : fd_);
+  }
+
+  int fd_;
+  int saved_;
+};
+
 // A fault that is armed for a scope.
 class FaultScope {
  public:
@@ -108,3 +135,7 @@ inline bool contains(std::string_view text, std::string_view part) {
 }
 
 }  // namespace gsort::io::test
+
+namespace gsort::io {
+using namespace test;  // tests of io name them as their own
+}

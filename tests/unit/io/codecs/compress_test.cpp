@@ -1,15 +1,13 @@
 #include "io/codecs/compress.hpp"
 
-#include <thread>
 #include <vector>
 
+#include "base/parallel.hpp"
 #include "io/codecs/decompress.hpp"
 #include "unit/io/memory_stream.hpp"
 
 namespace gsort::io {
 namespace {
-
-using test::Bytes;
 
 TEST(Compress, WorksAtEveryLevel) {
   const Bytes bytes = test::random_bytes(1000);
@@ -37,12 +35,9 @@ TEST(Compress, MakesTheSameBytesOnAnyThread) {
   const Bytes bytes = test::random_bytes(100'000);
   for (const Codec codec : kAllCodecs) {
     std::vector<Bytes> results(4);
-    {
-      std::vector<std::jthread> threads;
-      for (Bytes& to : results) {
-        threads.emplace_back([&, codec] { compress(codec, levels_of(codec).usual, bytes, to); });
-      }
-    }
+    run_workers(4, [&](unsigned thread) {
+      compress(codec, levels_of(codec).usual, bytes, results[thread]);
+    });
     for (const Bytes& result : results) EXPECT_EQ(result, results.front()) << name_of(codec);
   }
 }

@@ -12,12 +12,6 @@
 namespace gsort::io {
 namespace {
 
-using test::Bytes;
-using test::drain;
-using test::joined;
-using test::MemoryStream;
-using test::random_bytes;
-
 class DecoderOf : public testing::TestWithParam<Codec> {
  protected:
   static Bytes packed(ConstByteSpan bytes) {
@@ -132,12 +126,6 @@ TEST_P(DecoderOf, IsKnownByItsFirstBytes) {
   }
 }
 
-Bytes packed_by(Codec codec, const Bytes& bytes) {
-  Bytes to;
-  compress(codec, levels_of(codec).least, bytes, to);
-  return to;
-}
-
 Bytes unpacked_by(Codec codec, const Bytes& from, const DecoderBudget& budget = kAnyMemory) {
   MemoryStream stream(from);
   return drain(*make_decoder(codec, stream, "in", budget));
@@ -149,7 +137,7 @@ ErrorKind refused(Codec codec, const Bytes& from, const DecoderBudget& budget = 
 
 TEST(GzipDecoder, ChecksSumAndLengthOfEveryMember) {
   const Bytes bytes = sample_of(500);
-  const Bytes good = packed_by(Codec::kGzip, bytes);
+  const Bytes good = packed(Codec::kGzip, bytes);
   for (std::size_t from_end = 1; from_end <= 8; ++from_end) {
     Bytes bad = good;
     bad[bad.size() - from_end] ^= std::byte{1};
@@ -161,7 +149,7 @@ TEST(GzipDecoder, ChecksSumAndLengthOfEveryMember) {
 
 TEST(GzipDecoder, TakesZerosBehindTheLastMemberForPadding) {
   const Bytes bytes = sample_of(500);
-  const Bytes member = packed_by(Codec::kGzip, bytes);
+  const Bytes member = packed(Codec::kGzip, bytes);
   for (const std::size_t zeros : {1U, 7U, 512U, 200'000U}) {
     EXPECT_TRUE(unpacked_by(Codec::kGzip, joined({member, Bytes(zeros)})) == bytes) << zeros;
     EXPECT_EQ(refused(Codec::kGzip, joined({member, Bytes(zeros), {std::byte{1}}})),
@@ -173,7 +161,7 @@ TEST(GzipDecoder, TakesZerosBehindTheLastMemberForPadding) {
 
 TEST(XzDecoder, TakesThePaddingOfItsFormat) {
   const Bytes bytes = sample_of(500);
-  const Bytes stream = packed_by(Codec::kXz, bytes);
+  const Bytes stream = packed(Codec::kXz, bytes);
   EXPECT_TRUE(unpacked_by(Codec::kXz, joined({stream, Bytes(8)})) == bytes);
   EXPECT_TRUE(unpacked_by(Codec::kXz, joined({stream, Bytes(4), stream})) ==
               joined({bytes, bytes}));
@@ -184,7 +172,7 @@ TEST(XzDecoder, TakesWhatTheHeadersOfTheStreamsAskFor) {
   const Bytes bytes = sample_of(500);
   for (const auto& [code, dictionary] :
        {std::pair{28, 64 * kMiB}, {30, 128 * kMiB}, {37, 1536 * kMiB}}) {
-    const Bytes stream = test::with_dictionary(packed_by(Codec::kXz, bytes), code);
+    const Bytes stream = test::with_dictionary(packed(Codec::kXz, bytes), code);
     const std::uint64_t needed = decoder_bytes(Codec::kXz, stream);
     EXPECT_GE(needed, dictionary);
     EXPECT_LE(needed, dictionary + kMiB);
@@ -195,7 +183,7 @@ TEST(XzDecoder, TakesWhatTheHeadersOfTheStreamsAskFor) {
 
 TEST(XzDecoder, RefusesALaterStreamThatAsksForMore) {
   const Bytes bytes = sample_of(500);
-  const Bytes small = packed_by(Codec::kXz, bytes);
+  const Bytes small = packed(Codec::kXz, bytes);
   const Bytes large = test::with_dictionary(small, 28);
   const std::uint64_t least = decoder_bytes(Codec::kXz, small);
   EXPECT_EQ(refused(Codec::kXz, joined({small, large}), {least, {}}), ErrorKind::kResource);
@@ -204,7 +192,7 @@ TEST(XzDecoder, RefusesALaterStreamThatAsksForMore) {
 }
 
 TEST(XzDecoder, NamesTheFigureAndTheWaysOut) {
-  const Bytes large = test::with_dictionary(packed_by(Codec::kXz, sample_of(500)), 28);
+  const Bytes large = test::with_dictionary(packed(Codec::kXz, sample_of(500)), 28);
   const auto refusal = [&](const DecoderLimit& limit) {
     return test::error_of([&] { (void)unpacked_by(Codec::kXz, large, {kMiB, limit}); });
   };
@@ -248,7 +236,7 @@ TEST(ZstdDecoder, RefusesASegmentJustAboveTheLargestWindow) {
 
 TEST(ZstdDecoder, SkipsFramesWithoutContent) {
   const Bytes bytes = sample_of(70'000);
-  const Bytes frame = packed_by(Codec::kZstd, bytes);
+  const Bytes frame = packed(Codec::kZstd, bytes);
   for (const std::size_t size : {0U, 4U, 17U, 200'000U}) {
     const Bytes skipped = test::skippable_frame(size);
     EXPECT_EQ(skippable_frame_bytes(skipped), skipped.size());

@@ -13,19 +13,6 @@
 namespace gsort::io {
 namespace {
 
-using test::Bytes;
-using test::drain;
-using test::error_of;
-using test::joined;
-using test::random_bytes;
-using test::skippable_frame;
-
-Bytes packed(Codec codec, const Bytes& bytes) {
-  Bytes to;
-  compress(codec, levels_of(codec).least, bytes, to);
-  return to;
-}
-
 // A pipe that holds `bytes` and has ended.
 class EndedPipe {
  public:

@@ -4,21 +4,14 @@
 #include <array>
 #include <string_view>
 
-#include "io/codecs/compress.hpp"
 #include "io/input/reader.hpp"
+#include "unit/io/codec_samples.hpp"
 #include "unit/io/support.hpp"
 
 namespace gsort::io {
 namespace {
 
 using namespace std::string_view_literals;
-using test::Bytes;
-using test::bytes_of;
-using test::contains;
-using test::error_of;
-using test::random_bytes;
-using test::TempFolder;
-using test::write_file;
 
 constexpr ReaderOptions kAssumed = {
     .element_bytes = 4, .key = {KeyType::kI32}, .type_is_assumed = true};
@@ -202,9 +195,7 @@ TEST(ForeignFormOfInputs, IsThatBehindTheHeaderThatIsSkipped) {
 TEST(ForeignFormOfInputs, IsSeenInWhatIsCompressedWhenItIsRead) {
   const TempFolder folder;
   const std::string text(500, '7');
-  Bytes compressed;
-  compress(Codec::kGzip, 6, bytes_of(text + "\n" + text), compressed);
-  write_file(folder / "t", compressed);
+  write_file(folder / "t", packed(Codec::kGzip, bytes_of(text + "\n" + text)));
   Reader reader({folder / "t"}, kAssumed);
   Arena buffer(4096, "tests");
   const Error error = error_of([&] { static_cast<void>(reader.next(buffer.bytes(), 4)); });
@@ -215,9 +206,7 @@ TEST(ForeignFormOfInputs, LosesNothingOfWhatItLooksAt) {
   const TempFolder folder;
   for (const std::size_t size : {0U, 4U, 4'092U, 4'096U, 4'100U, 100'000U}) {
     const Bytes keys = random_bytes(size, size + 1);
-    Bytes compressed;
-    compress(Codec::kZstd, 3, keys, compressed);
-    write_file(folder / "t", compressed);
+    write_file(folder / "t", packed(Codec::kZstd, keys));
     for (const std::size_t step : {4U, 1'000U, 4'096U, 65'536U}) {
       Reader reader({folder / "t"}, kAssumed);
       Arena buffer(step, "tests");

@@ -12,13 +12,11 @@
 #include <sys/wait.h>
 #include <unistd.h>
 
+#include "base/parallel.hpp"
 #include "unit/io/support.hpp"
 
 namespace gsort::io {
 namespace {
-
-using test::contains;
-using test::error_of;
 
 class ParkedInput : public testing::Test {
  protected:
@@ -43,13 +41,10 @@ TEST_F(ParkedInput, KeepsNoDescriptorAndReadsTheSame) {
   EXPECT_EQ(input.path(), path_);
   EXPECT_EQ(input.size(), data_.size());
   test::Bytes read(data_.size());
-  {
-    std::vector<std::jthread> threads;
-    for (std::size_t at = 0; at < data_.size(); at += 10'000) {
-      threads.emplace_back(
-          [&, at] { input.read_at(ByteSpan(read).subspan(at, 10'000), 10'000, at); });
-    }
-  }
+  run_workers(10, [&](unsigned tenth) {
+    const std::size_t at = std::size_t{tenth} * 10'000;
+    input.read_at(ByteSpan(read).subspan(at, 10'000), 10'000, at);
+  });
   EXPECT_EQ(read, data_);
   input.check_unchanged();
   EXPECT_EQ(open_files(), before);

@@ -9,12 +9,6 @@
 namespace gsort::io {
 namespace {
 
-using test::Bytes;
-using test::error_of;
-using test::random_bytes;
-using test::TempFolder;
-using test::write_file;
-
 MemoryInput array_of(const std::string& name, const Bytes& bytes, KeyType type = KeyType::kU32) {
   StoredArray array;
   array.key = KeyFormat{type};

@@ -8,11 +8,6 @@
 namespace gsort::io {
 namespace {
 
-using test::contains;
-using test::error_of;
-using test::TempFolder;
-using test::write_file;
-
 using Names = std::vector<std::string>;
 
 class NameList : public testing::Test {

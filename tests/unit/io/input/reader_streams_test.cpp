@@ -8,20 +8,13 @@
 #include <sys/stat.h>
 #include <unistd.h>
 
+#include "base/parallel.hpp"
 #include "io/input/reader.hpp"
 #include "io/system/file.hpp"
 #include "unit/io/support.hpp"
 
 namespace gsort::io {
 namespace {
-
-using test::Bytes;
-using test::contains;
-using test::error_of;
-using test::FaultScope;
-using test::random_bytes;
-using test::TempFolder;
-using test::write_file;
 
 // A FIFO, and a thread that writes `data` to it in steps of `step` bytes.
 class FedFifo {
@@ -59,21 +52,6 @@ Bytes read_all(Reader& reader, std::size_t buffer_bytes) {
   }
   return all;
 }
-
-// Standard input replaced for a scope.
-class StandardInput {
- public:
-  explicit StandardInput(int fd) : saved_(::dup(STDIN_FILENO)) { ::dup2(fd, STDIN_FILENO); }
-  ~StandardInput() {
-    ::dup2(saved_, STDIN_FILENO);
-    ::close(saved_);
-  }
-  StandardInput(const StandardInput&) = delete;
-  StandardInput& operator=(const StandardInput&) = delete;
-
- private:
-  int saved_;
-};
 
 TEST(ReaderStreams, FillsWholeBlocksFromAOneByteWriter) {
   const TempFolder folder;
@@ -148,17 +126,13 @@ TEST(ReaderStreams, SharesAPipeAmongThreads) {
   const FedFifo fifo(folder / "fifo", data, 10'000);
   Reader reader({fifo.path()}, {.element_bytes = 4});
   Bytes all(data.size());
-  std::vector<std::thread> threads;
-  for (int t = 0; t < 3; ++t) {
-    threads.emplace_back([&] {
-      const Arena buffer(4096 * 3, "tests");
-      while (const auto block = reader.next(buffer.bytes())) {
-        std::copy_n(buffer.data(), block->bytes,
-                    all.begin() + static_cast<long>(block->position_bytes));
-      }
-    });
-  }
-  for (std::thread& thread : threads) thread.join();
+  run_workers(3, [&](unsigned) {
+    const Arena buffer(4096 * 3, "tests");
+    while (const auto block = reader.next(buffer.bytes())) {
+      std::copy_n(buffer.data(), block->bytes,
+                  all.begin() + static_cast<long>(block->position_bytes));
+    }
+  });
   EXPECT_EQ(all, data);
 }
 
@@ -178,8 +152,7 @@ TEST(ReaderStreams, ReadsARedirectedFileFromWhereItStands) {
   write_file(folder / "f", data);
   const int fd = sys::open_at(AT_FDCWD, (folder / "f").c_str(), O_RDONLY, 0);
   ASSERT_EQ(sys::lseek(fd, 1000, SEEK_SET), 1000);
-  const StandardInput input(fd);
-  sys::close(fd);
+  const ReplacedDescriptor input(STDIN_FILENO, fd);
   for (const DirectIo policy : {DirectIo::kAuto, DirectIo::kOn}) {
     Reader reader({}, {.element_bytes = 8, .direct_io = policy});
     EXPECT_EQ(reader.known_size(), 9000U);
@@ -191,11 +164,8 @@ TEST(ReaderStreams, ReadsARedirectedFileFromWhereItStands) {
 }
 
 TEST(ReaderStreams, SaysThatStandardInputIsClosed) {
-  const int saved = ::dup(STDIN_FILENO);
-  ::close(STDIN_FILENO);
+  const ReplacedDescriptor closed(STDIN_FILENO, -1);
   const Error error = error_of([] { const Reader reader({"-"}); });
-  ::dup2(saved, STDIN_FILENO);
-  ::close(saved);
   EXPECT_EQ(error.kind(), ErrorKind::kInput);
   EXPECT_EQ(std::string(error.what()),
             "opening standard input: Bad file descriptor\n"

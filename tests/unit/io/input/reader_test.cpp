@@ -11,37 +11,26 @@
 #include <fcntl.h>
 #include <unistd.h>
 
+#include "base/parallel.hpp"
 #include "form/npy.hpp"
 #include "unit/io/support.hpp"
 
 namespace gsort::io {
 namespace {
 
-using test::Bytes;
-using test::contains;
-using test::error_of;
-using test::FaultScope;
-using test::random_bytes;
-using test::TempFolder;
-using test::write_file;
-
 // Everything the reader gives, put together by position, read by `threads` threads.
 Bytes read_all(Reader& reader, std::size_t buffer_bytes, unsigned threads = 1) {
   Bytes all;
   std::mutex mutex;
-  std::vector<std::thread> workers;
-  for (unsigned t = 0; t < threads; ++t) {
-    workers.emplace_back([&] {
-      const Arena buffer(buffer_bytes, "tests");
-      while (const auto block = reader.next(buffer.bytes())) {
-        const std::lock_guard lock(mutex);
-        all.resize(std::max(all.size(), block->position_bytes + block->bytes));
-        std::copy_n(buffer.data(), block->bytes,
-                    all.begin() + static_cast<long>(block->position_bytes));
-      }
-    });
-  }
-  for (std::thread& worker : workers) worker.join();
+  run_workers(threads, [&](unsigned) {
+    const Arena buffer(buffer_bytes, "tests");
+    while (const auto block = reader.next(buffer.bytes())) {
+      const std::lock_guard lock(mutex);
+      all.resize(std::max(all.size(), block->position_bytes + block->bytes));
+      std::copy_n(buffer.data(), block->bytes,
+                  all.begin() + static_cast<long>(block->position_bytes));
+    }
+  });
   return all;
 }
 

@@ -7,18 +7,12 @@
 
 #include <fcntl.h>
 
+#include "base/parallel.hpp"
 #include "io/system/sys.hpp"
 #include "unit/io/support.hpp"
 
 namespace gsort::io {
 namespace {
-
-using test::Bytes;
-using test::error_of;
-using test::FaultScope;
-using test::random_bytes;
-using test::read_file;
-using test::TempFolder;
 
 constexpr WriteWindows kSmall{8192, 4};
 
@@ -43,17 +37,10 @@ std::vector<std::size_t> cuts_of(std::size_t bytes, unsigned seed) {
 }
 
 void put_pieces(DirectWriter& writer, ConstByteSpan data, const std::vector<std::size_t>& cuts,
-                int threads) {
-  std::atomic<std::size_t> next{0};
-  std::vector<std::thread> workers;
-  for (int t = 0; t < threads; ++t) {
-    workers.emplace_back([&] {
-      for (std::size_t i = next++; i + 1 < cuts.size(); i = next++) {
-        writer.put(cuts[i], data.subspan(cuts[i], cuts[i + 1] - cuts[i]));
-      }
-    });
-  }
-  for (std::thread& worker : workers) worker.join();
+                unsigned threads) {
+  for_each_number(threads, cuts.size() - 1, [&](unsigned, std::uint64_t i) {
+    writer.put(cuts[i], data.subspan(cuts[i], cuts[i + 1] - cuts[i]));
+  });
 }
 
 TEST(DirectWriter, PutsPiecesOfEverySizeTogetherFromManyThreads) {

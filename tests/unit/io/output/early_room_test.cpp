@@ -11,11 +11,6 @@
 namespace gsort::io {
 namespace {
 
-using test::Bytes;
-using test::random_bytes;
-using test::read_file;
-using test::TempFolder;
-
 constexpr const char* kMemory = "/dev/shm";
 constexpr std::uint64_t kRoom = 70 * kMiB;
 constexpr std::uint64_t kMuchRoom = kGiB;

@@ -7,11 +7,6 @@
 namespace gsort::io {
 namespace {
 
-using test::Bytes;
-using test::bytes_of;
-using test::error_of;
-using test::random_bytes;
-
 class MemoryOutput : public testing::Test {
  protected:
   Bytes room_ = Bytes(1'000);

@@ -17,6 +17,8 @@
 #include <sys/syscall.h>
 #include <unistd.h>
 
+#include "base/parallel.hpp"
+#include "base/units.hpp"
 #include "io/output/output.hpp"
 #include "io/system/file.hpp"
 #include "unit/io/support.hpp"
@@ -24,38 +26,10 @@
 namespace gsort::io {
 namespace {
 
-using test::Bytes;
-using test::bytes_of;
-using test::contains;
-using test::error_of;
-using test::FaultScope;
-using test::random_bytes;
-using test::read_file;
-using test::TempFolder;
-using test::write_file;
-
 constexpr const char* kSink = "/dev/zero";  // takes all bytes, in order
 
-// Standard output replaced for a scope.
-class StandardOutput {
- public:
-  explicit StandardOutput(int fd) : saved_(::dup(STDOUT_FILENO)) {
-    if (fd < 0) {
-      ::close(STDOUT_FILENO);
-    } else {
-      ::dup2(fd, STDOUT_FILENO);
-      ::close(fd);
-    }
-  }
-  ~StandardOutput() {
-    ::dup2(saved_, STDOUT_FILENO);
-    ::close(saved_);
-  }
-  StandardOutput(const StandardOutput&) = delete;
-  StandardOutput& operator=(const StandardOutput&) = delete;
-
- private:
-  int saved_;
+struct StandardOutput : ReplacedDescriptor {
+  explicit StandardOutput(int fd) : ReplacedDescriptor(STDOUT_FILENO, fd) {}
 };
 
 int open_for_writing(const std::string& path) {
@@ -172,16 +146,10 @@ TEST(OutputStream, PutsPiecesOfManyThreadsInOrder) {
   EXPECT_FALSE(output.keeps_bytes());
   EXPECT_TRUE(output.folder().empty());
   constexpr std::size_t kPiece = 10'001;
-  std::atomic<std::size_t> next{0};
-  std::vector<std::thread> threads;
-  for (int t = 0; t < 4; ++t) {
-    threads.emplace_back([&] {
-      for (std::size_t at = next.fetch_add(kPiece); at < data.size(); at = next.fetch_add(kPiece)) {
-        output.write_at(at, ConstByteSpan(data).subspan(at, std::min(kPiece, data.size() - at)));
-      }
-    });
-  }
-  for (std::thread& thread : threads) thread.join();
+  for_each_number(4, div_up(data.size(), kPiece), [&](unsigned, std::uint64_t piece) {
+    const std::size_t at = piece * kPiece;
+    output.write_at(at, ConstByteSpan(data).subspan(at, std::min(kPiece, data.size() - at)));
+  });
   output.commit(data.size());
   reader.join();
   got.resize(got_bytes);

@@ -4,12 +4,12 @@
 #include <cerrno>
 #include <csignal>
 #include <random>
-#include <thread>
 
 #include <fcntl.h>
 #include <sys/resource.h>
 #include <unistd.h>
 
+#include "base/parallel.hpp"
 #include "io/input/reader.hpp"
 #include "io/system/linkable_file.hpp"
 #include "io/system/temporary_file.hpp"
@@ -17,22 +17,6 @@
 
 namespace gsort::io {
 namespace {
-
-using test::Bytes;
-using test::bytes_of;
-using test::contains;
-using test::error_of;
-using test::FaultScope;
-using test::random_bytes;
-using test::read_file;
-using test::TempFolder;
-using test::write_file;
-
-unsigned mode_of(const std::string& path) {
-  struct stat facts = {};
-  EXPECT_EQ(::stat(path.c_str(), &facts), 0);
-  return facts.st_mode & 07777U;
-}
 
 void write_whole(Output& output, ConstByteSpan bytes) {
   output.prepare(bytes.size());
@@ -99,16 +83,9 @@ TEST_F(OutputFile, TakesPiecesOfEveryAlignmentFromManyThreads) {
       for (int i = 0; i < 60; ++i) cuts.push_back(numbers() % data.size());
       for (std::size_t i = 1; i < 20; ++i) cuts.push_back(i * 8192);
       std::sort(cuts.begin(), cuts.end());
-      std::atomic<std::size_t> next{0};
-      std::vector<std::thread> threads;
-      for (int t = 0; t < 4; ++t) {
-        threads.emplace_back([&] {
-          for (std::size_t i = next++; i + 1 < cuts.size(); i = next++) {
-            output.write_at(cuts[i], data.subspan(cuts[i], cuts[i + 1] - cuts[i]));
-          }
-        });
-      }
-      for (std::thread& thread : threads) thread.join();
+      for_each_number(4, cuts.size() - 1, [&](unsigned, std::uint64_t i) {
+        output.write_at(cuts[i], data.subspan(cuts[i], cuts[i + 1] - cuts[i]));
+      });
       output.commit(data.size());
       EXPECT_TRUE(std::ranges::equal(read_file(folder_ / "out"), data));
     }

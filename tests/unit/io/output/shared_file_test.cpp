@@ -7,14 +7,6 @@
 namespace gsort::io {
 namespace {
 
-using test::Bytes;
-using test::error_of;
-using test::FaultScope;
-using test::random_bytes;
-using test::read_file;
-using test::TempFolder;
-using test::write_file;
-
 class SharedOutput : public testing::Test {
  protected:
   SharedOutput() {

@@ -10,6 +10,7 @@
 #include <vector>
 
 #include "base/error.hpp"
+#include "base/parallel.hpp"
 #include "io/output/output.hpp"
 #include "io/system/sys.hpp"
 #include "unit/io/support.hpp"
@@ -17,25 +18,10 @@
 namespace gsort::io {
 namespace {
 
-using test::Bytes;
-using test::random_bytes;
-
 constexpr std::size_t kPiece = 1000;
 
 ConstByteSpan piece_of(const Bytes& data, std::size_t number) {
   return ConstByteSpan(data).subspan(number * kPiece, kPiece);
-}
-
-// Threads that begin pieces in order, as those of a sort do.
-template <class Put>
-void put_from_threads(unsigned threads, std::size_t pieces, const Put& put) {
-  std::atomic<std::size_t> next{0};
-  std::vector<std::jthread> workers;
-  for (unsigned i = 0; i < threads; ++i) {
-    workers.emplace_back([&] {
-      for (std::size_t piece = next++; piece < pieces; piece = next++) put(piece);
-    });
-  }
 }
 
 TEST(WriteQueue, WritesAllBytesByOneThreadAtATime) {
@@ -50,8 +36,9 @@ TEST(WriteQueue, WritesAllBytesByOneThreadAtATime) {
     std::this_thread::yield();
     --writing;
   });
-  put_from_threads(8, kPieces,
-                   [&](std::size_t piece) { queue.write(piece * kPiece, piece_of(data, piece)); });
+  for_each_number(8, kPieces, [&](unsigned, std::uint64_t piece) {
+    queue.write(piece * kPiece, piece_of(data, piece));
+  });
   EXPECT_FALSE(were_two);
   EXPECT_EQ(written, data);
 }
@@ -90,7 +77,7 @@ TEST(WriteQueue, FailsForTheThreadWhoseBytesWereNotWritten) {
     }
   });
   std::atomic<std::size_t> failed{0};
-  put_from_threads(8, kPieces, [&](std::size_t piece) {
+  for_each_number(8, kPieces, [&](unsigned, std::uint64_t piece) {
     try {
       queue.write(piece * kPiece, piece_of(data, piece));
       EXPECT_NE(piece % 7, 3U);
@@ -125,7 +112,7 @@ TEST(WriteQueue, IsWhatAFileInThePageCacheIsWrittenThrough) {
   output.prepare(data.size());
   {
     const test::FaultScope watch(plan);
-    put_from_threads(8, kPieces, [&](std::size_t piece) {
+    for_each_number(8, kPieces, [&](unsigned, std::uint64_t piece) {
       output.write_at(piece * kPiece, piece_of(data, piece));
     });
   }

@@ -9,13 +9,6 @@
 namespace gsort::io {
 namespace {
 
-using test::Bytes;
-using test::bytes_of;
-using test::error_of;
-using test::read_file;
-using test::TempFolder;
-using test::write_file;
-
 std::vector<std::uint32_t> numbers(std::size_t count) {
   std::vector<std::uint32_t> all(count);
   for (std::size_t i = 0; i < count; ++i) all[i] = static_cast<std::uint32_t>(7 * i);

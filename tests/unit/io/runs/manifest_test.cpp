@@ -14,8 +14,6 @@
 namespace gsort::io {
 namespace {
 
-using test::Bytes;
-
 // The one of the header's comment.
 Manifest example() {
   Manifest manifest;

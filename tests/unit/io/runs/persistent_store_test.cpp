@@ -12,11 +12,6 @@
 namespace gsort::io {
 namespace {
 
-using test::Bytes;
-using test::contains;
-using test::error_of;
-using test::TempFolder;
-
 // A file for the runs of several stores, one after the other, as processes have them.
 class PersistentRuns : public testing::Test {
  protected:

@@ -12,15 +12,6 @@
 namespace gsort::io {
 namespace {
 
-using test::Bytes;
-using test::bytes_of;
-using test::contains;
-using test::error_of;
-using test::FaultScope;
-using test::read_file;
-using test::TempFolder;
-using test::write_file;
-
 constexpr const char* kNames[] = {"gsort.manifest", "gsort.runs"};
 
 Manifest without_runs() {
@@ -80,12 +71,6 @@ class Resumed : public testing::Test {
   const TempFolder outside_;
   const std::string path_;
 };
-
-mode_t mode_of(const std::string& path) {
-  struct stat facts = {};
-  EXPECT_EQ(::stat(path.c_str(), &facts), 0);
-  return facts.st_mode & 07777U;
-}
 
 TEST_F(Resumed, FolderAndFilesAreOfTheOwnerAloneWhateverTheUmask) {
   const mode_t saved = ::umask(0);

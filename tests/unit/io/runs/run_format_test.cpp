@@ -13,8 +13,6 @@
 namespace gsort::io {
 namespace {
 
-using test::Bytes;
-
 struct Block {
   BlockIdentity identity;
   Bytes stored;

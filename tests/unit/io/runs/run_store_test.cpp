@@ -4,11 +4,11 @@
 #include <cerrno>
 #include <cstring>
 #include <random>
-#include <thread>
 
 #include <fcntl.h>
 #include <unistd.h>
 
+#include "base/parallel.hpp"
 #include "io/runs/run_format.hpp"
 #include "io/system/host_facts.hpp"
 #include "unit/io/runs.hpp"
@@ -16,15 +16,6 @@
 
 namespace gsort::io {
 namespace {
-
-using test::bytes;
-using test::Bytes;
-using test::contains;
-using test::error_of;
-using test::FaultScope;
-using test::file_in;
-using test::read_back;
-using test::TempFolder;
 
 template <class Key>
 std::vector<Key> sorted_keys(std::size_t count, std::uint64_t seed = 1) {
@@ -133,16 +124,9 @@ TEST_F(StoreOfRuns, TakesPiecesInAnyOrderFromManyThreads) {
   std::vector<std::size_t> starts;
   for (std::size_t at = 0; at < keys.size(); at += kPiece) starts.push_back(at);
   std::shuffle(starts.begin(), starts.end(), std::mt19937(5));
-  std::atomic<std::size_t> next{0};
-  std::vector<std::thread> threads;
-  for (int t = 0; t < 4; ++t) {
-    threads.emplace_back([&] {
-      for (std::size_t i = next++; i < starts.size(); i = next++) {
-        writer.put(starts[i], bytes(keys, starts[i], std::min(starts[i] + kPiece, keys.size())));
-      }
-    });
-  }
-  for (std::thread& thread : threads) thread.join();
+  for_each_number(4, starts.size(), [&](unsigned, std::uint64_t i) {
+    writer.put(starts[i], bytes(keys, starts[i], std::min(starts[i] + kPiece, keys.size())));
+  });
   const io::Run run = writer.finish();
   EXPECT_EQ(read_back<std::uint64_t>(run, 0, keys.size(), scratch_.bytes()), keys);
 }
@@ -152,23 +136,19 @@ TEST_F(StoreOfRuns, ReadsFromManyThreads) {
   const auto keys = sorted_keys<std::uint32_t>(100'000);
   const io::Run run = store_run(store, keys, 7000);
   std::atomic<bool> wrong{false};
-  std::vector<std::thread> threads;
-  for (unsigned t = 0; t < 4; ++t) {
-    threads.emplace_back([&, t] {
-      const Arena scratch(65536, "tests");
-      std::mt19937 random(t);
-      for (int i = 0; i < 200; ++i) {
-        const std::uint64_t a = random() % (keys.size() + 1);
-        const std::uint64_t b = random() % (keys.size() + 1);
-        const auto got =
-            read_back<std::uint32_t>(run, std::min(a, b), std::max(a, b), scratch.bytes());
-        if (!std::equal(got.begin(), got.end(), keys.begin() + static_cast<long>(std::min(a, b)))) {
-          wrong = true;
-        }
+  run_workers(4, [&](unsigned t) {
+    const Arena scratch(65536, "tests");
+    std::mt19937 random(t);
+    for (int i = 0; i < 200; ++i) {
+      const std::uint64_t a = random() % (keys.size() + 1);
+      const std::uint64_t b = random() % (keys.size() + 1);
+      const auto got =
+          read_back<std::uint32_t>(run, std::min(a, b), std::max(a, b), scratch.bytes());
+      if (!std::equal(got.begin(), got.end(), keys.begin() + static_cast<long>(std::min(a, b)))) {
+        wrong = true;
       }
-    });
-  }
-  for (std::thread& thread : threads) thread.join();
+    }
+  });
   EXPECT_FALSE(wrong);
 }
 

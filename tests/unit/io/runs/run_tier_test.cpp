@@ -5,8 +5,8 @@
 #include <algorithm>
 #include <numeric>
 #include <optional>
-#include <thread>
 
+#include "base/parallel.hpp"
 #include "io/runs/run_store.hpp"
 #include "support/vector_tier.hpp"
 #include "unit/io/support.hpp"
@@ -15,11 +15,6 @@ namespace gsort::io {
 namespace {
 
 using gsort::test::VectorTier;
-using test::Bytes;
-using test::contains;
-using test::error_of;
-using test::random_bytes;
-using test::TempFolder;
 
 constexpr std::uint64_t kBuffer = 16384;
 
@@ -85,21 +80,17 @@ TEST(RunTier, TakesBuffersFromManyThreadsAtOnce) {
   constexpr std::size_t kEach = 500;
   VectorTier memory(kThreads * 2 * 512);
   RunTier tier(&memory, kThreads * 2, 512);
-  std::vector<std::thread> threads;
   std::vector<int> wrong(kThreads, 0);
-  for (std::size_t thread = 0; thread < kThreads; ++thread) {
-    threads.emplace_back([&, thread] {
-      const Arena scratch(2 * kDirectAlignment, "tests");
-      for (std::size_t i = 0; i < kEach; ++i) {
-        const Bytes buffer = random_bytes(1 + i % 512, thread * kEach + i);
-        const std::uint64_t offset = tier.append(buffer).value();
-        wrong[thread] +=
-            !std::ranges::equal(tier.read(offset, buffer.size(), scratch.bytes()), buffer);
-        tier.release(offset, buffer.size());
-      }
-    });
-  }
-  for (std::thread& thread : threads) thread.join();
+  run_workers(kThreads, [&](unsigned thread) {
+    const Arena scratch(2 * kDirectAlignment, "tests");
+    for (std::size_t i = 0; i < kEach; ++i) {
+      const Bytes buffer = random_bytes(1 + i % 512, thread * kEach + i);
+      const std::uint64_t offset = tier.append(buffer).value();
+      wrong[thread] +=
+          !std::ranges::equal(tier.read(offset, buffer.size(), scratch.bytes()), buffer);
+      tier.release(offset, buffer.size());
+    }
+  });
   EXPECT_EQ(std::accumulate(wrong.begin(), wrong.end(), 0), 0);
 }
 
@@ -222,18 +213,14 @@ TEST_F(StoreWithATier, TakesRunsFromManyThreadsAtOnce) {
   constexpr std::size_t kThreads = 5;
   options_.write_buffers = 2;
   RunStore store({folder_.path()}, 4, options_);
-  std::vector<std::thread> threads;
   std::vector<int> wrong(kThreads, 0);
-  for (std::size_t thread = 0; thread < kThreads; ++thread) {
-    threads.emplace_back([&, thread] {
-      for (std::size_t i = 0; i < 30; ++i) {
-        const std::size_t count = 500 + 1'000 * i + thread;
-        const io::Run run = stored(store, count);
-        wrong[thread] += read_back(run, 0, count) != keys(0, count) ? 1 : 0;
-      }
-    });
-  }
-  for (std::thread& thread : threads) thread.join();
+  run_workers(kThreads, [&](unsigned thread) {
+    for (std::size_t i = 0; i < 30; ++i) {
+      const std::size_t count = 500 + 1'000 * i + thread;
+      const io::Run run = stored(store, count);
+      wrong[thread] += read_back(run, 0, count) != keys(0, count) ? 1 : 0;
+    }
+  });
   EXPECT_EQ(std::accumulate(wrong.begin(), wrong.end(), 0), 0);
 }
 

@@ -15,14 +15,6 @@
 namespace gsort::io {
 namespace {
 
-using test::bytes;
-using test::Bytes;
-using test::contains;
-using test::error_of;
-using test::file_in;
-using test::read_back;
-using test::TempFolder;
-
 // Sorted keys whose differences take up to `bits` bits.
 template <class Key>
 std::vector<Key> keys_within(std::size_t bits, std::size_t count) {

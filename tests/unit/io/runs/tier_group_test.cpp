@@ -3,10 +3,10 @@
 #include "io/runs/tier_group.hpp"
 
 #include <algorithm>
-#include <thread>
 
 #include <gtest/gtest.h>
 
+#include "base/parallel.hpp"
 #include "io/runs/run_tier.hpp"
 #include "support/vector_tier.hpp"
 #include "unit/io/support.hpp"
@@ -15,8 +15,6 @@ namespace gsort::io {
 namespace {
 
 using gsort::test::VectorTier;
-using test::Bytes;
-using test::random_bytes;
 
 constexpr std::uint64_t kBuffer = 4096;
 
@@ -98,17 +96,13 @@ TEST(TierGroup, FillsAllMemoriesOfATierFromManyThreads) {
   const Group group(3, 8);
   RunTier tier(group.tier.get(), 24, kBuffer);
   std::vector<int> wrong(kThreads, 0);
-  std::vector<std::thread> threads;
-  for (std::size_t thread = 0; thread < kThreads; ++thread) {
-    threads.emplace_back([&, thread] {
-      const Bytes bytes = random_bytes(kBuffer, thread);
-      for (int round = 0; round < 3; ++round) {
-        const auto offset = tier.append(bytes);
-        wrong[thread] += offset && read(*group.tier, *offset, kBuffer) == bytes ? 0 : 1;
-      }
-    });
-  }
-  for (std::thread& thread : threads) thread.join();
+  run_workers(kThreads, [&](unsigned thread) {
+    const Bytes bytes = random_bytes(kBuffer, thread);
+    for (int round = 0; round < 3; ++round) {
+      const auto offset = tier.append(bytes);
+      wrong[thread] += offset && read(*group.tier, *offset, kBuffer) == bytes ? 0 : 1;
+    }
+  });
   EXPECT_EQ(wrong, std::vector<int>(kThreads, 0));
   EXPECT_EQ(tier.append(Bytes(1)), std::nullopt) << "there was room for 24 buffers";
 }

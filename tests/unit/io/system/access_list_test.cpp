@@ -17,14 +17,6 @@
 namespace gsort::io {
 namespace {
 
-using test::bytes_of;
-using test::contains;
-using test::error_of;
-using test::FaultScope;
-using test::file_in;
-using test::TempFolder;
-using test::write_file;
-
 constexpr const char* kOfFile = "system.posix_acl_access";
 constexpr const char* kOfFolder = "system.posix_acl_default";
 constexpr std::uint32_t kNobody = 0xffffffff;  // if an entry names no user

@@ -9,10 +9,6 @@
 namespace gsort::io {
 namespace {
 
-using test::bytes_of;
-using test::TempFolder;
-using test::write_file;
-
 // A kernel that says what a test wants it to say.
 class ControlGroups : public testing::Test {
  protected:

@@ -12,13 +12,6 @@
 namespace gsort::io {
 namespace {
 
-using test::Bytes;
-using test::contains;
-using test::error_of;
-using test::FaultScope;
-using test::random_bytes;
-using test::TempFolder;
-
 File create(const std::string& path) {
   return {sys::open_at(AT_FDCWD, path.c_str(), O_RDWR | O_CREAT, 0600), path, ErrorKind::kOutput};
 }

@@ -13,8 +13,6 @@
 namespace gsort::io {
 namespace {
 
-using test::TempFolder;
-
 // In a process of its own: a file with a hidden name is written, and `signal` comes.
 void end_while_writing(const TempFolder& folder, int signal) {
   const Folder open = open_folder(folder.path(), ErrorKind::kOutput);

@@ -11,9 +11,6 @@
 namespace gsort::io {
 namespace {
 
-using test::error_of;
-using test::FaultScope;
-
 TEST(Arena, IsAlignedZeroAndOfTheSizeAsked) {
   const Arena arena((std::size_t{5} << 20) + 3, "tests");
   EXPECT_EQ(arena.size(), (std::size_t{5} << 20) + 3);

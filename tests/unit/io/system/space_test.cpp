@@ -10,10 +10,6 @@
 namespace gsort::io {
 namespace {
 
-using test::contains;
-using test::error_of;
-using test::TempFolder;
-
 class Space : public testing::Test {
  protected:
   [[nodiscard]] std::uint64_t free() const { return folder_facts(folder_.path())->free_bytes; }

@@ -12,8 +12,6 @@
 namespace gsort::io {
 namespace {
 
-using test::FaultScope;
-
 class Sys : public testing::Test {
  protected:
   Sys() : fd_(sys::open_at(AT_FDCWD, "/dev/zero", O_RDONLY, 0)) {}

@@ -13,10 +13,6 @@
 namespace gsort::io {
 namespace {
 
-using test::error_of;
-using test::FaultScope;
-using test::TempFolder;
-
 TEST(TemporaryFile, HasNoNameButCanGetOne) {
   const TempFolder temp;
   const Folder folder = open_folder(temp.path(), ErrorKind::kOutput);
