@@ -9,9 +9,7 @@
 #include "form/npy.hpp"
 #include "form/npy_literal.hpp"
 #include "io/input/content_stream.hpp"
-#include "io/input/file_source.hpp"
-#include "io/input/stream_source.hpp"
-#include "io/input/text_source.hpp"
+#include "io/input/source_kinds.hpp"
 
 namespace gsort::io {
 namespace {
@@ -29,10 +27,10 @@ std::unique_ptr<Source> open_counted(std::unique_ptr<Input> input,
                                      const WayToRead& way) {
   if (!is_plain_file(*input, *content)) {
     content->pause();  // other inputs may come first
-    return std::make_unique<StreamSource>(std::move(input), std::move(content), elements);
+    return make_stream_source(std::move(input), std::move(content), elements);
   }
   input->choose_way(way);
-  return std::make_unique<FileSource>(std::move(input), header_bytes, elements);
+  return make_file_source(std::move(input), {.skip_bytes = header_bytes}, false, elements);
 }
 
 // Requires: the array has rows and columns.
@@ -45,8 +43,8 @@ std::unique_ptr<Source> open_columns(std::unique_ptr<Input> input, ContentStream
   input->choose_way({DirectIo::kOff});
   const Columns columns{header.column_elements, header.array.row_elements,
                         header.array.element_bytes()};
-  return std::make_unique<FileSource>(std::move(input), header.header_bytes, header.elements,
-                                      columns);
+  return make_file_source(std::move(input), {.skip_bytes = header.header_bytes}, false,
+                          header.elements, columns);
 }
 
 std::unique_ptr<Source> open_npy(std::unique_ptr<Input> input,
@@ -70,10 +68,10 @@ std::unique_ptr<Source> open_raw(std::unique_ptr<Input> input,
                                  std::unique_ptr<ContentStream> content, const InputForm& form,
                                  const WayToRead& way, bool keep_header) {
   if (!is_plain_file(*input, *content)) {
-    return std::make_unique<StreamSource>(std::move(input), std::move(content), std::nullopt, form);
+    return make_stream_source(std::move(input), std::move(content), std::nullopt, form);
   }
   input->choose_way(way);
-  return std::make_unique<FileSource>(std::move(input), form, keep_header);
+  return make_file_source(std::move(input), form, keep_header);
 }
 
 // Raw elements take --skip, --skip-end and --elements; text takes the first two; others take none.
@@ -104,7 +102,7 @@ std::unique_ptr<Source> open_source(const std::string& path, const InputForm& fo
   auto content = std::make_unique<ContentStream>(*input, form);
   switch (format) {
     case FileFormat::kText:
-      return std::make_unique<TextSource>(std::move(input), std::move(content));
+      return make_text_source(std::move(input), std::move(content));
     case FileFormat::kNpy:
       return open_npy(std::move(input), std::move(content), way);
     case FileFormat::kSosd:
