@@ -4,10 +4,11 @@
 #include <deque>
 #include <limits>
 #include <random>
-#include <thread>
 #include <vector>
 
 #include <gtest/gtest.h>
+
+#include "base/parallel.hpp"
 
 namespace gsort::cpu {
 namespace {
@@ -128,16 +129,11 @@ TYPED_TEST(KeptBlocksOf, NeverOverlapWhenManyThreadsKeep) {
     const auto first = static_cast<TypeParam>(random() % 10'000);
     blocks.push_back({first, first, first, static_cast<TypeParam>(first + random() % 8)});
   }
-  {
-    std::vector<std::jthread> threads;
-    for (std::size_t thread = 0; thread < kThreads; ++thread) {
-      threads.emplace_back([&, thread] {
-        for (std::size_t i = thread; i < blocks.size(); i += kThreads) {
-          (void)this->kept_.keep(blocks[i]);
-        }
-      });
+  run_workers(kThreads, [&](unsigned thread) {
+    for (std::size_t i = thread; i < blocks.size(); i += kThreads) {
+      (void)this->kept_.keep(blocks[i]);
     }
-  }
+  });
   const std::vector<TypeParam> keys = this->keys();
   EXPECT_GE(keys.size(), kBlock * 500);
   EXPECT_TRUE(std::ranges::is_sorted(keys));

@@ -1,7 +1,6 @@
 #include "pipeline/output/count_sink.hpp"
 
 #include <algorithm>
-#include <atomic>
 #include <cstring>
 #include <map>
 #include <random>
@@ -12,6 +11,8 @@
 #include <gtest/gtest.h>
 
 #include "base/error.hpp"
+#include "base/parallel.hpp"
+#include "base/units.hpp"
 #include "support/sinks.hpp"
 #include "support/sorted_copy.hpp"
 #include "unit/io/support.hpp"
@@ -46,20 +47,11 @@ Bytes counted(const Keys& keys, std::uint64_t min_count) {
 
 // Puts `keys` in pieces of `piece_keys` from several threads, which start in order, and ends.
 void put_all(CountSink& sink, const Keys& keys, std::size_t piece_keys) {
-  std::atomic<std::size_t> next{0};
-  {
-    std::vector<std::jthread> threads;
-    for (int i = 0; i < 4; ++i) {
-      threads.emplace_back([&] {
-        for (;;) {
-          const std::size_t begin = next.fetch_add(piece_keys);
-          if (begin >= keys.size()) return;
-          sink.put(begin, bytes_of(std::span(keys).subspan(
-                              begin, std::min(piece_keys, keys.size() - begin))));
-        }
-      });
-    }
-  }
+  for_each_number(4, div_up(keys.size(), piece_keys), [&](unsigned, std::uint64_t piece) {
+    const std::size_t begin = piece * piece_keys;
+    sink.put(begin,
+             bytes_of(std::span(keys).subspan(begin, std::min(piece_keys, keys.size() - begin))));
+  });
   sink.end();
 }
 

@@ -1,13 +1,13 @@
 #include "pipeline/output/parts_sink.hpp"
 
-#include <atomic>
 #include <numeric>
-#include <thread>
 #include <vector>
 
 #include <gtest/gtest.h>
 
 #include "base/error.hpp"
+#include "base/parallel.hpp"
+#include "base/units.hpp"
 #include "unit/io/support.hpp"
 
 namespace gsort {
@@ -53,19 +53,10 @@ TEST(PartsSink, CutsPiecesWhereverPartsEnd) {
         const Keys keys = numbers(count);
         PartsSink sink(outputs, options(), nullptr);
         sink.begin(count, {});
-        std::atomic<std::size_t> next{0};
-        {
-          std::vector<std::jthread> threads;
-          for (int i = 0; i < 3; ++i) {
-            threads.emplace_back([&] {
-              for (std::size_t at = next.fetch_add(piece_keys); at < count;
-                   at = next.fetch_add(piece_keys)) {
-                sink.put(at,
-                         bytes_of(std::span(keys).subspan(at, std::min(piece_keys, count - at))));
-              }
-            });
-          }
-        }
+        for_each_number(3, div_up(count, piece_keys), [&](unsigned, std::uint64_t piece) {
+          const std::size_t at = piece * piece_keys;
+          sink.put(at, bytes_of(std::span(keys).subspan(at, std::min(piece_keys, count - at))));
+        });
         EXPECT_TRUE(folder.entries().empty());
         sink.commit(count);
         std::size_t begin = 0;

@@ -1,13 +1,14 @@
 #include "pipeline/output/unique_sink.hpp"
 
 #include <algorithm>
-#include <atomic>
 #include <thread>
 #include <vector>
 
 #include <gtest/gtest.h>
 
 #include "base/error.hpp"
+#include "base/parallel.hpp"
+#include "base/units.hpp"
 #include "pipeline/output/limit_sink.hpp"
 #include "support/sinks.hpp"
 #include "support/sorted_copy.hpp"
@@ -33,18 +34,11 @@ std::vector<std::uint32_t> sorted_keys(std::size_t count, std::uint32_t each) {
 
 // Puts `keys` in pieces of `piece_keys` from several threads, which start in order.
 void put_in_pieces(PieceSink& sink, const Bytes& keys, std::size_t piece_keys) {
-  std::atomic<std::size_t> next{0};
-  std::vector<std::jthread> threads;
-  for (int i = 0; i < 4; ++i) {
-    threads.emplace_back([&] {
-      for (;;) {
-        const std::size_t begin = next.fetch_add(piece_keys);
-        if (begin * 4 >= keys.size()) return;
-        const ConstByteSpan rest = ConstByteSpan(keys).subspan(begin * 4);
-        sink.put(begin, rest.first(std::min(rest.size(), piece_keys * 4)));
-      }
-    });
-  }
+  for_each_number(4, div_up(keys.size() / 4, piece_keys), [&](unsigned, std::uint64_t piece) {
+    const std::size_t begin = piece * piece_keys;
+    const ConstByteSpan rest = ConstByteSpan(keys).subspan(begin * 4);
+    sink.put(begin, rest.first(std::min(rest.size(), piece_keys * 4)));
+  });
 }
 
 // The result for `keys`, which must pass the proof.
