@@ -14,6 +14,7 @@
 #include "gpu/merge/device_merge.hpp"
 #include "gpu/merge/merge_pass.hpp"
 #include "gpu/pairs_on_both.hpp"
+#include "gpu/segmented/device_batch.hpp"
 #include "gpu/sort/device_sort.hpp"
 
 namespace gsort::gpu {
@@ -109,6 +110,39 @@ TYPED_TEST(EmulatedDistribution, SortsKeysOfAnyShape) {
       ASSERT_TRUE(array.guards_hold() && scratch.guards_hold());
     }
   }
+}
+
+template <class Key>
+class EmulatedArrays : public GpuTest {};
+TYPED_TEST_SUITE(EmulatedArrays, DistributedKeyTypes);
+
+// Some with more passes than others, some of one tile.
+TYPED_TEST(EmulatedArrays, AreMergedInSeveralPasses) {
+  constexpr std::uint64_t kTile = tuning_for<TypeParam>(90).block_sort_keys();
+  std::vector<std::uint64_t> offsets{0};
+  for (const std::uint64_t length :
+       {33 * kTile + 1, std::uint64_t{5}, 9 * kTile, kTile, 2 * kTile + 1, kTile + 7}) {
+    offsets.push_back(offsets.back() + length);
+  }
+  const std::uint64_t count = offsets.back();
+  std::vector<TypeParam> keys = make_keys<TypeParam>(Shape::kUniform, count, 7);
+  const DeviceArray<TypeParam> array(keys);
+  const DeviceArray<std::uint64_t> device_offsets(offsets);
+  const std::size_t bytes =
+      sort_segmented_batch_scratch_bytes<TypeParam>(offsets.size() - 1, count);
+  const DeviceArray<unsigned char> scratch(bytes, 256 - DeviceArray<char>::kGuard);
+  sort_segmented_batch<TypeParam>({.input = array.get(),
+                                   .output = array.get(),
+                                   .offsets = device_offsets.get(),
+                                   .array_count = offsets.size() - 1,
+                                   .count = count,
+                                   .scratch = {scratch.get(), bytes}});
+  for (std::size_t i = 0; i + 1 < offsets.size(); ++i) {
+    std::sort(keys.begin() + static_cast<std::ptrdiff_t>(offsets[i]),
+              keys.begin() + static_cast<std::ptrdiff_t>(offsets[i + 1]));
+  }
+  ASSERT_TRUE(array.values() == keys);
+  ASSERT_TRUE(array.guards_hold() && scratch.guards_hold());
 }
 
 template <class T>

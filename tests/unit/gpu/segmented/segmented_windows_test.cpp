@@ -1,15 +1,12 @@
 // Windows over arrays of different lengths: what falls into one fits a tile, and nothing is lost.
 #include "gpu/segmented/segmented_windows.hpp"
 
-#include <algorithm>
 #include <cstdint>
 #include <map>
 #include <random>
 #include <vector>
 
 #include <gtest/gtest.h>
-
-#include "simulated_tile.hpp"
 
 namespace gsort::gpu {
 namespace {
@@ -95,6 +92,7 @@ void expect_middle_windows_fit(std::mt19937_64& random) {
     ASSERT_LE(window, last_window + 1);
     last_window = window;
     row += Middle::rows_of(length);
+    ASSERT_GE(Middle::rows_of(length) * kRowWords, length);
     keys += length;
     ASSERT_LE(row - window * Middle::kRows, kTileRows);
   }
@@ -110,76 +108,17 @@ TEST(MiddleWindows, FitATile) {
   }
 }
 
-// The work of a window's block with the offsets of all arrays, from the window's first on.
-template <unsigned kRowWords, unsigned kTileRows, unsigned kShortKeys>
-void sort_window(const std::vector<std::uint64_t>& offsets, std::uint64_t first,
-                 const std::vector<std::uint32_t>& input, std::vector<std::uint32_t>& output,
-                 std::vector<bool>& written) {
-  using Windows = SegmentedWindows<kRowWords, kTileRows, kShortKeys>;
-  WindowArrays<kTileRows> arrays{};
-  const std::uint64_t window = Windows::window_of(first, offsets[first]);
-  unsigned rows_before = 0;
-  for (unsigned t = 0; t < kTileRows; ++t) {
-    const std::uint64_t array = first + t;
-    arrays.first_row[t] = rows_before;
-    if (array + 1 >= offsets.size()) continue;
-    const std::uint64_t length = offsets[array + 1] - offsets[array];
-    if (length > kShortKeys || Windows::window_of(array, offsets[array]) != window) continue;
-    arrays.begin[t] = offsets[array];
-    arrays.length[t] = static_cast<unsigned>(length);
-    rows_before += (arrays.length[t] + kRowWords - 1) / kRowWords;
-  }
-  ASSERT_LE(rows_before, kTileRows);
-  std::vector<TileRow<std::uint64_t>> rows;
-  for (unsigned row = 0; row < kTileRows; ++row) {
-    rows.push_back(row_of_window<kRowWords>(arrays, row));
-  }
-  SimulatedTile<kRowWords> tile(rows);
-  tile.load(input, kRowWords, kRowWords);
-  tile.template sort_rows<kRowWords>();
-  for (unsigned joined = 1; tile.join(joined); joined *= 2) {
-  }
-  ASSERT_TRUE(tile.store(output, written, kRowWords, kRowWords));
-}
-
-template <unsigned kRowWords, unsigned kTileRows, unsigned kShortKeys>
-void sort_and_compare(const std::vector<std::uint64_t>& lengths, std::mt19937_64& random) {
-  using Windows = SegmentedWindows<kRowWords, kTileRows, kShortKeys>;
-  std::vector<std::uint64_t> offsets{0};
-  for (const std::uint64_t length : lengths) offsets.push_back(offsets.back() + length);
-  std::vector<std::uint32_t> input(offsets.back());
-  for (auto& key : input) key = static_cast<std::uint32_t>(random() % 1000);
-  std::vector<std::uint32_t> expected = input;
-  std::vector<std::uint32_t> output = input;
-  std::vector<bool> written(input.size());
-  std::uint64_t last_window = ~std::uint64_t{0};
-  for (std::uint64_t i = 0; i < lengths.size(); ++i) {
-    if (lengths[i] <= kShortKeys) {
-      std::sort(expected.begin() + static_cast<std::ptrdiff_t>(offsets[i]),
-                expected.begin() + static_cast<std::ptrdiff_t>(offsets[i + 1]));
-    }
-    const std::uint64_t window = Windows::window_of(i, offsets[i]);
-    if (window == last_window) continue;
-    last_window = window;
-    sort_window<kRowWords, kTileRows, kShortKeys>(offsets, i, input, output, written);
-    if (::testing::Test::HasFatalFailure()) return;
-  }
-  ASSERT_TRUE(output == expected);
-}
-
-TEST(SegmentedWindows, AreSortedInSimulatedTiles) {
-  std::mt19937_64 random(23);
-  for (int round = 0; round < 300; ++round) {
-    std::vector<std::uint64_t> lengths(1 + random() % 300);
-    for (auto& length : lengths) {
-      length = random() % 4 == 0 ? 0 : random() % (round % 2 == 0 ? 10 : 70);
-      if (random() % 60 == 0) length = 60 + random() % 100;
-    }
-    sort_and_compare<8, 32, 64>(lengths, random);
-    sort_and_compare<kNarrowRowWords, kNarrowTileRows, kLowShortKeys>(lengths, random);
-    sort_and_compare<32, 256, kLowShortKeys>(lengths, random);
-    sort_and_compare<32, 256, kSharedTileKeys>(lengths, random);
-    if (HasFatalFailure()) return;
+// Arrays of a window, one of them empty, and one that is not sorted there.
+TEST(SegmentedWindows, HaveRowsOfTheArrayThatBeginsLastBeforeThem) {
+  const WindowArrays<8> arrays{
+      {10, 19, 19, 30, 60, 0, 0, 0}, {9, 0, 3, 0, 4}, {0, 3, 3, 4, 4, 5, 5, 5}};
+  const std::uint64_t sources[] = {10, 14, 18, 19, 60};
+  const unsigned counts[] = {4, 4, 1, 3, 4, 0, 0, 0};
+  for (unsigned row = 0; row < 8; ++row) {
+    const TileRow<std::uint64_t> place = row_of_window<4>(arrays, row);
+    ASSERT_EQ(place.count, counts[row]) << row;
+    EXPECT_EQ(place.source, row < 5 ? sources[row] : 0) << row;
+    EXPECT_EQ(place.list_row, row < 3 ? row : 0);
   }
 }
 

@@ -1,122 +1,81 @@
-// The layout of many lists in a tile, and a simulated tile that sorts them, against std::sort.
+// The layout of many lists in a tile.
 #include "gpu/segmented/tile_lists.hpp"
 
 #include <algorithm>
+#include <bit>
 #include <cstdint>
-#include <random>
+#include <utility>
 #include <vector>
 
 #include <gtest/gtest.h>
 
-#include "simulated_tile.hpp"
+#include "base/units.hpp"
 
 namespace gsort::gpu {
 namespace {
 
-using Keys = std::vector<std::uint32_t>;
-
-Keys random_keys(std::mt19937& random, std::uint64_t count, std::uint32_t distinct) {
-  Keys keys(count);
-  for (auto& key : keys) {
-    const auto drawn = static_cast<std::uint32_t>(random());
-    key = distinct == 0 ? drawn : ~(drawn % distinct);
-  }
-  return keys;
-}
-
-Keys sorted_arrays(Keys keys, std::uint64_t array_keys) {
-  for (auto begin = keys.begin(); begin != keys.end();
-       begin += static_cast<std::ptrdiff_t>(array_keys)) {
-    std::sort(begin, begin + static_cast<std::ptrdiff_t>(array_keys));
-  }
-  return keys;
-}
-
-template <unsigned kRowWords>
-std::vector<TileRow<std::uint64_t>> rows_of_tile(const EvenLayout& layout, std::uint64_t tile,
-                                                 unsigned tile_rows) {
-  std::vector<TileRow<std::uint64_t>> rows(tile_rows);
+// The rows of a tile hold its keys in order, each once; the others belong to no list.
+void expect_each_key_in_one_row(const EvenLayout& layout, std::uint64_t tile, unsigned tile_rows) {
+  unsigned next = 0;
   for (unsigned row = 0; row < tile_rows; ++row) {
-    const auto in_tile = layout.row_of(layout.keys_of_tile(tile), row);
-    rows[row] = {layout.tile_begin(tile) + in_tile.source, in_tile.count, in_tile.list_row,
-                 in_tile.list_rows};
+    const auto place = layout.row_of(layout.keys_of_tile(tile), row);
+    ASSERT_EQ(place.count == 0, place.list_rows == 0);
+    if (place.count == 0) continue;
+    ASSERT_EQ(place.source, next);
+    next += place.count;
   }
-  return rows;
+  ASSERT_EQ(next, layout.keys_of_tile(tile));
 }
 
-// No list that levels within a warp touch may lie in two warps.
-void expect_lists_in_warps(const EvenLayout& layout,
-                           const std::vector<TileRow<std::uint64_t>>& rows) {
-  if (!layout.lists_in_warps) return;
-  for (unsigned row = 0; row < rows.size(); ++row) {
-    for (unsigned joined = 1; joined < 32 && joined < layout.item_rows; joined *= 2) {
-      const LevelLists lists = level_lists(rows[row], joined);
+// The rows of a list, joined level by level, become one list, and none is joined with itself.
+// Lists that levels within a warp join lie in one warp.
+void expect_levels_join_lists(const EvenLayout& layout, unsigned tile_rows) {
+  for (unsigned row = 0; row < tile_rows; ++row) {
+    const auto place = layout.row_of(layout.keys_of_tile(0), row);
+    unsigned joined_with = 1;  // rows of the sorted list that this row is in
+    for (unsigned joined = 1; joined < layout.item_rows; joined *= 2) {
+      const LevelLists lists = level_lists(place, joined);
       if (lists.rows == 0) continue;
-      const unsigned first = row - rows[row].list_row + lists.first_row;
+      ASSERT_EQ(lists.first_row % (2 * joined), 0U);
+      ASSERT_EQ(lists.in_second, place.list_row >= lists.first_row + joined);
+      ASSERT_EQ(lists.rows, std::min(2 * joined, place.list_rows - lists.first_row));
+      joined_with = lists.rows;
+      if (!layout.lists_in_warps || joined >= 32) continue;
+      const unsigned first = row - place.list_row + lists.first_row;
       ASSERT_EQ(first / 32, (first + lists.rows - 1) / 32);
     }
+    ASSERT_TRUE(place.count == 0 || joined_with == place.list_rows);
+    ASSERT_EQ(level_lists(place, std::bit_ceil(layout.item_rows)).rows, 0U);
   }
 }
 
-template <unsigned kRowWords, unsigned kListWords>
-void sort_with_lists(const EvenLayout& layout, unsigned tile_rows, const Keys& input,
-                     Keys& output) {
-  std::vector<bool> written(input.size());
-  const std::uint64_t tiles = (layout.item_count + layout.items_a_tile - 1) / layout.items_a_tile;
-  for (std::uint64_t t = 0; t < tiles; ++t) {
-    const auto rows = rows_of_tile<kRowWords>(layout, t, tile_rows);
-    expect_lists_in_warps(layout, rows);
-    SimulatedTile<kRowWords> tile(rows);
-    tile.load(input, kListWords, layout.array_keys);
-    tile.template sort_rows<kListWords>();
-    for (unsigned joined = 1; joined < layout.item_rows; joined *= 2) tile.join(joined);
-    ASSERT_FALSE(tile.join(std::bit_ceil(layout.item_rows))) << "levels are missing";
-    ASSERT_TRUE(tile.store(output, written, kListWords, layout.array_keys));
-  }
-  ASSERT_EQ(std::count(written.begin(), written.end(), false), 0);
-}
-
-template <unsigned kRowWords>
-void sort_and_compare(std::uint64_t arrays, unsigned array_keys, unsigned tile_rows,
-                      const Keys& input) {
-  const EvenLayout layout = even_layout(arrays, array_keys, kRowWords, tile_rows);
-  Keys output(input.size());
-  bool done = false;
-  static_for<floor_log2(kRowWords) + 1>([&](auto log) {
-    constexpr unsigned kListWords = 1U << decltype(log)::value;
-    if (layout.list_words != kListWords) return;
-    sort_with_lists<kRowWords, kListWords>(layout, tile_rows, input, output);
-    done = true;
-  });
-  ASSERT_TRUE(done);
-  ASSERT_TRUE(output == sorted_arrays(input, array_keys))
-      << arrays << " arrays of " << array_keys << ", tiles of " << tile_rows << " rows of "
-      << kRowWords;
-}
-
-TEST(TileLists, SortArraysOfEveryLengthUpToATile) {
-  std::mt19937 random(3);
-  for (unsigned array_keys = 1; array_keys <= 64 * 8; ++array_keys) {
-    for (const std::uint64_t arrays : {std::uint64_t{1}, std::uint64_t{2}, std::uint64_t{3},
-                                       std::uint64_t{1 + 2000 / array_keys}}) {
-      sort_and_compare<8>(arrays, array_keys, 64,
-                          random_keys(random, arrays * array_keys, array_keys % 3 * 5));
-      if (::testing::Test::HasFatalFailure()) return;
+TEST(TileLists, HaveAPlaceForEachKeyAndLevelsForEachList) {
+  for (unsigned array_keys = 1; array_keys <= 8192; ++array_keys) {
+    for (const auto& [row_words, tile_rows] : {std::pair{32U, 256U}, {16U, 512U}}) {
+      const std::uint64_t arrays = 3 + 10000 / array_keys;
+      const EvenLayout layout = even_layout(arrays, array_keys, row_words, tile_rows);
+      ASSERT_GE(layout.item_count * layout.item_keys, arrays * array_keys);
+      const std::uint64_t tiles = div_up(layout.item_count, layout.items_a_tile);
+      ASSERT_EQ(layout.tile_begin(tiles - 1) + layout.keys_of_tile(tiles - 1), arrays * array_keys);
+      for (const std::uint64_t tile : {std::uint64_t{0}, tiles - 1}) {
+        expect_each_key_in_one_row(layout, tile, tile_rows);
+      }
+      expect_levels_join_lists(layout, tile_rows);
+      if (::testing::Test::HasFatalFailure()) FAIL() << "arrays of " << array_keys;
     }
   }
 }
 
-TEST(TileLists, SortArraysAtTheBordersOfRealTiles) {
-  std::mt19937 random(4);
-  for (const unsigned array_keys :
-       {1U,    2U,    3U,    5U,    15U,   16U,   17U,   31U,   32U,   33U,   63U,
-        64U,   65U,   96U,   100U,  160U,  257U,  511U,  700U,  992U,  1000U, 1024U,
-        1025U, 2016U, 2730U, 2731U, 2732U, 4095U, 4096U, 4097U, 5000U, 8191U, 8192U}) {
-    const std::uint64_t arrays = 1 + 20000 / array_keys;
-    const Keys input = random_keys(random, arrays * array_keys, 0);
-    sort_and_compare<32>(arrays, array_keys, 256, input);
-    sort_and_compare<16>(arrays, array_keys, 512, input);
-    if (::testing::Test::HasFatalFailure()) return;
+TEST(TileLists, HaveASlotForEachKeyOfARow) {
+  for (unsigned array_keys = 1; array_keys <= 40; ++array_keys) {
+    const EvenLayout layout = even_layout(1000, array_keys, 32, 256);
+    std::vector<unsigned> keys;
+    for (unsigned slot = 0; slot < 32; ++slot) {
+      const unsigned key = key_of_slot(slot, layout.list_words, array_keys);
+      if (key != kNoKey) keys.push_back(key);
+    }
+    ASSERT_EQ(keys.size(), std::min(32U, layout.item_keys));
+    for (unsigned key = 0; key < keys.size(); ++key) ASSERT_EQ(keys[key], key);
   }
 }
 

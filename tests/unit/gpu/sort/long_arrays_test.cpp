@@ -11,7 +11,6 @@
 
 #include "gpu/merge/merge_pass.hpp"
 #include "gpu/sort/sort_shape.hpp"
-#include "simulated_sort.hpp"
 
 namespace gsort::gpu {
 namespace {
@@ -62,6 +61,22 @@ void expect_each_key_in_one_merge_tile(const LongArrays& arrays, const LongPasse
   }
 }
 
+// The tiles of all arrays in their order.
+void expect_each_key_in_one_tile(const LongArrays& arrays, const LongPasses& passes,
+                                 const std::vector<LongArray>& all) {
+  std::uint64_t tile = 0;
+  for (const LongArray& array : all) {
+    for (std::uint64_t at = 0; at < array.length; at += passes.tile_keys, ++tile) {
+      const SortedTile found = sorted_tile(arrays, passes, tile);
+      ASSERT_EQ(found.begin, array.begin + at);
+      ASSERT_EQ(found.number, array.first_tile + at / passes.tile_keys);
+      ASSERT_EQ(found.count, std::min<std::uint64_t>(passes.tile_keys, array.length - at));
+      ASSERT_EQ(found.passes, passes.pass_count - passes.start_of(passes.tiles_of(array.length)));
+    }
+  }
+  EXPECT_EQ(sorted_tile(arrays, passes, tile).count, 0U);
+}
+
 TEST(LongArrays, OfOneLengthHaveEachKeyInOneTileAndOneMergeTileAPass) {
   for (const unsigned max_fan_in : {2U, 8U}) {
     const KernelTuning tuning = small_tuning(max_fan_in);
@@ -79,6 +94,7 @@ TEST(LongArrays, OfOneLengthHaveEachKeyInOneTileAndOneMergeTileAPass) {
         ASSERT_EQ(last.array.begin, i * length);
         ASSERT_EQ(last.index, arrays.array_tiles - 1);
       }
+      expect_each_key_in_one_tile(arrays, passes, all);
       std::uint64_t run_length = passes.tile_keys;
       for (unsigned pass = 0; pass < passes.pass_count; ++pass) {
         const unsigned fan_in = passes.fan_in(pass);
@@ -114,6 +130,7 @@ TEST(LongArrays, ListedInAnyOrderHaveEachKeyInOneMergeTileAPass) {
     LongArrays arrays;
     arrays.counts = &counts;
     arrays.long_arrays = all.data();
+    expect_each_key_in_one_tile(arrays, passes, all);
     arrays.slots =
         RowSlots::of(passes.tile_keys, tuning.merge_tile_keys(tuning.max_fan_in), passes.fan_in(0));
     const std::uint64_t rows =
@@ -123,95 +140,6 @@ TEST(LongArrays, ListedInAnyOrderHaveEachKeyInOneMergeTileAPass) {
                                         tuning.merge_tile_keys(passes.fan_in(pass)), all);
       if (HasFatalFailure()) return;
     }
-  }
-}
-
-bool merge_pass(SimulatedSort& sort, unsigned pass, unsigned fan_in, const LongArrays& arrays,
-                std::uint64_t rows, const KernelTuning& tuning) {
-  const unsigned tile_keys = tuning.merge_tile_keys(fan_in);
-  if (fan_in == 2) return sort.merge<2>(pass, arrays, rows, tile_keys);
-  if (fan_in == 4) return sort.merge<4>(pass, arrays, rows, tile_keys);
-  return sort.merge<8>(pass, arrays, rows, tile_keys);
-}
-
-SimulatedSort::Keys random_keys(std::mt19937_64& random, std::uint64_t count,
-                                std::uint64_t distinct) {
-  SimulatedSort::Keys keys(count);
-  for (auto& key : keys) key = ~static_cast<std::uint32_t>(random() % distinct);
-  return keys;
-}
-
-void sort_array(SimulatedSort::Keys& keys, const LongArray& array) {
-  const auto begin = keys.begin() + static_cast<std::ptrdiff_t>(array.begin);
-  std::sort(begin, begin + static_cast<std::ptrdiff_t>(array.length));
-}
-
-TEST(LongArrays, OfOneLengthAreSortedByTheirPasses) {
-  std::mt19937_64 random(10);
-  for (const unsigned max_fan_in : {4U, 8U}) {
-    const KernelTuning tuning = small_tuning(max_fan_in);
-    for (std::uint64_t length = 33; length < 5000; length += 1 + length / 9) {
-      const LongPasses passes = passes_for(length, tuning);
-      LongArrays arrays;
-      arrays.array_count = 3;
-      arrays.array_keys = length;
-      arrays.array_tiles = passes.tiles_of(length);
-      const auto input = random_keys(random, 3 * length, length % 2 == 0 ? 20 : 1000000);
-      auto expected = input;
-      for (std::uint64_t i = 0; i < 3; ++i) sort_array(expected, {i * length, length, 0});
-      SimulatedSort sort(arrays, passes, input, 3 * arrays.array_tiles);
-      std::uint64_t run_length = passes.tile_keys;
-      for (unsigned pass = 0; pass < passes.pass_count; ++pass) {
-        const unsigned fan_in = passes.fan_in(pass);
-        arrays.array_rows =
-            rows_of_array(length, run_length, fan_in, tuning.merge_tile_keys(fan_in));
-        ASSERT_TRUE(merge_pass(sort, pass, fan_in, arrays, 3 * arrays.array_rows, tuning));
-        run_length *= fan_in;
-      }
-      ASSERT_TRUE(sort.output() == expected) << length;
-    }
-  }
-}
-
-TEST(LongArrays, ListedInAnyOrderAreSortedByAllPassesTogether) {
-  std::mt19937_64 random(9);
-  for (int round = 0; round < 100; ++round) {
-    const KernelTuning tuning = small_tuning(8);
-    std::vector<LongArray> longs;
-    std::vector<LongArray> singles;
-    SegmentedCounts counts;
-    std::uint64_t total = 0;
-    const std::uint64_t longest = 1 + random() % (round % 5 == 0 ? 6000 : 300);
-    for (int i = 0; i < 1 + round % 9; ++i) {
-      const std::uint64_t length = random() % 4 == 0 ? 9 + random() % 24 : 33 + random() % longest;
-      if (length <= 32) {
-        singles.push_back({total, length, 0});
-        ++counts.tile_arrays;
-      } else {
-        longs.push_back({total, length, LongTicket::tiles(counts.long_ticket)});
-        counts.long_ticket += LongTicket::of_array((length + 31) / 32);
-      }
-      total += length;
-    }
-    const LongPasses passes = passes_for(total, tuning);
-    LongArrays arrays;
-    arrays.counts = &counts;
-    arrays.long_arrays = longs.data();
-    arrays.tile_arrays = singles.data();
-    arrays.slots = RowSlots::of(passes.tile_keys, tuning.merge_tile_keys(8),
-                                passes.pass_count == 0 ? 2 : passes.fan_in(0));
-    const std::uint64_t tiles = LongTicket::tiles(counts.long_ticket);
-    const std::uint64_t rows = arrays.slots.first_row(tiles, longs.size());
-
-    const auto input = random_keys(random, total, round % 2 == 0 ? 50 : 1000000);
-    auto expected = input;
-    for (const LongArray& array : longs) sort_array(expected, array);
-    for (const LongArray& array : singles) sort_array(expected, array);
-    SimulatedSort sort(arrays, passes, input, tiles + singles.size() + 3);
-    for (unsigned pass = 0; pass < passes.pass_count; ++pass) {
-      ASSERT_TRUE(merge_pass(sort, pass, passes.fan_in(pass), arrays, rows, tuning));
-    }
-    ASSERT_TRUE(sort.output() == expected) << "round " << round;
   }
 }
 
