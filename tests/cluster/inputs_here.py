@@ -72,9 +72,9 @@ def read_inputs_here(bed: Bed) -> None:
         bed.fail("--resume over an input of another process", done)
     inputs = lay_out(bed, [[keys("few", "Q", 500, rng)], [keys("few", "Q", 700, rng)]])
     wanted = sorted(struct.unpack("<1200Q", b"".join(Path(name).read_bytes() for name in inputs)))
-    process = ["-n", "1", str(bed.gsort_mpi), "--inputs-here"]
-    options = ["-t", "u64", "-S", "40M", "-o", inputs[1]]
-    done = bed.run([bed.mpirun, *process, inputs[0], *options, ":", *process, inputs[1], *options])
+    done = bed.run([bed.mpirun, "-n", "2", "sh", "-c",
+                    'exec "$0" --inputs-here "$FOLDERS/${OMPI_COMM_WORLD_RANK:-$PMI_RANK}/in/0.dat" "$@"',
+                    str(bed.gsort_mpi), "-t", "u64", "-S", "40M", "-o", inputs[1]])
     if done.returncode != 0 or Path(inputs[1]).read_bytes() != struct.pack("<1200Q", *wanted):
         bed.fail("an output with the name of an input of one process", done)
 

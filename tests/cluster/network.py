@@ -52,7 +52,14 @@ OPEN_MPI = {
     "plm": "rsh", "pml": "ob1", "btl": "tcp,self", "btl_tcp_if_include": "eth0", "oob_tcp_if_include": "eth0",
     "oob_tcp_keepalive_time": "5", "oob_tcp_keepalive_intvl": "2", "oob_tcp_keepalive_probes": "3",
     "hwloc_base_binding_policy": "none", "rmaps_base_oversubscribe": "1"}
+# The launcher of Open MPI 5, PRRTE, has names of its own.
+HAS_PRTE = shutil.which("prterun") is not None
+PRTE = {"plm": "ssh", "hwloc_default_binding_policy": "none", "rmaps_default_mapping_policy": "node:oversubscribe"}
 MPICH = {"HYDRA_LAUNCHER": "ssh", "HYDRA_IFACE": "eth0", "UCX_TLS": "tcp,self", "UCX_NET_DEVICES": "eth0"}
+
+
+def open_mpi(settings: dict[str, str], programs: Sequence[str] = ("OMPI", "PRTE")) -> dict[str, str]:
+    return {f"{program}_MCA_{name}": value for program in programs for name, value in settings.items()}
 
 
 def call(*words: object, check: bool = True) -> str:
@@ -185,8 +192,9 @@ class Network:
         self.folder = Path(os.environ[FOLDER])
         self.scratch = self.folder / "scratch"  # on each host its own
         self.holders: dict[str, subprocess.Popen] = {}
-        self.environment = os.environ | {f"OMPI_MCA_{name}": value for name, value in OPEN_MPI.items()} | MPICH | {
-            "OMPI_MCA_plm_rsh_agent": str(self.folder / "enter"), "HYDRA_LAUNCHER_EXEC": str(self.folder / "enter"),
+        enter = str(self.folder / "enter")
+        self.environment = os.environ | open_mpi(OPEN_MPI) | open_mpi(PRTE, ["PRTE"]) | MPICH | {
+            "OMPI_MCA_plm_rsh_agent": enter, "PRTE_MCA_plm_ssh_agent": enter, "HYDRA_LAUNCHER_EXEC": enter,
             "OMPI_ALLOW_RUN_AS_ROOT": "1", "OMPI_ALLOW_RUN_AS_ROOT_CONFIRM": "1"}
         for name in ("TMPDIR", "GSORT_OPTIONS", "GSORT_TYPE"):
             self.environment.pop(name, None)

@@ -20,7 +20,7 @@ class KeptDir : public testing::Test {
     const std::string input = folder_ / "in";
     const std::string output = folder_ / "out";
     Options options = test::options_of(
-        {"-t", "u32", "-S29M", "--parallel=1", input.c_str(), "-o", output.c_str()});
+        {"-t", "u32", "-S31M", "--parallel=1", input.c_str(), "-o", output.c_str()});
     options.resume = folder_ / "dir";
     return test::sort_by(1, options).error;
   }

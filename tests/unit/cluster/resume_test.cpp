@@ -72,7 +72,7 @@ class ResumedOnCluster : public testing::Test {
   // A sort of the file `in` to `out` that keeps its runs in `dir`.
   [[nodiscard]] Options options(std::vector<const char*> words, const std::string& input) const {
     const std::string output = folder_ / "out";
-    words.insert(words.end(), {"-S29M", "--parallel=1", input.c_str(), "-o", output.c_str()});
+    words.insert(words.end(), {"-S31M", "--parallel=1", input.c_str(), "-o", output.c_str()});
     Options parsed = options_of(words);
     parsed.resume = folder_ / "dir";
     return parsed;

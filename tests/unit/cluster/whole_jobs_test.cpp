@@ -342,8 +342,8 @@ TEST_F(WholeJobs, NameNoPartBeforeAllAreReady) {
 TEST_F(WholeJobs, RefuseMemoryThatIsTooLittleForTheExchangeAndNameTheLeast) {
   const std::string path = write("in.u32", bytes_of(random_keys(300'000, 1U << 31U)));
   const std::string out = folder_ / "out";
-  // 23 MiB are too little for forming runs, too.
-  for (const auto& [processes, size] : {std::pair{2U, "25M"}, {6U, "25M"}, {2U, "23M"}}) {
+  // 25 MiB are too little for forming runs, too.
+  for (const auto& [processes, size] : {std::pair{2U, "27M"}, {6U, "27M"}, {2U, "25M"}}) {
     std::vector<const char*> words = {"-S", size, "--parallel=1", path.c_str(), "-o", out.c_str()};
     const std::string text = sort_by(processes, options_of(words)).error;
     EXPECT_NE(text.find(" MiB: is too small for this sort"), std::string::npos) << text;
