@@ -8,44 +8,20 @@
 
 #include <gtest/gtest.h>
 
+#include "unit/element/merge_one_by_one.hpp"
+
 namespace gsort {
 namespace {
 
 using Array = std::vector<int>;
 
-// All ascending arrays of the values 0 to 2 with at most `most` elements.
-std::vector<Array> all_arrays(std::size_t most) {
-  std::vector<Array> arrays;
-  for (std::size_t zeros = 0; zeros <= most; ++zeros) {
-    for (std::size_t ones = 0; zeros + ones <= most; ++ones) {
-      for (std::size_t twos = 0; zeros + ones + twos <= most; ++twos) {
-        Array array(zeros, 0);
-        array.insert(array.end(), ones, 1);
-        array.insert(array.end(), twos, 2);
-        arrays.push_back(array);
-      }
-    }
-  }
-  return arrays;
-}
-
-// How many of the first k elements of the stable merge come from a: merged one by one, ties from a.
-std::size_t counted_from_a(const Array& a, const Array& b, std::size_t k) {
-  std::size_t i = 0;
-  std::size_t j = 0;
-  while (i + j < k) {
-    const bool from_a = i < a.size() && (j == b.size() || !(b[j] < a[i]));
-    ++(from_a ? i : j);
-  }
-  return i;
-}
-
 TEST(CoRank, AgreesWithMergingOneByOneOnAllSmallArrays) {
-  const std::vector<Array> arrays = all_arrays(5);
+  const std::vector<Array> arrays = test::all_runs<int>(5, {0, 1, 2});
   for (const Array& a : arrays) {
     for (const Array& b : arrays) {
       for (std::size_t k = 0; k <= a.size() + b.size(); ++k) {
-        ASSERT_EQ(co_rank<std::size_t>(k, a, a.size(), b, b.size()), counted_from_a(a, b, k))
+        ASSERT_EQ(co_rank<std::size_t>(k, a, a.size(), b, b.size()),
+                  test::merge_one_by_one<int>({a, b}, k)[0])
             << testing::PrintToString(a) << testing::PrintToString(b) << " k = " << k;
       }
     }
@@ -53,7 +29,7 @@ TEST(CoRank, AgreesWithMergingOneByOneOnAllSmallArrays) {
 }
 
 TEST(CoRank, CutsTheMergeInTwoThatMergeToTheWhole) {
-  const std::vector<Array> arrays = all_arrays(4);
+  const std::vector<Array> arrays = test::all_runs<int>(4, {0, 1, 2});
   for (const Array& a : arrays) {
     for (const Array& b : arrays) {
       Array whole(a.size() + b.size());

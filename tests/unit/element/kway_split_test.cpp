@@ -35,20 +35,9 @@ Cuts split(const std::vector<std::vector<Key>>& runs, std::uint64_t d) {
 
 using SmallRun = std::vector<std::uint8_t>;
 
-// All ascending runs with at most `most` of the keys 0, 1 and 255, the least and the greatest.
-std::vector<SmallRun> all_runs(std::size_t most) {
-  std::vector<SmallRun> runs;
-  for (std::size_t least = 0; least <= most; ++least) {
-    for (std::size_t middle = 0; least + middle <= most; ++middle) {
-      for (std::size_t greatest = 0; least + middle + greatest <= most; ++greatest) {
-        SmallRun run(least, 0);
-        run.insert(run.end(), middle, 1);
-        run.insert(run.end(), greatest, 255);
-        runs.push_back(run);
-      }
-    }
-  }
-  return runs;
+// Of the least and the greatest key, too.
+std::vector<SmallRun> runs_of(std::size_t most) {
+  return test::all_runs<std::uint8_t>(most, {0, 1, 255});
 }
 
 void expect_all_splits(const std::vector<SmallRun>& runs) {
@@ -61,14 +50,14 @@ void expect_all_splits(const std::vector<SmallRun>& runs) {
 }
 
 TEST(KwaySplit, AgreesWithMergingOneByOneOnOneAndTwoRuns) {
-  for (const SmallRun& a : all_runs(4)) {
+  for (const SmallRun& a : runs_of(4)) {
     expect_all_splits({a});
-    for (const SmallRun& b : all_runs(4)) expect_all_splits({a, b});
+    for (const SmallRun& b : runs_of(4)) expect_all_splits({a, b});
   }
 }
 
 TEST(KwaySplit, AgreesWithMergingOneByOneOnThreeRuns) {
-  const std::vector<SmallRun> choices = all_runs(2);
+  const std::vector<SmallRun> choices = runs_of(2);
   for (const SmallRun& a : choices) {
     for (const SmallRun& b : choices) {
       for (const SmallRun& c : choices) expect_all_splits({a, b, c});

@@ -1,6 +1,8 @@
-// The obvious co-rank of K runs: merges the runs key by key and counts what each of them gives.
+// The obvious co-rank of K runs: merges the runs key by key and counts what each of them gives. And
+// runs to try it with.
 #pragma once
 
+#include <array>
 #include <cstddef>
 #include <cstdint>
 #include <vector>
@@ -27,6 +29,23 @@ template <class Key>
   Cuts cuts(runs.size(), 0);
   for (std::uint64_t taken = 0; taken < d; ++taken) take_the_next(runs, cuts);
   return cuts;
+}
+
+// All ascending runs with at most `most` keys of three values, which ascend.
+template <class Key>
+[[nodiscard]] std::vector<std::vector<Key>> all_runs(std::size_t most,
+                                                     const std::array<Key, 3>& values) {
+  std::vector<std::vector<Key>> runs = {{}};
+  for (std::size_t i = 0; i < runs.size(); ++i) {
+    if (runs[i].size() == most) continue;
+    for (const Key value : values) {
+      if (!runs[i].empty() && value < runs[i].back()) continue;
+      std::vector<Key> longer = runs[i];
+      longer.push_back(value);
+      runs.push_back(longer);
+    }
+  }
+  return runs;
 }
 
 }  // namespace gsort::test

@@ -11,6 +11,7 @@
 #include "bench/textbook/co_rank_moving.hpp"
 #include "bench/textbook/path_step.hpp"
 #include "bench/textbook/sequential_merge.hpp"
+#include "unit/element/merge_one_by_one.hpp"
 
 namespace gsort::textbook {
 namespace {
@@ -38,20 +39,6 @@ std::vector<Tagged> reference(const Keys& a, const Keys& b) {
   return merged;
 }
 
-// All ascending arrays of up to `most` keys out of 0, 1, 2.
-std::vector<Keys> all_sorted(std::size_t most) {
-  std::vector<Keys> all = {{}};
-  for (std::size_t i = 0; i < all.size(); ++i) {
-    if (all[i].size() == most) continue;
-    for (int key = all[i].empty() ? 0 : all[i].back(); key < 3; ++key) {
-      Keys longer = all[i];
-      longer.push_back(key);
-      all.push_back(longer);
-    }
-  }
-  return all;
-}
-
 template <class Index>
 void expect_right(const Keys& a, const Keys& b) {
   const auto merged = reference(a, b);
@@ -75,7 +62,7 @@ void expect_right(const Keys& a, const Keys& b) {
 }
 
 TEST(TextbookCoRank, HasTwoFormsWithTheSameAnswersOnEveryPairOfShortArrays) {
-  const auto arrays = all_sorted(6);
+  const auto arrays = test::all_runs<int>(6, {0, 1, 2});
   for (const Keys& a : arrays) {
     for (const Keys& b : arrays) {
       expect_right<unsigned>(a, b);
