@@ -164,55 +164,6 @@ TYPED_TEST(PairWords, AreSortedStablyByTheNetwork) {
   }
 }
 
-template <class Word>
-struct WordsInMemory {
-  const std::vector<Word>& words;
-  [[nodiscard]] unsigned place_of(unsigned row) const { return row * 16; }
-  [[nodiscard]] Word read(unsigned place, unsigned residue) const { return words[place + residue]; }
-};
-
-// A level as the kernels do it: A ascending, fill, B descending; then rows of 16.
-template <class Key>
-void expect_merges_stably(unsigned a_count, unsigned b_count, Key distinct, std::uint64_t seed) {
-  using Word = PairWord<Key>;
-  auto words = make_words<Key>(a_count + b_count, distinct, seed);
-  const auto expected = stably_sorted<Key>(words);
-  std::sort(words.begin(), words.begin() + a_count);
-  std::sort(words.begin() + a_count, words.end());
-  const unsigned rows = (a_count + b_count + 15) / 16;
-  std::vector<Word> tile(words.begin(), words.begin() + a_count);
-  tile.resize(rows * 16 - b_count, Word::fill());
-  const auto a_words = static_cast<unsigned>(tile.size());
-  tile.insert(tile.end(), words.rbegin(), words.rbegin() + b_count);
-  tile.resize((rows + 1) * 16, Word::of(5, 5));  // the row behind may be read and must not matter
-  std::vector<Word> merged;
-  for (unsigned row = 0; row < rows; ++row) {
-    const WordsInMemory<Word> memory{tile};
-    const unsigned begin = row_co_rank<16>(row, rows, a_words, memory);
-    const unsigned end =
-        row + 1 == rows ? a_words : row_co_rank<16>(row + 1, rows, a_words, memory);
-    const GatherRows gather = gather_rows<16>(row, rows, begin, end);
-    Word keys[16];
-    for (unsigned j = 0; j < 16; ++j) keys[j] = tile[gather.row_of(j) * 16 + j];
-    thread_sort_bitonic(keys);
-    merged.insert(merged.end(), keys, keys + 16);
-  }
-  merged.resize(a_count + b_count, Word::fill());
-  ASSERT_EQ(pairs_of<Key>(merged), expected) << a_count << " + " << b_count << ", seed " << seed;
-}
-
-TYPED_TEST(PairWords, AreMergedStablyWithFillsBehindTheGreatestKeys) {
-  for (const unsigned distinct : {0U, 3U, 4U}) {
-    for (unsigned a_count = 0; a_count <= 70; a_count += 7) {
-      for (unsigned b_count = a_count == 0 ? 1 : 0; b_count <= 70; b_count += 5) {
-        expect_merges_stably<TypeParam>(a_count, b_count, static_cast<TypeParam>(distinct),
-                                        a_count * 100 + b_count);
-        if (this->HasFatalFailure()) return;
-      }
-    }
-  }
-}
-
 // Words of the lower halves begin `gap` bytes behind those of the upper ones, and have their size.
 TEST(HalfPlace, IsTheSamePlaceAmongWordsOfHalfTheSize) {
   constexpr unsigned kOrigin = 17408;
