@@ -3,6 +3,7 @@
 #include <algorithm>
 #include <array>
 #include <cerrno>
+#include <climits>
 #include <limits>
 #include <semaphore>
 #include <utility>
@@ -125,6 +126,29 @@ void Input::read_at(ByteSpan room, std::size_t bytes, std::uint64_t at) {
     done += opened_again().read_full_at(room.first(bytes), offset);
   }
   if (done < bytes) throw changed("the file became shorter while it was read").at(offset + done);
+}
+
+// A pipe may hold packets (O_DIRECT), of at most PIPE_BUF bytes: a read drops what it does not take
+// of a packet.
+std::size_t Input::read_next(ByteSpan to) {
+  if (!S_ISFIFO(facts_.st_mode)) return file_.read_full(to);
+  std::size_t done = 0;
+  while (done < to.size()) {
+    const ByteSpan room = to.subspan(done);
+    if (rest_.empty() && room.size() < PIPE_BUF) {
+      rest_.resize(PIPE_BUF);
+      rest_.resize(file_.read_some(rest_));
+      if (rest_.empty()) break;
+    }
+    std::size_t got = std::min(rest_.size(), room.size());
+    const auto got_end = rest_.begin() + static_cast<std::ptrdiff_t>(got);
+    std::copy(rest_.begin(), got_end, room.begin());
+    rest_.erase(rest_.begin(), got_end);
+    if (got == 0) got = file_.read_some(room);
+    if (got == 0) break;
+    done += got;
+  }
+  return done;
 }
 
 void Input::check_unchanged() const {

@@ -4,10 +4,12 @@
 #pragma once
 
 #include <atomic>
+#include <cstddef>
 #include <cstdint>
 #include <optional>
 #include <string>
 #include <string_view>
+#include <vector>
 
 #include <sys/stat.h>
 
@@ -70,7 +72,7 @@ class Input {
   void read_at(ByteSpan room, std::size_t bytes, std::uint64_t at);
 
   // The next bytes of a stream; less than asked only at its end.
-  [[nodiscard]] std::size_t read_next(ByteSpan to) { return file_.read_full(to); }
+  [[nodiscard]] std::size_t read_next(ByteSpan to);
 
   // Throws: Error(kInput) if the size or modification time of a regular file differs from that at
   // opening, or, after park(), if its name belongs to another file.
@@ -111,6 +113,7 @@ class Input {
   std::uint64_t size_ = 0;
   std::uint64_t base_offset_ = 0;
   struct stat facts_ = {};
+  std::vector<std::byte> rest_;  // of a pipe: bytes that were read with the last ones
 };
 
 }  // namespace gsort::io

@@ -90,11 +90,8 @@ std::vector<std::string> read_name_list(const std::string& path) {
   const File file = path == "-" ? open_standard_input() : open_input(path);
   NameCollector names(file, path == "-");
   std::array<char, 65536> buffer{};
-  std::size_t bytes = buffer.size();
-  while (bytes == buffer.size()) {
-    bytes = file.read_full(std::as_writable_bytes(std::span(buffer)));
-    names.take({buffer.data(), bytes});
-  }
+  const ByteSpan room = std::as_writable_bytes(std::span(buffer));
+  while (const std::size_t bytes = file.read_some(room)) names.take({buffer.data(), bytes});
   return names.finish();
 }
 

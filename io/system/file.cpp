@@ -47,21 +47,26 @@ File::~File() {
   if (fd_ >= 0) sys::close(fd_);
 }
 
-std::size_t File::read_full(ByteSpan to) const {
-  std::size_t done = 0;
-  while (done < to.size()) {
-    const ssize_t moved = sys::read(fd_, to.data() + done, one_call(to.size() - done));
-    if (moved > 0) {
-      done += static_cast<std::size_t>(moved);
-    } else if (moved == 0) {
-      break;
-    } else if (errno == EAGAIN) {
+std::size_t File::read_some(ByteSpan to) const {
+  for (;;) {
+    const ssize_t moved = sys::read(fd_, to.data(), one_call(to.size()));
+    if (moved >= 0) return static_cast<std::size_t>(moved);
+    if (errno == EAGAIN) {
       sys::wait_ready(fd_, false);
     } else if (errno != EINTR) {
       throw error("reading", errno);
     } else {
       Interruption::look();
     }
+  }
+}
+
+std::size_t File::read_full(ByteSpan to) const {
+  std::size_t done = 0;
+  while (done < to.size()) {
+    const std::size_t moved = read_some(to.subspan(done));
+    if (moved == 0) break;
+    done += moved;
   }
   return done;
 }
@@ -199,6 +204,11 @@ File open_standard_input() {
   File file(fd, "standard input", ErrorKind::kInput);
   if (fd < 0) throw file.error("opening", problem);
   if (S_ISDIR(file.facts().st_mode)) throw file.error("opening", EISDIR);
+  if (sys::is_socket_of_messages(fd)) {  // a read drops what it does not take of a message
+    throw Error(ErrorKind::kInput, "reading", "it is a socket of messages, not a stream of bytes")
+        .path(file.path())
+        .hint("read it by a program that takes whole messages, and gives gsort a pipe");
+  }
   return file;
 }
 

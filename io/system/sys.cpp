@@ -16,6 +16,7 @@
 #include <sys/mman.h>
 #include <sys/random.h>
 #include <sys/resource.h>
+#include <sys/socket.h>
 #include <sys/syscall.h>
 #include <sys/xattr.h>
 #include <unistd.h>
@@ -330,6 +331,12 @@ int access_mode(int fd) {
 
 bool is_terminal(int fd) {
   return ::isatty(fd) == 1;
+}
+
+bool is_socket_of_messages(int fd) {
+  int type = SOCK_STREAM;
+  socklen_t bytes = sizeof(type);
+  return ::getsockopt(fd, SOL_SOCKET, SO_TYPE, &type, &bytes) == 0 && type != SOCK_STREAM;
 }
 
 unsigned terminal_columns(int fd) {

@@ -116,6 +116,7 @@ int lock_bytes(int fd);               // exclusive, of a byte behind all data, w
 [[nodiscard]] bool appends(int fd);     // O_APPEND
 [[nodiscard]] int access_mode(int fd);  // O_RDONLY, O_WRONLY or O_RDWR; -1 when it is closed
 [[nodiscard]] bool is_terminal(int fd);
+[[nodiscard]] bool is_socket_of_messages(int fd);  // SOCK_DGRAM, SOCK_SEQPACKET and others
 [[nodiscard]] unsigned terminal_columns(int fd);  // 0: unknown, or not a terminal
 int set_pipe_bytes(int fd, int bytes);
 // The limit, raised to the most that this user may have if `may_raise` is set and the system allows

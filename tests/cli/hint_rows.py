@@ -246,7 +246,7 @@ prose(ABOUT_FILES, r"check the path", r"use a shorter name", r"give -m and --bat
       r"name the folders of all shares, .*", r"put (it|the names) into a file.*", r"name files; .*",
       r"gsort (deletes its files there|did not create this f(?:ile|older)).*", 
       r"-o must name a regular file, .*", r"wait until it ends, .*",
-      r"try again when no program writes to it", r"write them (first|with find).*", r"separate names by one NUL, .*",
+      r"try again when no program writes to it", r"read it by a program that takes whole messages, .*", r"write them (first|with find).*", r"separate names by one NUL, .*",
       r"concatenate files first, .*", r"the sorted output is in place; .*")
 prose(ABOUT_MACHINE, r"free some space .*", r"raise the limit with 'ulimit -f'", r"the disk reported an error; .*",
       r"give a folder with more room .*", r"use at least <.*")

@@ -1,7 +1,12 @@
 #include "io/input/name_list.hpp"
 
 #include <string>
+#include <thread>
 #include <vector>
+
+#include <fcntl.h>
+#include <sys/stat.h>
+#include <unistd.h>
 
 #include "unit/io/support.hpp"
 
@@ -36,6 +41,19 @@ TEST_F(NameList, ReadsListsLargerThanItsBuffer) {
   std::string text;
   for (const std::string& name : names) text += name + '\0';
   EXPECT_EQ(read(text), names);
+}
+
+TEST_F(NameList, TakesThePacketsOfAPipeWhole) {
+  const std::string fifo = folder_ / "fifo";
+  ASSERT_EQ(::mkfifo(fifo.c_str(), 0600), 0);
+  const Names names(10'000, std::string(50, 'x'));
+  std::jthread writer([&] {
+    const int fd = ::open(fifo.c_str(), O_WRONLY);
+    ::fcntl(fd, F_SETFL, O_DIRECT);
+    for (const std::string& name : names) EXPECT_EQ(::write(fd, name.c_str(), 51), 51);
+    ::close(fd);
+  });
+  EXPECT_EQ(read_name_list(fifo), names);
 }
 
 TEST_F(NameList, RefusesEmptyListsAndEmptyNames) {

@@ -5,6 +5,7 @@
 #include <thread>
 
 #include <fcntl.h>
+#include <sys/socket.h>
 #include <sys/stat.h>
 #include <unistd.h>
 
@@ -19,11 +20,12 @@ namespace {
 // A FIFO, and a thread that writes `data` to it in steps of `step` bytes.
 class FedFifo {
  public:
-  FedFifo(std::string path, Bytes data, std::size_t step) : path_(std::move(path)) {
+  FedFifo(std::string path, Bytes data, std::size_t step, int flags = 0) : path_(std::move(path)) {
     if (::mkfifo(path_.c_str(), 0600) != 0) throw std::runtime_error("no FIFO");
     ::signal(SIGPIPE, SIG_IGN);
-    writer_ = std::thread([this, bytes = std::move(data), step] {
+    writer_ = std::thread([this, bytes = std::move(data), step, flags] {
       File to(sys::open_at(AT_FDCWD, path_.c_str(), O_WRONLY, 0), path_, ErrorKind::kOutput);
+      ::fcntl(to.fd(), F_SETFL, flags);
       try {
         for (std::size_t at = 0; at < bytes.size(); at += step) {
           to.write_full(ConstByteSpan(bytes).subspan(at, std::min(step, bytes.size() - at)));
@@ -87,6 +89,23 @@ TEST(ReaderStreams, HonoursLimits) {
     EXPECT_EQ(all.size(), std::min<std::uint64_t>(limit, data.size()));
   }
   EXPECT_EQ(all, data);
+}
+
+TEST(ReaderStreams, TakesThePacketsOfAPipeWhole) {
+  const TempFolder folder;
+  const Bytes data = random_bytes(100'000);
+  const FedFifo fifo(folder / "fifo", data, 1'000, O_DIRECT);
+  Reader reader({fifo.path()}, {.element_bytes = 4});
+  EXPECT_EQ(read_all(reader, 8'400), data);
+}
+
+TEST(ReaderStreams, RefusesASocketOfMessages) {
+  std::array<int, 2> ends{};
+  ASSERT_EQ(::socketpair(AF_UNIX, SOCK_SEQPACKET, 0, ends.data()), 0);
+  const ReplacedDescriptor replaced(STDIN_FILENO, ends[0]);
+  const Error error = error_of([] { const Reader reader({"-"}, {.element_bytes = 4}); });
+  ::close(ends[1]);
+  EXPECT_EQ(error.reason(), "it is a socket of messages, not a stream of bytes");
 }
 
 TEST(ReaderStreams, NamesTheOddTailOfAPipe) {
