@@ -34,7 +34,7 @@ void occupy_standard_descriptors() {
     if (sys::is_open(fd)) continue;
     // All lower numbers are taken, so this is the one that the kernel gives.
     const int flags = fd == STDIN_FILENO ? O_WRONLY : O_RDONLY;
-    if (sys::open_at(AT_FDCWD, kNowhere, flags) < 0) {
+    if (::open(kNowhere, flags | O_CLOEXEC) < 0) {
       throw failed_call(ErrorKind::kResource, "opening", kNowhere, errno);
     }
   }

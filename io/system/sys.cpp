@@ -122,10 +122,20 @@ std::uint64_t counted_calls() {
   return state.counted;
 }
 
+// Never the number of a standard stream: a program that calls the library may have closed one, and
+// what it then prints must not go into the file.
 int open_at(int folder, const char* path, int flags, mode_t mode) {
   while (true) {
     const int fd = fails(Call::kOpen) ? -1 : ::openat(folder, path, flags | O_CLOEXEC, mode);
-    if (fd >= 0 || errno != EINTR) return fd;
+    if (fd > STDERR_FILENO) return fd;
+    if (fd >= 0) {
+      const int higher = duplicate(fd);
+      const int problem = errno;
+      ::close(fd);
+      errno = problem;
+      return higher;
+    }
+    if (errno != EINTR) return fd;
     Interruption::look();
   }
 }

@@ -5,6 +5,7 @@
 #include <set>
 
 #include <fcntl.h>
+#include <unistd.h>
 
 #include "io/system/file.hpp"
 #include "unit/io/support.hpp"
@@ -74,6 +75,14 @@ TEST_F(Sys, NamesEveryKindDifferently) {
   }
   EXPECT_EQ(names.size(), sys::kCallKinds);
   EXPECT_EQ(names.count(""), 0U);
+}
+
+// What a host program prints after it has closed its standard streams must not go into a file.
+TEST(OpenAt, NeverTakesTheNumberOfAStandardStream) {
+  const ReplacedDescriptor closed(STDIN_FILENO, -1);
+  const File file(sys::open_at(AT_FDCWD, "/dev/zero", O_RDONLY), "zeros", ErrorKind::kInput);
+  EXPECT_GT(file.fd(), STDERR_FILENO);
+  EXPECT_LT(::fcntl(STDIN_FILENO, F_GETFD), 0);
 }
 
 // Where locks are mandatory, a sort in place reads its input through another descriptor.
