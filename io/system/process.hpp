@@ -2,6 +2,8 @@
 // does not touch the signal handlers, the umask and the limits of such a host.
 #pragma once
 
+#include <cfenv>
+
 #include <sys/types.h>
 
 namespace gsort::io {
@@ -18,6 +20,23 @@ namespace gsort::io {
 void take_process();
 
 [[nodiscard]] bool process_is_own();
+
+// While it lives, floats of this thread, and of threads that it starts, are rounded to the nearest,
+// may be denormal, and do not trap, as conversions of text need it. The program that calls the
+// library may have set something else, as -ffast-math does; it comes back.
+class DefaultFloats {
+ public:
+  DefaultFloats() {
+    std::fegetenv(&before_);
+    std::fesetenv(FE_DFL_ENV);
+  }
+  ~DefaultFloats() { std::fesetenv(&before_); }
+  DefaultFloats(const DefaultFloats&) = delete;
+  DefaultFloats& operator=(const DefaultFloats&) = delete;
+
+ private:
+  std::fenv_t before_{};
+};
 
 // The umask. No system call reads it without changing it, but the kernel shows it in /proc. Without
 // /proc it is set for a moment if the process is gsort's own; otherwise the strictest umask is

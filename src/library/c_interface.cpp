@@ -16,6 +16,7 @@
 #include "base/made_once.hpp"
 #include "base/quoted.hpp"
 #include "element/record_text.hpp"
+#include "io/system/process.hpp"
 #include "library/gsort.h"
 #include "library/run_sort.hpp"
 #include "options/caller_options.hpp"
@@ -104,6 +105,7 @@ void require_size(const gsort_report* report) {
 template <class Work>
 gsort_status guarded(gsort_report* report, const Work& work) noexcept {
   forget_error();
+  const io::DefaultFloats floats;
   try {
     require_size(report);
     fill(report, {});

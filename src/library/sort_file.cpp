@@ -5,6 +5,7 @@
 #include "app/prepared_sort.hpp"
 #include "base/current_error.hpp"
 #include "io/input/reader.hpp"
+#include "io/system/process.hpp"
 #include "library/member_words.hpp"
 #include "library/run_sort.hpp"
 #include "options/assumed_type.hpp"
@@ -57,6 +58,7 @@ Outcome run_sort(const Options& options, AssumedType assumed) {
 }
 
 SortedFile sort_file(const Options& options) {
+  const io::DefaultFloats floats;
   try {
     const Outcome outcome = run_sort(options, AssumedType::kAllowed);
     SortedFile sorted{.verified = outcome.verified};

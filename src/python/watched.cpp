@@ -13,6 +13,7 @@
 #include <nanobind/stl/string_view.h>
 
 #include "base/current_error.hpp"
+#include "io/system/process.hpp"
 #include "python/lock.hpp"
 #include "report/status.hpp"
 
@@ -55,6 +56,7 @@ class Worker {
 
  private:
   void run(const Work& work, Meter& meter) {
+    const io::DefaultFloats floats;
     try {
       work(meter, [&] {
         wait_for_look();

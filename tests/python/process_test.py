@@ -2,10 +2,12 @@
 
 import concurrent.futures
 import contextlib
+import ctypes
 import errno
 import multiprocessing
 import os
 import pathlib
+import platform
 import re
 import signal
 import subprocess
@@ -95,6 +97,21 @@ def test_handlers_of_signals_stay_as_they_are(tmp_path):
     done.set()
     thread.join()
     assert not changes
+
+
+@pytest.mark.skipif(platform.machine() != "x86_64", reason="other processors have other numbers of rounding modes")
+def test_the_rounding_mode_does_not_change_numbers_in_text(tmp_path):
+    upward, nearest = 0x800, 0
+    library = ctypes.CDLL("libm.so.6")
+    (tmp_path / "in.txt").write_text("0.3\n")
+    library.fesetround(upward)
+    try:
+        gsort.sort(tmp_path / "in.txt", tmp_path / "out.f64", dtype="f8")
+        mode = library.fegetround()
+    finally:
+        library.fesetround(nearest)
+    assert mode == upward
+    assert numpy.fromfile(tmp_path / "out.f64").tolist() == [0.3]
 
 
 def test_the_lock_is_not_held(tmp_path):

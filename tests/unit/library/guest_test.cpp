@@ -2,6 +2,7 @@
 // calls may come when the program is about to end.
 #include <algorithm>
 #include <atomic>
+#include <cfenv>
 #include <chrono>
 #include <cstdint>
 #include <cstdio>
@@ -21,6 +22,9 @@
 #include <sys/types.h>
 #include <sys/wait.h>
 #include <unistd.h>
+#if defined(__SSE2__)
+#include <xmmintrin.h>
+#endif
 
 #include "library/gsort.h"
 #include "library/sort_file.hpp"
@@ -100,6 +104,40 @@ TEST(Guest, LeavesSignalsAndTheUmaskAlone) {
   watch.join();
   EXPECT_EQ(changes, 0);
   EXPECT_EQ(umask_calls, 0);
+}
+
+// As -ffast-math sets it at the start of a program, where the processor has it.
+void flush_denormals() {
+#if defined(__SSE2__)
+  constexpr unsigned kFlushToZeroAndDenormalsAreZero = 0x8040;
+  _mm_setcsr(_mm_getcsr() | kFlushToZeroAndDenormalsAreZero);
+#endif
+}
+
+TEST(Guest, ConvertsFloatsAsUsualWhateverTheProgramHasSet) {
+  const TempFolder folder;
+  const auto written = [&](const std::string& from, const std::string& to, const char* form) {
+    const char* const inputs[] = {from.c_str()};
+    const char* const options[] = {"-t", "f64", "--float-order=total", form, nullptr};
+    EXPECT_EQ(gsort_sort(inputs, 1, to.c_str(), options, nullptr), GSORT_DONE)
+        << gsort_error_message();
+    return read_file(to);
+  };
+  const auto keys = test::generated({KeyType::kF64}, Distribution::kRandomWidth, 5000);
+  write_file(folder / "in.f64", keys);
+  const auto text = written(folder / "in.f64", folder / "usual.txt", "--format=bin:text");
+  const auto binary = written(folder / "usual.txt", folder / "usual.f64", "--format=text:bin");
+  std::fenv_t usual{};
+  std::fegetenv(&usual);
+  std::fesetround(FE_UPWARD);
+  flush_denormals();
+  const auto text_now = written(folder / "in.f64", folder / "now.txt", "--format=bin:text");
+  const auto binary_now = written(folder / "usual.txt", folder / "now.f64", "--format=text:bin");
+  const int rounding = std::fegetround();
+  std::fesetenv(&usual);
+  EXPECT_EQ(rounding, FE_UPWARD);
+  EXPECT_TRUE(text_now == text);
+  EXPECT_TRUE(binary_now == binary);
 }
 
 TEST(Guest, LeavesTheLimitOfOpenFilesAlone) {
