@@ -20,8 +20,7 @@ constexpr std::size_t kLeastFrames = 2;
 constexpr std::size_t kMostFrames = 8;
 
 Error damaged(const std::string& sender, const char* reason) {
-  return Error(ErrorKind::kCorrupt, "receiving from " + sender, reason)
-      .hint("the network or memory corrupted data; the old output is unchanged, repeat the sort");
+  return Error(ErrorKind::kCorrupt, "receiving from " + sender, reason).hint(kDamagedMessageHint);
 }
 
 // A part that a receiver has asked for. The frames up to `begin` in the slice of `run` have been
@@ -179,9 +178,7 @@ class Exchange {
       if (total == context_.parts.elements(context_.parts.first(me()) + part)) continue;
       throw Error(ErrorKind::kCorrupt, "collecting the slices of a part",
                   "their counts do not add up")
-          .hint(
-              "the network or memory corrupted data; the old output is unchanged, repeat the "
-              "sort");
+          .hint(kDamagedMessageHint);
     }
   }
 

@@ -42,9 +42,12 @@ struct Envelope {
   std::uint32_t number = 0;
 };
 
+inline constexpr const char* kDamagedMessageHint =
+    "the network or memory corrupted data; the old output is unchanged, repeat the sort";
+
 [[noreturn]] inline void throw_malformed() {
   throw Error(ErrorKind::kCorrupt, "reading a message from another host", "it is malformed")
-      .hint("the network or memory corrupted data; the old output is unchanged, repeat the sort");
+      .hint(kDamagedMessageHint);
 }
 
 // For both constness of a struct.
@@ -68,12 +71,6 @@ class MessageWriter {
   void put_text(std::string_view text) {
     put<std::uint64_t>(text.size());
     put_bytes(std::as_bytes(std::span(text)));
-  }
-  // Puts the number of values, then the values.
-  template <class Value>
-  void put_values(const std::vector<Value>& values) {
-    put<std::uint64_t>(values.size());
-    put_bytes(std::as_bytes(std::span(values)));
   }
   // GCC 12 may warn of an overflow that there is not: in insert(), and if this is inlined.
   [[gnu::noinline]] void put_bytes(ConstByteSpan bytes) {
@@ -138,15 +135,13 @@ class MessageReader {
     const auto text = take_bytes(take<std::uint64_t>());
     return {reinterpret_cast<const char*>(text.data()), text.size()};
   }
-  // take_values() takes what put_values() has put; take_rest() takes the rest as values.
-  template <class Value>
-  [[nodiscard]] std::vector<Value> take_values() {
-    return take_values<Value>(take<std::uint64_t>());
-  }
+  // The rest, as values.
   template <class Value>
   [[nodiscard]] std::vector<Value> take_rest() {
     if (rest_.size() % sizeof(Value) != 0) throw_malformed();
-    return take_values<Value>(rest_.size() / sizeof(Value));
+    std::vector<Value> values(rest_.size() / sizeof(Value));
+    std::ranges::copy(take_bytes(rest_.size()), std::as_writable_bytes(std::span(values)).begin());
+    return values;
   }
   [[nodiscard]] ConstByteSpan take_bytes(std::uint64_t bytes) {
     if (bytes > rest_.size()) throw_malformed();
@@ -186,15 +181,6 @@ class MessageReader {
       take_field(key);
       take_field(values[std::move(key)]);
     }
-  }
-
-  template <class Value>
-  [[nodiscard]] std::vector<Value> take_values(std::uint64_t count) {
-    if (count > rest_.size() / sizeof(Value)) throw_malformed();
-    std::vector<Value> values(count);
-    std::ranges::copy(take_bytes(count * sizeof(Value)),
-                      std::as_writable_bytes(std::span(values)).begin());
-    return values;
   }
 
   ConstByteSpan rest_;

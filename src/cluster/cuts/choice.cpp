@@ -11,25 +11,29 @@
 namespace gsort::cluster {
 namespace {
 
-Message joined(const std::vector<Offer>& offers, ConstByteSpan some, ConstByteSpan others) {
-  MessageReader reader(some);
-  MessageReader of_others(others);
-  MessageWriter writer;
-  for (const Offer& offer : offers) {
-    auto values = reader.take_values<std::uint64_t>();
-    const auto more = of_others.take_values<std::uint64_t>();
-    if (offer.is_few) {
-      values.insert(values.end(), more.begin(), more.end());
-    } else {
-      if (values.size() != more.size()) throw_malformed();
-      std::ranges::transform(values, more, values.begin(), std::plus{});
-    }
-    writer.put_values(values);
-  }
-  return writer.take();
+// A list for each offer.
+using Values = std::vector<std::uint64_t>;
+std::vector<Values> values_in_all(ConstByteSpan message, std::size_t offers) {
+  auto all = value_in<std::vector<Values>>(message);
+  if (all.size() != offers) throw_malformed();
+  return all;
 }
 
-Chosen choose(const Offer& offer, std::vector<std::uint64_t> values) {
+Message joined(const std::vector<Offer>& offers, ConstByteSpan some, ConstByteSpan others) {
+  std::vector<Values> all = values_in_all(some, offers.size());
+  const std::vector<Values> more = values_in_all(others, offers.size());
+  for (std::size_t i = 0; i < offers.size(); ++i) {
+    if (offers[i].is_few) {
+      all[i].insert(all[i].end(), more[i].begin(), more[i].end());
+    } else {
+      if (all[i].size() != more[i].size()) throw_malformed();
+      std::ranges::transform(all[i], more[i], all[i].begin(), std::plus{});
+    }
+  }
+  return message_of(all);
+}
+
+Chosen choose(const Offer& offer, Values values) {
   if (!offer.is_few) {
     if (values.size() != 2) throw_malformed();
     return {0, values[0], values[1]};
@@ -47,21 +51,18 @@ Chosen choose(const Offer& offer, std::vector<std::uint64_t> values) {
 }  // namespace
 
 std::vector<Chosen> choose_together(Team& team, const std::vector<Offer>& offers) {
-  MessageWriter own;
-  for (const Offer& offer : offers) own.put_values(offer.values);
-  const Message all = team.join(own.take(), [&](Message& some, ConstByteSpan of_higher_ranks) {
+  std::vector<Values> own;
+  for (const Offer& offer : offers) own.push_back(offer.values);
+  const Message all = team.join(message_of(own), [&](Message& some, ConstByteSpan of_higher_ranks) {
     some = joined(offers, some, of_higher_ranks);
   });
-  MessageWriter writer;
+  std::vector<Chosen> chosen;
   if (team.rank() == 0) {
-    MessageReader reader(all);
-    for (const Offer& offer : offers)
-      writer.put(choose(offer, reader.take_values<std::uint64_t>()));
+    const std::vector<Values> values = values_in_all(all, offers.size());
+    for (std::size_t i = 0; i < offers.size(); ++i) chosen.push_back(choose(offers[i], values[i]));
   }
-  const Message answer = team.broadcast(writer.take());
-  MessageReader reader(answer);
-  std::vector<Chosen> chosen(offers.size());
-  for (Chosen& of_cut : chosen) of_cut = reader.take<Chosen>();
+  chosen = value_in<std::vector<Chosen>>(team.broadcast(message_of(chosen)));
+  if (chosen.size() != offers.size()) throw_malformed();
   return chosen;
 }
 

@@ -28,17 +28,12 @@ class LastElements {
   }
 
   void add_all_of(ConstByteSpan message) {
-    MessageReader reader(message);
-    for (unsigned rank = 0; rank < last_.size(); ++rank) {
-      add(rank, reader.take_values<std::byte>());
-    }
+    const auto others = value_in<decltype(last_)>(message);
+    if (others.size() != last_.size()) throw_malformed();
+    for (unsigned rank = 0; rank < last_.size(); ++rank) add(rank, others[rank]);
   }
 
-  [[nodiscard]] Message to_message() const {
-    MessageWriter writer;
-    for (const std::vector<std::byte>& last : last_) writer.put_values(last);
-    return writer.take();
-  }
+  [[nodiscard]] Message to_message() const { return message_of(last_); }
 
   [[nodiscard]] const std::vector<std::byte>& of(unsigned rank) const { return last_[rank]; }
 
