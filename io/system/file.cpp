@@ -250,7 +250,9 @@ std::string_view hint_for(int error_number) {
     case EISDIR:
       return "give a file, not a folder";
     case EBADF:
-      return "the descriptor is closed; open it, or name a file";
+      return "the descriptor is closed, or not open for this; open it, or name a file";
+    case EINVAL:
+      return "open the descriptor without O_DIRECT, or use another path";
     case EIO:
       return "the disk reported an error; see the system log";
     case ENOMEM:

@@ -188,7 +188,7 @@ TEST(ReaderStreams, SaysThatStandardInputIsClosed) {
   EXPECT_EQ(error.kind(), ErrorKind::kInput);
   EXPECT_EQ(std::string(error.what()),
             "opening standard input: Bad file descriptor\n"
-            "  the descriptor is closed; open it, or name a file");
+            "  the descriptor is closed, or not open for this; open it, or name a file");
 }
 
 }  // namespace

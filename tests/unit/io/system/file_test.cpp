@@ -159,6 +159,14 @@ TEST(OpenInput, SaysWhatIsWrong) {
   EXPECT_TRUE(contains(directory.what(), "Is a directory"));
 }
 
+TEST(StandardInput, IsReadWithoutDirectTransfersAlone) {
+  const FaultScope fault({sys::Call::kRead, 1, EINVAL});
+  const File file = open_standard_input();
+  std::byte to{};
+  const Error error = error_of([&] { (void)file.read_full(ByteSpan(&to, 1)); });
+  EXPECT_TRUE(contains(error.hint(), "without O_DIRECT")) << error.hint();
+}
+
 TEST(OpenInput, SaysThatAFileIsUnreadable) {
   if (::geteuid() == 0) GTEST_SKIP() << "root can read everything";
   const TempFolder folder;
