@@ -234,8 +234,7 @@ void queue_distribution(const PairSort<Key, Value>& sort, const DistributionChoi
 template <class Key, class Value>
 void sort_or_distribute(const PairSort<Key, Value>& sort, const DistributionChoice& choice) {
   if (!are_distributed<Key, Value>(sort.count, choice)) return sort_pairs(sort);
-  const std::size_t needed =
-      sort_pairs_by_distribution_scratch_bytes<Key, Value>(sort.count, choice);
+  const std::size_t needed = sort_many_pairs_scratch_bytes<Key, Value>(sort.count, choice);
   require_sort_memory(sort, needed, kOperation);
   if (!pairs_fit_block<Key, Value>(shared_bytes_of_block())) return sort_pairs(sort);
   const unsigned architecture = current_architecture();
@@ -248,7 +247,7 @@ void sort_or_distribute(const PairSort<std::uint32_t, Value>& sort,
                         const DistributionChoice& choice) {
   if (!are_sorted_by_digits(sort.count, choice)) return sort_pairs(sort);
   const std::size_t needed =
-      sort_pairs_by_distribution_scratch_bytes<std::uint32_t, Value>(sort.count, choice);
+      sort_many_pairs_scratch_bytes<std::uint32_t, Value>(sort.count, choice);
   require_sort_memory(sort, needed, kOperation);
   sort_pairs_by_digits(sort);
 }
@@ -261,8 +260,7 @@ bool are_sorted_by_digits(std::uint64_t count, const DistributionChoice& choice)
 }
 
 template <class Key, class Value>
-std::size_t sort_pairs_by_distribution_scratch_bytes(std::uint64_t count,
-                                                     const DistributionChoice& choice) {
+std::size_t sort_many_pairs_scratch_bytes(std::uint64_t count, const DistributionChoice& choice) {
   const std::size_t merged = sort_pairs_scratch_bytes<Key, Value>(count);
   if constexpr (sizeof(Key) == 4) {
     const std::uint64_t most = std::min(count, kMostPairsByDigits);
@@ -275,15 +273,14 @@ std::size_t sort_pairs_by_distribution_scratch_bytes(std::uint64_t count,
 }
 
 template <class Key, class Value>
-void sort_pairs_by_distribution(const PairSort<Key, Value>& sort,
-                                const DistributionChoice& choice) {
+void sort_many_pairs(const PairSort<Key, Value>& sort, const DistributionChoice& choice) {
   sort_or_distribute(sort, choice);
 }
 
-#define GSORT_PAIRS(Key, Value)                                              \
-  template std::size_t sort_pairs_by_distribution_scratch_bytes<Key, Value>( \
-      std::uint64_t, const DistributionChoice&);                             \
-  template void sort_pairs_by_distribution(const PairSort<Key, Value>&, const DistributionChoice&)
+#define GSORT_PAIRS(Key, Value)                                                              \
+  template std::size_t sort_many_pairs_scratch_bytes<Key, Value>(std::uint64_t,              \
+                                                                 const DistributionChoice&); \
+  template void sort_many_pairs(const PairSort<Key, Value>&, const DistributionChoice&)
 GSORT_PAIRS(std::uint32_t, std::uint32_t);
 GSORT_PAIRS(std::uint32_t, std::uint64_t);
 GSORT_PAIRS(std::uint64_t, std::uint32_t);

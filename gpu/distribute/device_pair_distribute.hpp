@@ -23,20 +23,19 @@ inline constexpr std::uint64_t kLeastPairsByDigits = std::uint64_t{1} << 16;
 // Whether this many pairs with keys of 32 bits are sorted by digits.
 [[nodiscard]] bool are_sorted_by_digits(std::uint64_t count, const DistributionChoice& choice);
 
-// Device memory that sort_pairs_by_distribution needs for `count` pairs and the same choice: one
-// more array of keys and one of values and, from 2^23 pairs on, at most 6% of both. By default:
-// never less for a larger count.
+// Device memory that sort_many_pairs needs for `count` pairs and the same choice: one more array of
+// keys and one of values and, from 2^23 pairs on, at most 6% of both. By default: never less for a
+// larger count.
 // Throws: as sort_pairs_scratch_bytes.
 template <class Key, class Value>
-[[nodiscard]] std::size_t sort_pairs_by_distribution_scratch_bytes(
-    std::uint64_t count, const DistributionChoice& choice = {});
+[[nodiscard]] std::size_t sort_many_pairs_scratch_bytes(std::uint64_t count,
+                                                        const DistributionChoice& choice = {});
 
 // Does what sort_pairs does, with the same arguments, requirements and errors; scratch of
-// sort_pairs_by_distribution_scratch_bytes. The output is the same bytes, whatever the seed. The
-// call may be captured in a CUDA graph; replays take the sample at the same places. Cards whose
-// blocks have less than 163 KB of shared memory sort as sort_pairs.
+// sort_many_pairs_scratch_bytes. The output is the same bytes, whatever the seed. The call may be
+// captured in a CUDA graph; replays take the sample at the same places. Cards whose blocks have
+// less than 163 KB of shared memory sort keys of 64 bits as sort_pairs.
 template <class Key, class Value>
-void sort_pairs_by_distribution(const PairSort<Key, Value>& sort,
-                                const DistributionChoice& choice = {});
+void sort_many_pairs(const PairSort<Key, Value>& sort, const DistributionChoice& choice = {});
 
 }  // namespace gsort::gpu

@@ -41,7 +41,7 @@ template <class Key, class Value>
 template <class Key, class Value>
 [[nodiscard]] std::size_t sort_bytes(std::uint64_t count, bool keeps_bits) {
   if constexpr (kHasValues<Value>) {
-    const std::size_t bytes = sort_pairs_by_distribution_scratch_bytes<Key, Value>(count);
+    const std::size_t bytes = sort_many_pairs_scratch_bytes<Key, Value>(count);
     return keeps_bits ? ClassScratch<Key>(nullptr, count, true, 0, bytes).bytes : bytes;
   } else {
     return sort_keys_by_distribution_scratch_bytes<Key>(count);
@@ -52,7 +52,7 @@ template <class Key, class Value>
 template <class Key, class Value>
 void sort_elements(const ElementSort<Key, Value>& sort) {
   if constexpr (kHasValues<Value>) {
-    const auto call = [](const PairSort<Key, Value>& pairs) { sort_pairs_by_distribution(pairs); };
+    const auto call = [](const PairSort<Key, Value>& pairs) { sort_many_pairs(pairs); };
     if (!sorts_by_class(sort)) return call(sort);
     const std::size_t bytes = sort_bytes<Key, Value>(sort.count, false);
     sort_by_class(sort, ClassScratch<Key>(sort.scratch.memory, sort.count, true, 0, bytes), call);

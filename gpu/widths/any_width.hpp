@@ -42,8 +42,7 @@
   CALL(Key, sort_segmented_batch, (const SegmentedSort<Key>&),                       \
        (std::uint64_t array_count, std::uint64_t count, std::uint64_t longest))
 #define GSORT_PAIR_CALLS(CALL, Key, Value)                                                        \
-  CALL(Key, Value, sort_pairs_by_distribution, (const PairSort<Key, Value>&),                     \
-       (std::uint64_t count))                                                                     \
+  CALL(Key, Value, sort_many_pairs, (const PairSort<Key, Value>&), (std::uint64_t count))         \
   CALL(Key, Value, merge_pair_arrays, (const PairArrayMerge<Key, Value>&), (std::uint64_t total)) \
   CALL(Key, Value, merge_pair_slices, (const PairSliceMerge<Key, Value>&),                        \
        (std::uint64_t total, std::uint32_t slice_count))                                          \

@@ -30,7 +30,7 @@ struct ArgsortScratch {
   std::size_t sort_bytes;
 
   ArgsortScratch(void* memory, std::uint64_t count)
-      : sort_bytes(sort_pairs_by_distribution_scratch_bytes<Key, Index>(count)) {
+      : sort_bytes(sort_many_pairs_scratch_bytes<Key, Index>(count)) {
     ScratchCutter cutter(memory);
     sorted = cutter.take<Key>(count);
     sort_begin = cutter.used_bytes();
@@ -66,7 +66,7 @@ void argsort(const KeyArgsort<Key, Index>& sort) {
   }
   const ArgsortScratch<Key, Index> places(scratch.memory, count);
   launch_count_up(indices, 0, count, stream);
-  sort_pairs_by_distribution<Key, Index>(
+  sort_many_pairs<Key, Index>(
       {.input = {keys, indices},
        .output = {places.sorted, indices},
        .count = count,

@@ -12,9 +12,8 @@
 
 namespace gsort::gpu {
 
-// Device memory that argsort needs for `count` keys: that of sort_pairs_by_distribution, and one
-// more array of keys. Never less for a larger count. Throws: as argsort does, for a count that is
-// too large.
+// Device memory that argsort needs for `count` keys: that of sort_many_pairs, and one more array of
+// keys. Never less for a larger count. Throws: as argsort does, for a count that is too large.
 template <class Key, class Index>
 [[nodiscard]] std::size_t argsort_scratch_bytes(std::uint64_t count);
 

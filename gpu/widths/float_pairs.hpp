@@ -20,14 +20,14 @@ inline constexpr bool kMayBeFloats = sizeof(Key) >= 2 && sizeof(Key) <= 8;
 // For floats one more array of keys than any_width's, and at most 25 KiB.
 template <class Key, class Value>
 [[nodiscard]] std::size_t sort_pairs_scratch_bytes(std::uint64_t count, bool are_floats) {
-  const std::size_t bytes = any_width::sort_pairs_by_distribution_scratch_bytes<Key, Value>(count);
+  const std::size_t bytes = any_width::sort_many_pairs_scratch_bytes<Key, Value>(count);
   return are_floats ? ClassScratch<Key>(nullptr, count, true, 0, bytes).bytes : bytes;
 }
 
 template <class Key, class Value>
 void sort_pairs(const PairSort<Key, Value>& sort) {
   const auto call = [](const PairSort<Key, Value>& request) {
-    any_width::sort_pairs_by_distribution<Key, Value>(request);
+    any_width::sort_many_pairs<Key, Value>(request);
   };
   if constexpr (kMayBeFloats<Key>) {
     if (sort.load_map.folds_classes && sort.count > 0) {

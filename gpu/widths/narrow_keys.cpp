@@ -258,21 +258,20 @@ void sort_segmented_batch(const SegmentedSort<Key>& sort) {
 }
 
 template <KeyOfTheseWidths Key, class Value>
-std::size_t sort_pairs_by_distribution_scratch_bytes(std::uint64_t count) {
-  return bytes_in_place(count, gpu::sort_pairs_by_distribution_scratch_bytes<Word, Value>(count));
+std::size_t sort_many_pairs_scratch_bytes(std::uint64_t count) {
+  return bytes_in_place(count, gpu::sort_many_pairs_scratch_bytes<Word, Value>(count));
 }
 
 template <KeyOfTheseWidths Key, class Value>
-void sort_pairs_by_distribution(const PairSort<Key, Value>& sort) {
+void sort_many_pairs(const PairSort<Key, Value>& sort) {
   if (sort.count == 0) return;
-  const std::size_t call_bytes =
-      gpu::sort_pairs_by_distribution_scratch_bytes<Word, Value>(sort.count);
+  const std::size_t call_bytes = gpu::sort_many_pairs_scratch_bytes<Word, Value>(sort.count);
   sort_as_words(sort, call_bytes, kSortingPairs, [&](const WordScratch& places) {
-    gpu::sort_pairs_by_distribution<Word, Value>({.input = {places.words, sort.input.values},
-                                                  .output = {places.words, sort.output.values},
-                                                  .count = sort.count,
-                                                  .scratch = places.for_call,
-                                                  .stream = sort.stream});
+    gpu::sort_many_pairs<Word, Value>({.input = {places.words, sort.input.values},
+                                       .output = {places.words, sort.output.values},
+                                       .count = sort.count,
+                                       .scratch = places.for_call,
+                                       .stream = sort.stream});
   });
 }
 

@@ -313,12 +313,12 @@ void sort_segmented_batch(const SegmentedSort<Key>& sort) {
 }
 
 template <KeyOfTheseWidths Key, class Value>
-std::size_t sort_pairs_by_distribution_scratch_bytes(std::uint64_t count) {
+std::size_t sort_many_pairs_scratch_bytes(std::uint64_t count) {
   return pair_scratch_bytes(count);
 }
 
 template <KeyOfTheseWidths Key, class Value>
-void sort_pairs_by_distribution(const PairSort<Key, Value>& sort) {
+void sort_many_pairs(const PairSort<Key, Value>& sort) {
   const auto& [input, output, count, load_map, store_map, scratch, stream] = sort;
   if (count == 0) return;
   require_sort_memory(sort, pair_scratch_bytes(count), kSortingPairs);

@@ -163,13 +163,13 @@ TYPED_TEST(EmulatedPairDistribution, SortsPairsOfAnyShapeStably) {
       const DistributionChoice choice{5, 0, bits, bits};
       const auto pairs = with_positions<TypeParam>(make_keys<Key>(shape, kCount, 7));
       const DevicePairArrays<TypeParam> arrays(pairs, 0);
-      const auto bytes = sort_pairs_by_distribution_scratch_bytes<Key, Value>(kCount, choice);
+      const auto bytes = sort_many_pairs_scratch_bytes<Key, Value>(kCount, choice);
       const Scratch scratch(bytes, kScratchShift);
-      sort_pairs_by_distribution<Key, Value>({.input = arrays.get(),
-                                              .output = arrays.get(),
-                                              .count = kCount,
-                                              .scratch = {scratch.get(), bytes}},
-                                             choice);
+      sort_many_pairs<Key, Value>({.input = arrays.get(),
+                                   .output = arrays.get(),
+                                   .count = kCount,
+                                   .scratch = {scratch.get(), bytes}},
+                                  choice);
       ASSERT_TRUE(arrays.pairs() == stably_sorted(pairs, {}, {})) << static_cast<int>(shape);
       ASSERT_TRUE(arrays.guards_hold() && scratch.guards_hold());
     }

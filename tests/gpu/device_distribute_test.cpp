@@ -1,5 +1,5 @@
-// sort_keys_by_distribution and sort_pairs_by_distribution on the card, against std::stable_sort of
-// a copy taken before the call. Sorts of certain tiles are in distributed_tiles_test.cpp.
+// sort_keys_by_distribution and sort_many_pairs on the card, against std::stable_sort of a copy
+// taken before the call. Sorts of certain tiles are in distributed_tiles_test.cpp.
 #include "gpu/distribute/device_distribute.hpp"
 
 #include <string>

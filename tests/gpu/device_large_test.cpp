@@ -73,9 +73,8 @@ class DeviceLarge : public GpuTest {
   template <class T, class Value, class Fill, class Wrong>
   static void expect_sorted_pairs(std::uint64_t count, const Fill& fill, const Wrong& wrong) {
     constexpr DistributionChoice kAlways{.least_keys = 0};
-    const std::size_t bytes =
-        std::max(sort_pairs_scratch_bytes<T, Value>(count),
-                 sort_pairs_by_distribution_scratch_bytes<T, Value>(count, kAlways));
+    const std::size_t bytes = std::max(sort_pairs_scratch_bytes<T, Value>(count),
+                                       sort_many_pairs_scratch_bytes<T, Value>(count, kAlways));
     if (lacks_memory(count * (sizeof(T) + sizeof(Value)) + bytes)) {
       GTEST_SKIP() << "too little device memory";
     }
@@ -89,7 +88,7 @@ class DeviceLarge : public GpuTest {
     sort_pairs<T, Value>(sort);
     EXPECT_EQ(wrong(pairs), 0U) << count << " merged";
     fill(pairs);
-    sort_pairs_by_distribution<T, Value>(sort, kAlways);
+    sort_many_pairs<T, Value>(sort, kAlways);
     EXPECT_EQ(wrong(pairs), 0U) << count << " distributed";
   }
 

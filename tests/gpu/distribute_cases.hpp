@@ -53,7 +53,7 @@ template <class T>
 std::size_t distribution_bytes(std::uint64_t count, const DistributionChoice& choice = {}) {
   using Key = typename T::Key;
   if constexpr (kHasValues<typename T::Value>) {
-    return sort_pairs_by_distribution_scratch_bytes<Key, typename T::Value>(count, choice);
+    return sort_many_pairs_scratch_bytes<Key, typename T::Value>(count, choice);
   } else {
     return sort_keys_by_distribution_scratch_bytes<Key>(count, choice);
   }
@@ -63,7 +63,7 @@ template <class T>
 void distribute(const ElementSort<typename T::Key, typename T::Value>& sort,
                 const DistributionChoice& choice) {
   if constexpr (kHasValues<typename T::Value>) {
-    sort_pairs_by_distribution(sort, choice);
+    sort_many_pairs(sort, choice);
   } else {
     sort_keys_by_distribution(sort, choice);
   }

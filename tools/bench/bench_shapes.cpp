@@ -160,10 +160,9 @@ struct PairArena {
         values_in(pairs * sizeof(Value)),
         keys_out(pairs * sizeof(Key)),
         values_out(pairs * sizeof(Value)),
-        scratch_bytes(
-            std::max(cub_scratch_bytes(pairs * (sizeof(Key) + sizeof(Value))),
-                     gpu::sort_pairs_by_distribution_scratch_bytes<Key, Value>(pairs, kAlways)) +
-            pairs * (sizeof(Key) + 2 * sizeof(Value)) + (1U << 22)),
+        scratch_bytes(std::max(cub_scratch_bytes(pairs * (sizeof(Key) + sizeof(Value))),
+                               gpu::sort_many_pairs_scratch_bytes<Key, Value>(pairs, kAlways)) +
+                      pairs * (sizeof(Key) + 2 * sizeof(Value)) + (1U << 22)),
         scratch(scratch_bytes) {
     // Values that count up show whether a sort is stable.
     make_keys(KeyShape::kSorted, 0, values_in.template as<Value>(), pairs);
@@ -215,10 +214,9 @@ void bench_shape(const PairArena<Key, Value>& arena, KeyShape shape, int repeats
                                        .count = n,
                                        .scratch = {scratch.memory, scratch.bytes}};
   const float merging = measure_it("sort_pairs", [&] { gpu::sort_pairs(sort); });
-  const float distributed = measure_it("distributed", [&] {
-    gpu::sort_pairs_by_distribution(sort, PairArena<Key, Value>::kAlways);
-  });
-  const float by_default = measure_it("by default", [&] { gpu::sort_pairs_by_distribution(sort); });
+  const float distributed = measure_it(
+      "distributed", [&] { gpu::sort_many_pairs(sort, PairArena<Key, Value>::kAlways); });
+  const float by_default = measure_it("by default", [&] { gpu::sort_many_pairs(sort); });
   std::printf(
       "%-8s %-15s cub %8.4f ms %6.2f Gpairs/s | merge %8.4f distribution %8.4f | "
       "default %8.4f %6.2f Gpairs/s, %5.2f x\n",

@@ -23,21 +23,21 @@ constexpr std::uint64_t kLeastPairs = std::uint64_t{1} << 20;
 
 template <class Key, class Value>
 void sort_by_distribution(const CubPairs<Key, Value>& pairs, CubScratch scratch) {
-  gpu::sort_pairs_by_distribution<Key, Value>({.input = {pairs.keys_in, pairs.values_in},
-                                               .output = {pairs.keys_out, pairs.values_out},
-                                               .count = pairs.count,
-                                               .scratch = {scratch.memory, scratch.bytes}},
-                                              {.least_keys = kLeastPairs});
+  gpu::sort_many_pairs<Key, Value>({.input = {pairs.keys_in, pairs.values_in},
+                                    .output = {pairs.keys_out, pairs.values_out},
+                                    .count = pairs.count,
+                                    .scratch = {scratch.memory, scratch.bytes}},
+                                   {.least_keys = kLeastPairs});
 }
 
 template <class Key, class Value>
 void bench_pairs_of(const Request& request, const GenSpec& spec, CopyRate& copy_rate,
                     Report& report) {
   copy_rate.measure(spec.count * (sizeof(Key) + sizeof(Value)));
-  PairsBench<Key, Value> bench(
-      request, {.spec = spec,
-                .scratch_bytes = gpu::sort_pairs_by_distribution_scratch_bytes<Key, Value>(
-                    spec.count, {.least_keys = kLeastPairs})});
+  PairsBench<Key, Value> bench(request,
+                               {.spec = spec,
+                                .scratch_bytes = gpu::sort_many_pairs_scratch_bytes<Key, Value>(
+                                    spec.count, {.least_keys = kLeastPairs})});
   for_each_cub_and_count(spec.count, [&]<class Cub, class Count>(Cub, Count) {
     bench.add(cub_contender<Cub, Count>("radix sort of pairs"),
               cub_radix_sort_pairs<Cub, Count, Key, Value>);
