@@ -22,6 +22,7 @@
 #include "gpu/distribute/launch.hpp"
 #include "gpu/distribute/pair_count_kernel.cuh"
 #include "gpu/distribute/tile_groups.cuh"
+#include "gpu/records/warp_pairs.cuh"
 
 namespace gsort::gpu {
 
@@ -47,29 +48,6 @@ struct PairStage {
   }
 };
 
-// Where the thread's first pair is in a tile; the others follow 32 apart.
-template <unsigned kPairs>
-__device__ unsigned thread_first_pair() {
-  return threadIdx.x / 32 * 32 * kPairs + threadIdx.x % 32;
-}
-
-// Loads the thread's keys, or its values, of a tile. A word past the count is 0.
-template <class Word, unsigned kPairs>
-__device__ void thread_load_words(const Word* tile, unsigned tile_words, unsigned count,
-                                  Word (&words)[kPairs]) {
-  const unsigned first = thread_first_pair<kPairs>();
-  const Word* const from = tile + first;
-  if (count == tile_words) {
-#pragma unroll
-    for (unsigned i = 0; i < kPairs; ++i) words[i] = from[32 * i];
-  } else {
-#pragma unroll
-    for (unsigned i = 0; i < kPairs; ++i) {
-      words[i] = first + 32 * i < count ? from[32 * i] : Word{0};
-    }
-  }
-}
-
 template <unsigned kTilePairs, class Key, unsigned kPairs>
 __device__ void thread_load_pair_keys(const DistributionPass<Key>& pass, std::uint64_t begin,
                                       unsigned count, Key (&keys)[kPairs]) {
@@ -78,37 +56,6 @@ __device__ void thread_load_pair_keys(const DistributionPass<Key>& pass, std::ui
 #pragma unroll
     for (Key& key : keys) key = pass.maps.load_map.to_ordered(key);
   }
-}
-
-// The lanes whose bins have the same bit `bit` as this lane's. In PTX, since the compiler takes
-// seven instructions instead of three.
-__device__ inline unsigned warp_find_same_bit(unsigned bin, unsigned bit) {
-#ifdef __CUDA_ARCH__
-  unsigned lanes;
-  asm volatile(
-      "{\n"
-      "  .reg .pred is_set;\n"
-      "  .reg .b32 own;\n"
-      "  and.b32 own, %1, %2;\n"
-      "  setp.ne.u32 is_set, own, 0;\n"
-      "  vote.sync.ballot.b32 %0, is_set, 0xffffffff;\n"
-      "  @!is_set not.b32 %0, %0;\n"
-      "}"
-      : "=r"(lanes)
-      : "r"(bin), "r"(bit));
-  return lanes;
-#else
-  const bool is_set = (bin & bit) != 0;
-  return __ballot_sync(kWholeWarp, is_set ? 1 : 0) ^ (is_set ? 0U : kWholeWarp);
-#endif
-}
-
-// The lanes whose bins are the same as this one's.
-__device__ inline unsigned warp_find_peers(unsigned bin) {
-  unsigned peers = kWholeWarp;
-#pragma unroll
-  for (unsigned bit = 1; bit < kMostBins; bit *= 2) peers &= warp_find_same_bit(bin, bit);
-  return peers;
 }
 
 // Ranks the thread's pairs among the warp's pairs of their bins. Pairs past the count get the last
@@ -132,7 +79,7 @@ __device__ void warp_rank_pairs(const BinHead<Key>& head, const SteppedTable<Key
   }
 #pragma unroll
   for (unsigned i = 0; i < kPairs; ++i) {
-    const unsigned peers = warp_find_peers(bins[i]);
+    const unsigned peers = warp_find_peers<kMostBinBits>(bins[i]);
     const auto before = static_cast<unsigned>(__popc(static_cast<int>(peers & ((1U << lane) - 1))));
     unsigned rank = 0;
     __syncwarp();  // the counters are clear, or have the round before

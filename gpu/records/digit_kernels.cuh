@@ -4,7 +4,8 @@
 // Threads: a warp has 32E consecutive pairs of a tile, each of its lanes those 32 apart. Thread t
 // has value t of the digit. A block takes one tile after the other; it needs those that were taken
 // before, whose blocks run or have ended. Shared memory: the tile's pairs, by digits, and a counter
-// for each warp and value. Device memory: a word for each tile and value (PrefixWord).
+// for each warp and value. Device memory: a word for each tile and value (PrefixWord); between
+// rounds, pairs of 8 bytes lie joined (JoinedPairs).
 #pragma once
 
 #include <cstdint>
@@ -12,6 +13,7 @@
 #include "gpu/cuda/programmatic_launch.cuh"
 #include "gpu/merge/block_sum.cuh"
 #include "gpu/records/digit_sort.hpp"
+#include "gpu/records/warp_pairs.cuh"
 
 namespace gsort::gpu {
 
@@ -29,48 +31,52 @@ __device__ inline unsigned byte_of(std::uint32_t key, unsigned digit) {
 #endif
 }
 
-inline constexpr unsigned kDigitCountThreads = 512;
-inline constexpr unsigned kDigitCountKeys = 8;  // of a thread at once
-
-template <class Value>
-__global__ void __launch_bounds__(kDigitCountThreads)
+// kAreMany: each lane has counters of its own, so that lanes do not wait for each other's banks.
+template <class Value, bool kAreMany>
+__global__ void __launch_bounds__(kDigitCount<kAreMany>.threads)
     digit_count_kernel(const __grid_constant__ DigitPass<Value> pass) {
-  constexpr unsigned kKeys = kDigitCountThreads * kDigitCountKeys;
-  __shared__ unsigned counts[kDigits * kDigitValues];
-  const unsigned thread = blockIdx.x * kDigitCountThreads + threadIdx.x;
-  for (unsigned i = threadIdx.x; i < kDigits * kDigitValues; i += kDigitCountThreads) counts[i] = 0;
+  constexpr DigitCountTuning kTuning = kDigitCount<kAreMany>;
+  constexpr unsigned kThreads = kTuning.threads;
+  constexpr unsigned kKeys = kThreads * kTuning.keys_per_thread;
+  constexpr unsigned kCounts = kDigits * kDigitValues;
+  extern __shared__ __align__(16) unsigned char shared_bytes[];
+  auto* const counts = reinterpret_cast<unsigned*>(shared_bytes);
+  unsigned* const own = counts + threadIdx.x % kTuning.copies;
+  const unsigned thread = blockIdx.x * kThreads + threadIdx.x;
+  for (unsigned i = threadIdx.x; i < kCounts * kTuning.copies; i += kThreads) counts[i] = 0;
   grid_begin();
   const auto words = static_cast<unsigned>(digit_tiles<Value>(pass.count)) * kDigitValues;
-  for (unsigned i = thread; i < words; i += gridDim.x * kDigitCountThreads) {
-    pass.prefixes[0][i] = 0;
-  }
+  for (unsigned i = thread; i < words; i += gridDim.x * kThreads) pass.prefixes[0][i] = 0;
   __syncthreads();  // the counts are clear
   const auto count_key = [&](std::uint32_t key) {
     if (pass.loads_mapped) key = pass.load_map.to_ordered(key);
 #pragma unroll
     for (unsigned digit = 0; digit < kDigits; ++digit) {
-      atomicAdd(&counts[digit * kDigitValues + digit_of(key, digit)], 1U);
+      atomicAdd(&own[(digit * kDigitValues + digit_of(key, digit)) * kTuning.copies], 1U);
     }
   };
   const std::uint64_t step = std::uint64_t{gridDim.x} * kKeys;
   for (std::uint64_t begin = std::uint64_t{blockIdx.x} * kKeys; begin < pass.count; begin += step) {
     const std::uint32_t* const from = pass.input.keys + begin + threadIdx.x;
     if (pass.count - begin >= kKeys) {
-      std::uint32_t keys[kDigitCountKeys];
+      std::uint32_t keys[kTuning.keys_per_thread];
 #pragma unroll
-      for (unsigned i = 0; i < kDigitCountKeys; ++i) keys[i] = from[i * kDigitCountThreads];
+      for (unsigned i = 0; i < kTuning.keys_per_thread; ++i) keys[i] = from[i * kThreads];
 #pragma unroll
-      for (unsigned i = 0; i < kDigitCountKeys; ++i) count_key(keys[i]);
+      for (unsigned i = 0; i < kTuning.keys_per_thread; ++i) count_key(keys[i]);
     } else {
-      for (unsigned i = threadIdx.x; i < pass.count - begin; i += kDigitCountThreads) {
+      for (unsigned i = threadIdx.x; i < pass.count - begin; i += kThreads) {
         count_key(pass.input.keys[begin + i]);
       }
     }
   }
   __syncthreads();  // all keys are counted
-  for (unsigned i = threadIdx.x; i < kDigits * kDigitValues; i += kDigitCountThreads) {
-    if (counts[i] != 0)
-      atomicAdd(&pass.counts->keys[i / kDigitValues][i % kDigitValues], counts[i]);
+  for (unsigned i = threadIdx.x; i < kCounts; i += kThreads) {
+    unsigned sum = 0;
+    for (unsigned copy = 0; copy < kTuning.copies; ++copy) {
+      sum += counts[i * kTuning.copies + (copy + threadIdx.x) % kTuning.copies];
+    }
+    if (sum != 0) atomicAdd(&pass.counts->keys[i / kDigitValues][i % kDigitValues], sum);
   }
   if (thread == 0) {
     const std::uint32_t first = pass.input.keys[0];
@@ -104,45 +110,10 @@ __device__ DigitRound thread_find_round(const DigitPass<Value>& pass) {
           (differ >> pass.digit & 1U) != 0};
 }
 
-// The lanes of `lanes` whose digits have the same bits `first` and `second` as this lane's. In PTX,
-// since the compiler takes more instructions.
-__device__ inline unsigned warp_find_same_bits(unsigned lanes, unsigned digit, unsigned first,
-                                               unsigned second) {
-#ifdef __CUDA_ARCH__
-  asm volatile(
-      "{\n"
-      "  .reg .pred is_set, is_next;\n"
-      "  .reg .b32 own, same, next;\n"
-      "  and.b32 own, %1, %2;\n"
-      "  setp.ne.u32 is_set, own, 0;\n"
-      "  vote.sync.ballot.b32 same, is_set, 0xffffffff;\n"
-      "  @!is_set not.b32 same, same;\n"
-      "  and.b32 own, %1, %3;\n"
-      "  setp.ne.u32 is_next, own, 0;\n"
-      "  vote.sync.ballot.b32 next, is_next, 0xffffffff;\n"
-      "  @!is_next not.b32 next, next;\n"
-      "  lop3.b32 %0, %0, same, next, 0x80;\n"
-      "}"
-      : "+r"(lanes)
-      : "r"(digit), "r"(first), "r"(second));
-  return lanes;
-#else
-  for (const unsigned bit : {first, second}) {
-    const bool is_set = (digit & bit) != 0;
-    lanes &= __ballot_sync(kWholeWarp, is_set ? 1 : 0) ^ (is_set ? 0U : kWholeWarp);
-  }
-  return lanes;
-#endif
-}
-
 // Returns the next place of the lane's digit: counters[digit] plus the number of lower lanes with
 // the same digit. The counter then is the place behind those of all lanes.
 __device__ inline unsigned warp_take_places(unsigned digit, unsigned* counters) {
-  unsigned peers = kWholeWarp;
-#pragma unroll
-  for (unsigned bit = 1; bit < kDigitValues; bit *= 4) {
-    peers = warp_find_same_bits(peers, digit, bit, 2 * bit);
-  }
+  const unsigned peers = warp_find_peers<kDigitBits>(digit);
   const unsigned lane = threadIdx.x % 32;
   const auto up_to = static_cast<unsigned>(__popc(static_cast<int>(peers & ((2U << lane) - 1))));
   const int last = 31 - __clz(static_cast<int>(peers));
@@ -150,6 +121,14 @@ __device__ inline unsigned warp_take_places(unsigned digit, unsigned* counters) 
   __syncwarp();  // the counters have the places of the pairs before
   if (lane == static_cast<unsigned>(last)) begin = atomicAdd(&counters[digit], up_to);
   return __shfl_sync(kWholeWarp, begin, last) + up_to - 1;
+}
+
+__device__ inline std::uint64_t join_pair(std::uint32_t key, std::uint32_t value) {
+  return std::uint64_t{value} << 32 | key;
+}
+__device__ inline void split_pair(std::uint64_t pair, std::uint32_t& key, std::uint32_t& value) {
+  key = static_cast<std::uint32_t>(pair);
+  value = static_cast<std::uint32_t>(pair >> 32);
 }
 
 // A tile's word for a digit: 0 until the tile is counted; then its keys with this digit, plus one;
@@ -163,10 +142,10 @@ struct PrefixWord {
 };
 
 // Returns how many keys of the tiles before `tile` have the digit whose words begin at `prefixes`.
-template <unsigned kTilePairs>
+// kWindow: tiles that are read at once.
+template <unsigned kTilePairs, unsigned kWindow>
 __device__ unsigned thread_look_back(const volatile std::uint32_t* prefixes, unsigned tile) {
   constexpr std::uint32_t kLeastSum = PrefixWord<kTilePairs>::kLeastSum;
-  constexpr unsigned kWindow = 4;  // tiles that are read at once
   unsigned sum = 0;
   while (true) {
     std::uint32_t words[kWindow];
@@ -190,41 +169,117 @@ template <class Value, bool kAreMany>
 struct DigitStage {
   static constexpr DigitTuning kTuning = kDigitTuning<Value, kAreMany>;
   static constexpr unsigned kTilePairs = kTuning.tile_pairs();
+  static constexpr unsigned kPairBytes = sizeof(std::uint32_t) + sizeof(Value);
   static constexpr unsigned kBytes =
-      kTilePairs * (4 + sizeof(Value)) + kTuning.threads / 32 * kDigitValues * 4;
+      kTilePairs * kPairBytes + kTuning.threads / 32 * kDigitValues * sizeof(unsigned);
 
-  Value* values;  // by digits
-  std::uint32_t* keys;
-  unsigned* counters;  // of each warp's digits; later where the next pair with the digit goes
+  unsigned char* memory;
 
-  static __device__ DigitStage in(unsigned char* memory) {
-    return {reinterpret_cast<Value*>(memory),
-            reinterpret_cast<std::uint32_t*>(memory + kTilePairs * sizeof(Value)),
-            reinterpret_cast<unsigned*>(memory + kTilePairs * (sizeof(Value) + 4))};
+  // Of each warp's digits; later where the next pair with the digit goes.
+  [[nodiscard]] __device__ unsigned* counters() const {
+    return reinterpret_cast<unsigned*>(memory + kTilePairs * kPairBytes);
+  }
+  // The tile's pairs, by digits: joined, or all values before all keys.
+  __device__ void put(unsigned place, std::uint32_t key, Value value) const {
+    if constexpr (kJoinsPairs<Value>) {
+      reinterpret_cast<std::uint64_t*>(memory)[place] = join_pair(key, value);
+    } else {
+      reinterpret_cast<Value*>(memory)[place] = value;
+      keys()[place] = key;
+    }
+  }
+  __device__ void get(unsigned place, std::uint32_t& key, Value& value) const {
+    if constexpr (kJoinsPairs<Value>) {
+      split_pair(reinterpret_cast<const std::uint64_t*>(memory)[place], key, value);
+    } else {
+      value = reinterpret_cast<const Value*>(memory)[place];
+      key = keys()[place];
+    }
+  }
+
+ private:
+  [[nodiscard]] __device__ std::uint32_t* keys() const {
+    return reinterpret_cast<std::uint32_t*>(memory + kTilePairs * sizeof(Value));
   }
 };
 
-// Where the thread's first pair is in a tile; the others follow 32 apart.
-template <unsigned kPairs>
-__device__ unsigned thread_first_pair() {
-  return threadIdx.x / 32 * 32 * kPairs + threadIdx.x % 32;
-}
+// Where a round's pairs come from.
+template <class Value>
+struct RoundInput {
+  const std::uint32_t* keys;
+  const Value* values;  // null: the numbers of the pairs
+  JoinedPairs joined;
 
-// Loads what the thread has of a tile: words 32 apart. One past the count is `missing`.
-template <class Word, unsigned kPairs>
-__device__ void thread_load_tile(const Word* from, unsigned count, Word missing,
-                                 Word (&words)[kPairs]) {
-  const unsigned first = thread_first_pair<kPairs>();
-  from += first;
-  if (count == blockDim.x * kPairs) {
-#pragma unroll
-    for (unsigned i = 0; i < kPairs; ++i) words[i] = from[32 * i];
-  } else {
-#pragma unroll
-    for (unsigned i = 0; i < kPairs; ++i)
-      words[i] = first + 32 * i < count ? from[32 * i] : missing;
+  __device__ void load(unsigned place, std::uint32_t& key, Value& value) const {
+    if constexpr (kJoinsPairs<Value>) {
+      if (joined.low != nullptr) {
+        const bool is_low = place < joined.half;
+        const unsigned at = is_low ? place : place - joined.half;
+        if (at < joined.half)
+          return split_pair((is_low ? joined.low : joined.high)[at], key, value);
+      }
+    }
+    key = keys[place];
+    value = values != nullptr ? values[place] : place;
   }
-}
+
+  // Loads what the thread has of a tile: pairs 32 apart, those behind its first `count` as 0.
+  template <unsigned kPairs>
+  __device__ void thread_load(unsigned begin, unsigned count, std::uint32_t (&to_keys)[kPairs],
+                              Value (&to_values)[kPairs]) const {
+    const unsigned tile_pairs = blockDim.x * kPairs;
+    const unsigned first = thread_first_pair<kPairs>();
+    const bool is_full = count == tile_pairs;
+    if constexpr (kJoinsPairs<Value>) {
+      const bool is_low = begin < joined.half;
+      const unsigned at = is_low ? begin : begin - joined.half;
+      if (joined.low != nullptr && is_full && joined.half >= tile_pairs &&
+          at <= joined.half - tile_pairs) {
+        const std::uint64_t* const from = (is_low ? joined.low : joined.high) + at + first;
+#pragma unroll
+        for (unsigned i = 0; i < kPairs; ++i) split_pair(from[32 * i], to_keys[i], to_values[i]);
+        return;
+      }
+    }
+    if (joined.low == nullptr && is_full && values != nullptr) {
+      const std::uint32_t* const from_keys = keys + begin + first;
+      const Value* const from_values = values + begin + first;
+#pragma unroll
+      for (unsigned i = 0; i < kPairs; ++i) to_keys[i] = from_keys[32 * i];
+#pragma unroll
+      for (unsigned i = 0; i < kPairs; ++i) to_values[i] = from_values[32 * i];
+      return;
+    }
+#pragma unroll
+    for (unsigned i = 0; i < kPairs; ++i) {
+      to_keys[i] = 0;
+      to_values[i] = 0;
+      if (first + 32 * i < count) load(begin + first + 32 * i, to_keys[i], to_values[i]);
+    }
+  }
+};
+
+// Where a round's pairs go.
+template <class Value>
+struct RoundOutput {
+  std::uint32_t* keys;
+  Value* values;
+  JoinedPairs joined;
+
+  __device__ void store(unsigned place, std::uint32_t key, Value value) const {
+    keys[place] = key;
+    values[place] = value;
+  }
+  __device__ void store_joined(unsigned place, std::uint32_t key, Value value) const {
+    const bool is_low = place < joined.half;
+    const unsigned at = is_low ? place : place - joined.half;
+    if (at < joined.half) {
+      (is_low ? joined.low : joined.high)[at] = join_pair(key, value);
+    } else {
+      store(place, key, value);
+    }
+  }
+};
 
 template <class Value, bool kAreMany>
 __global__ void __launch_bounds__(kDigitTuning<Value, kAreMany>.threads,
@@ -236,15 +291,15 @@ __global__ void __launch_bounds__(kDigitTuning<Value, kAreMany>.threads,
   constexpr unsigned kTilePairs = kTuning.tile_pairs();
   constexpr unsigned kWarps = kThreads / 32;
   static_assert(kThreads >= kDigitValues);
-  using Stage = DigitStage<Value, kAreMany>;
   using Prefix = PrefixWord<kTilePairs>;
   extern __shared__ __align__(16) unsigned char shared_bytes[];
   __shared__ unsigned
       places[kDigitValues];  // where the tile's first pair would go if it had the digit
   __shared__ unsigned warp_sums[32];
   __shared__ unsigned next_tile;
-  const Stage stage = Stage::in(shared_bytes);
-  unsigned* const counters = stage.counters + threadIdx.x / 32 * kDigitValues;
+  const DigitStage<Value, kAreMany> stage{shared_bytes};
+  unsigned* const all_counters = stage.counters();
+  unsigned* const counters = all_counters + threadIdx.x / 32 * kDigitValues;
   const bool has_digit = threadIdx.x < kDigitValues;
   grid_begin();
   const DigitRound round = thread_find_round(pass);
@@ -252,11 +307,16 @@ __global__ void __launch_bounds__(kDigitTuning<Value, kAreMany>.threads,
   const bool is_first = round.number == 0;
   const bool is_last = round.number + 1 == round.rounds;
   const bool to_output = (round.rounds - round.number) % 2 != 0;
-  std::uint32_t* const to_keys = to_output ? pass.output.keys : pass.buffer.keys;
-  Value* const to_values = to_output ? pass.output.values : pass.buffer.values;
+  const Pairs<std::uint32_t, Value>& to = to_output ? pass.output : pass.buffer;
   const Pairs<std::uint32_t, Value>& other = to_output ? pass.buffer : pass.output;
-  const std::uint32_t* const from_keys = is_first ? pass.input.keys : other.keys;
-  const Value* const from_values = is_first ? pass.input.values : other.values;
+  RoundInput<Value> input{pass.input.keys, pass.input.values, {}};
+  if (!is_first) {
+    input = {other.keys, other.values, to_output ? pass.joined_buffer : pass.joined_output};
+  }
+  RoundOutput<Value> output{to.keys, to.values, {}};
+  if (!is_last) output.joined = to_output ? pass.joined_output : pass.joined_buffer;
+  // Stores of many pairs that lie apart keep the L2 cache busy; to read ahead would add to it.
+  const bool reads_little = output.joined.low == nullptr && pass.count >= kManyCountedKeys;
   std::uint32_t* const prefixes = pass.prefixes[round.number % 2] + threadIdx.x;
   std::uint32_t* const cleared = is_last ? nullptr : pass.prefixes[(round.number + 1) % 2];
   unsigned total = 0;
@@ -269,17 +329,19 @@ __global__ void __launch_bounds__(kDigitTuning<Value, kAreMany>.threads,
     return min(kTilePairs, pass.count - tile * kTilePairs);
   };
   std::uint32_t keys[kPairs];
-  const auto load_keys = [&](unsigned tile) {
-    thread_load_tile<std::uint32_t>(from_keys + tile * kTilePairs, count_of(tile), 0, keys);
+  Value values[kPairs];
+  const auto load_pairs = [&](unsigned tile) {
+    const unsigned count = count_of(tile);
+    input.thread_load(tile * kTilePairs, count, keys, values);
     if (is_first && pass.loads_mapped) {
 #pragma unroll
       for (std::uint32_t& key : keys) key = pass.load_map.to_ordered(key);
     }
-    if (count_of(tile) != kTilePairs) {  // those that are missing rank behind all others
+    if (count != kTilePairs) {  // those that are missing rank behind all others
       const unsigned first = thread_first_pair<kPairs>();
 #pragma unroll
       for (unsigned i = 0; i < kPairs; ++i) {
-        if (first + 32 * i >= count_of(tile)) keys[i] = ~0U;
+        if (first + 32 * i >= count) keys[i] = ~0U;
       }
     }
   };
@@ -287,29 +349,20 @@ __global__ void __launch_bounds__(kDigitTuning<Value, kAreMany>.threads,
   __syncthreads();  // the tile is taken
   unsigned tile = next_tile;
   const unsigned tiles = (pass.count - 1) / kTilePairs + 1;
-  if (tile < tiles) load_keys(tile);
+  if (tile < tiles) load_pairs(tile);
 #pragma unroll 1
   while (tile < tiles) {
-    const unsigned begin = tile * kTilePairs;
     const unsigned count = count_of(tile);
     for (unsigned i = threadIdx.x % 32; i < kDigitValues; i += 32) counters[i] = 0;
     __syncwarp();  // the counters are clear
 #pragma unroll
     for (unsigned i = 0; i < kPairs; ++i) atomicAdd(&counters[byte_of(keys[i], pass.digit)], 1U);
-    Value values[kPairs];
-    if (from_values != nullptr) {
-      thread_load_tile<Value>(from_values + begin, count, 0, values);
-    } else {
-      const unsigned first = begin + thread_first_pair<kPairs>();
-#pragma unroll
-      for (unsigned i = 0; i < kPairs; ++i) values[i] = first + 32 * i;
-    }
     __syncthreads();  // all digits are counted
     unsigned own = 0;
     if (has_digit) {
 #pragma unroll
       for (unsigned warp = 0; warp < kWarps; ++warp) {
-        own += stage.counters[warp * kDigitValues + threadIdx.x];
+        own += all_counters[warp * kDigitValues + threadIdx.x];
       }
       if (threadIdx.x == kDigitValues - 1) own -= kTilePairs - count;
       volatile std::uint32_t* const word = prefixes + std::uint64_t{tile} * kDigitValues;
@@ -321,7 +374,7 @@ __global__ void __launch_bounds__(kDigitTuning<Value, kAreMany>.threads,
       unsigned next = own_begin;
 #pragma unroll
       for (unsigned warp = 0; warp < kWarps; ++warp) {
-        unsigned& counter = stage.counters[warp * kDigitValues + threadIdx.x];
+        unsigned& counter = all_counters[warp * kDigitValues + threadIdx.x];
         const unsigned of_warp = counter;
         counter = next;
         next += of_warp;
@@ -331,47 +384,56 @@ __global__ void __launch_bounds__(kDigitTuning<Value, kAreMany>.threads,
 #pragma unroll
     for (unsigned i = 0; i < kPairs; ++i) {
       const unsigned place = warp_take_places(digit_of(keys[i], pass.digit), counters);
-      stage.keys[place] = keys[i];
-      stage.values[place] = values[i];
+      stage.put(place, keys[i], values[i]);
     }
     if (has_digit) {
       unsigned before = 0;
       if (tile != 0) {
-        before = thread_look_back<kTilePairs>(prefixes, tile);
+        before = reads_little ? thread_look_back<kTilePairs, 1>(prefixes, tile)
+                              : thread_look_back<kTilePairs, 4>(prefixes, tile);
         volatile std::uint32_t* const word = prefixes + std::uint64_t{tile} * kDigitValues;
         *word = Prefix::of_all(before + own);
       }
       places[threadIdx.x] = digit_begin + before - own_begin;
     }
     __syncthreads();  // the pairs lie by digits, and their places are known
-    const auto write = [&](auto is_full, const auto& write_key) {
+    const auto write = [&](auto is_full, const auto& store) {
 #pragma unroll
       for (unsigned i = 0; i < kPairs; ++i) {
         const unsigned at = i * kThreads + threadIdx.x;
         if (!is_full && at >= count) continue;
-        const std::uint32_t key = stage.keys[at];
-        const unsigned place = places[byte_of(key, pass.digit)] + at;
-        write_key(place, key);
-        to_values[place] = stage.values[at];
+        std::uint32_t key = 0;
+        Value value = 0;
+        stage.get(at, key, value);
+        store(places[byte_of(key, pass.digit)] + at, key, value);
       }
     };
-    const auto keep = [&](unsigned place, std::uint32_t key) { to_keys[place] = key; };
-    if (is_last && !pass.writes_last_keys) {
-      write(std::false_type{}, [](unsigned, std::uint32_t) {});
-    } else if (is_last && pass.stores_mapped) {
-      write(std::false_type{}, [&](unsigned place, std::uint32_t key) {
-        to_keys[place] = pass.store_map.to_raw(key);
+    const auto write_all = [&](const auto& store) {
+      count == kTilePairs ? write(std::true_type{}, store) : write(std::false_type{}, store);
+    };
+    if (output.joined.low != nullptr) {
+      if constexpr (kJoinsPairs<Value>) {
+        write_all([&](unsigned place, std::uint32_t key, Value value) {
+          output.store_joined(place, key, value);
+        });
+      }
+    } else if (is_last && !pass.writes_last_keys) {
+      write(std::false_type{}, [&](unsigned place, std::uint32_t /*key*/, Value value) {
+        output.values[place] = value;
       });
-    } else if (count == kTilePairs) {
-      write(std::true_type{}, keep);
+    } else if (is_last && pass.stores_mapped) {
+      write(std::false_type{}, [&](unsigned place, std::uint32_t key, Value value) {
+        output.store(place, pass.store_map.to_raw(key), value);
+      });
     } else {
-      write(std::false_type{}, keep);
+      write_all(
+          [&](unsigned place, std::uint32_t key, Value value) { output.store(place, key, value); });
     }
     // Not earlier: other blocks wait for the digits of the tile from now on.
     take_tile();
     __syncthreads();  // the tile is written, and the next one is taken
     tile = next_tile;
-    if (tile < tiles) load_keys(tile);
+    if (tile < tiles) load_pairs(tile);
   }
 }
 

@@ -29,7 +29,7 @@ inline constexpr std::uint64_t kManyPairs = std::uint64_t{3} << 18;
 
 template <class Value, bool kAreMany>
 inline constexpr DigitTuning kDigitTuning =
-    kAreMany ? (sizeof(Value) == 4 ? DigitTuning{384, 21, 2} : DigitTuning{384, 14, 3})
+    kAreMany ? (sizeof(Value) == 4 ? DigitTuning{384, 23, 2} : DigitTuning{384, 17, 2})
              : (sizeof(Value) == 4 ? DigitTuning{512, 7, 3} : DigitTuning{256, 11, 4});
 
 template <class Value>
@@ -37,6 +37,35 @@ template <class Value>
   return div_up(count, count < kManyPairs ? kDigitTuning<Value, false>.tile_pairs()
                                           : kDigitTuning<Value, true>.tile_pairs());
 }
+
+struct DigitCountTuning {
+  unsigned threads;
+  unsigned keys_per_thread;  // at once
+  unsigned copies;           // of all counters
+
+  [[nodiscard]] constexpr unsigned bytes() const {
+    return copies * kDigits * kDigitValues * sizeof(std::uint32_t);
+  }
+};
+
+// So many keys repay the time for many counters.
+inline constexpr std::uint64_t kManyCountedKeys = std::uint64_t{1} << 22;
+
+template <bool kAreMany>
+inline constexpr DigitCountTuning kDigitCount =
+    kAreMany ? DigitCountTuning{1024, 16, 32} : DigitCountTuning{512, 8, 1};
+
+// Whether pairs lie joined between rounds: words of the value above its key. A tile then writes to
+// half as many places.
+template <class Value>
+inline constexpr bool kJoinsPairs = sizeof(Value) == sizeof(std::uint32_t);
+
+// Pair i is low[i], or high[i - half], i < 2 half. Null if pairs lie apart.
+struct JoinedPairs {
+  std::uint64_t* low = nullptr;
+  std::uint64_t* high = nullptr;
+  std::uint32_t half = 0;
+};
 
 // In device memory; all 0 before the count.
 struct DigitCounts {
@@ -51,9 +80,12 @@ struct DigitPass {
   using Key = std::uint32_t;
 
   ConstPairs<Key, Value> input;  // values null: the numbers of the pairs
-  // The rounds write to these in turn, the last one to output.
+  // The rounds write to these in turn, the last one to output, all others to joined pairs if there
+  // are any. The last of an odd number of pairs lies apart in the output.
   Pairs<Key, Value> output;
-  Pairs<Key, Value> buffer;
+  Pairs<Key, Value> buffer;  // none if pairs are joined
+  JoinedPairs joined_output;
+  JoinedPairs joined_buffer;
   bool writes_last_keys = true;
   bool in_place = false;  // keys or values of the output are those of the input
   std::uint32_t count = 0;
