@@ -1,64 +1,130 @@
 // Merges two sequences in memory: the output is cut into parts of equal size, the co-rank gives
-// each part its slice of both sequences, and the parts are merged on all cores, without a branch a
-// key.
+// each part its slices of both sequences, and each core takes parts until none is left. A part is
+// cut once more, into stretches that are merged in turn, key by key: without a branch, a key waits
+// for the one before it in its stretch, but not for those of the other stretches.
 #include <algorithm>
+#include <array>
+#include <cstddef>
 #include <functional>
-#include <optional>
+#include <limits>
+#include <vector>
 
 #include "base/tasks.hpp"
 #include "element/co_rank.hpp"
 #include "library/key_types.hpp"
 #include "library/keys_call.hpp"
 #include "library/sort_keys.hpp"
-#include "pipeline/survey.hpp"
 
 namespace gsort {
 namespace {
 
 // With fewer keys for each core, waking a further core does not pay.
-constexpr std::uint64_t kLeastKeysPerCore = std::uint64_t{1} << 15;
+constexpr std::uint64_t kLeastPartKeys = std::uint64_t{1} << 15;
+constexpr std::uint64_t kPartsPerCore = 16;  // so that no core waits long for a slow one
+constexpr std::size_t kStretches = 4;        // of a part
 
-// Raw keys, read as ordered ones; equal keys are one number.
-template <class Bits>
-struct OrderedKeys {
-  std::span<const Bits> raw;
-  KeyMap<Bits> map;
-  Bits operator[](std::uint64_t i) const { return map.to_ordered(raw[i]); }
+// Gives raw keys as ordered ones; equal keys are one number. Only `flip` is known at run time.
+template <class Key, bool kIsTotal>
+struct Ordering {
+  using Bits = library::Bits<Key>;
+  static constexpr KeyMap<Bits> kAscending = KeyMap<Bits>::classes_of(
+      library::format_of<Key>(kIsTotal ? Order::kAscendingTotal : Order::kAscending));
+  Bits flip;
+
+  Bits operator()(Bits raw) const { return static_cast<Bits>(kAscending.to_ordered(raw) ^ flip); }
 };
 
+template <class Bits, class Ordering>
+struct OrderedKeys {
+  std::span<const Bits> raw;
+  Ordering ordered;
+  Bits operator[](std::uint64_t i) const { return ordered(raw[i]); }
+};
+
+// What is left of a stretch.
 template <class Bits>
-void merge_part(std::span<const Bits> a, std::span<const Bits> b, Bits* out, KeyMap<Bits> map) {
-  auto next_a = a.begin();
-  auto next_b = b.begin();
-  while (next_a != a.end() && next_b != b.end()) {
-    const bool take_b = map.to_ordered(*next_b) < map.to_ordered(*next_a);
-    *out++ = take_b ? *next_b : *next_a;
-    next_b += take_b ? 1 : 0;
-    next_a += take_b ? 0 : 1;
+struct Stretch {
+  const Bits* a;
+  const Bits* a_end;
+  const Bits* b;
+  const Bits* b_end;
+  Bits* out;
+
+  // So many keys can be taken before `a` or `b` has none left.
+  [[nodiscard]] std::ptrdiff_t least_left() const { return std::min(a_end - a, b_end - b); }
+
+  // Requires: least_left() > 0.
+  template <class Ordering>
+  void take_one(const Ordering& ordered) {
+    const Bits from_a = *a;
+    const Bits from_b = *b;
+    const std::size_t takes_b = ordered(from_b) < ordered(from_a) ? 1 : 0;
+    // By a mask: of a choice, compilers make a branch, which is predicted wrongly every other time.
+    const auto differences = static_cast<Bits>(from_a ^ from_b);
+    *out++ = static_cast<Bits>(from_a ^ (differences & static_cast<Bits>(0 - takes_b)));
+    b += takes_b;
+    a += 1 - takes_b;
   }
-  std::copy(next_b, b.end(), std::copy(next_a, a.end(), out));
+};
+
+template <class Bits, class Ordering>
+void merge_in_turn(std::array<Stretch<Bits>, kStretches>& stretches, const Ordering& ordered) {
+  for (;;) {
+    auto left = std::numeric_limits<std::ptrdiff_t>::max();
+    for (const Stretch<Bits>& stretch : stretches) left = std::min(left, stretch.least_left());
+    if (left == 0) break;
+    std::array<Stretch<Bits>, kStretches> now = stretches;  // in registers
+    for (; left > 0; --left) {
+      for (Stretch<Bits>& stretch : now) stretch.take_one(ordered);
+    }
+    stretches = now;
+  }
+  for (Stretch<Bits> stretch : stretches) {
+    while (stretch.least_left() > 0) stretch.take_one(ordered);
+    std::copy(stretch.b, stretch.b_end, std::copy(stretch.a, stretch.a_end, stretch.out));
+  }
 }
 
-template <class Bits>
+template <class Bits, class Ordering>
 void merge_all(std::span<const Bits> a, std::span<const Bits> b, std::span<Bits> merged,
-               KeyMap<Bits> map, unsigned threads) {
-  const OrderedKeys<Bits> ordered_a{a, map};
-  const OrderedKeys<Bits> ordered_b{b, map};
-  const std::uint64_t total = merged.size();
-  const auto cut = [&](std::uint64_t position) {
-    return co_rank<std::uint64_t>(position, ordered_a, a.size(), ordered_b, b.size());
+               const Ordering& ordered, unsigned cores) {
+  const OrderedKeys<Bits, Ordering> ordered_a{a, ordered};
+  const OrderedKeys<Bits, Ordering> ordered_b{b, ordered};
+  const std::uint64_t most_parts = std::max<std::uint64_t>(merged.size() / kLeastPartKeys, 1);
+  const std::uint64_t workers = std::min<std::uint64_t>(most_parts, cores);
+  const std::uint64_t parts = std::min(most_parts, workers * kPartsPerCore);
+  const auto position_of = [&](std::uint64_t stretch) {
+    return merged.size() * stretch / (parts * kStretches);
   };
-  const auto parts =
-      static_cast<unsigned>(std::clamp<std::uint64_t>(total / kLeastKeysPerCore, 1, threads));
-  TaskArena(parts).for_each(parts, [&](std::size_t part) {
-    const std::uint64_t begin = total * part / parts;
-    const std::uint64_t end = total * (part + 1) / parts;
-    const std::uint64_t a_begin = cut(begin);
-    const std::uint64_t a_end = cut(end);
-    merge_part(a.subspan(a_begin, a_end - a_begin),
-               b.subspan(begin - a_begin, (end - a_end) - (begin - a_begin)), merged.data() + begin,
-               map);
-  });
+  std::vector<std::uint64_t> cuts_of_a(parts * kStretches + 1, a.size());  // where stretches begin
+  const auto cut = [&](std::size_t part) {
+    for (std::size_t i = part * kStretches; i < (part + 1) * kStretches; ++i) {
+      cuts_of_a[i] =
+          co_rank<std::uint64_t>(position_of(i), ordered_a, a.size(), ordered_b, b.size());
+    }
+  };
+  const auto merge_part = [&](std::size_t part) {
+    std::array<Stretch<Bits>, kStretches> stretches;
+    for (std::size_t i = 0; i < kStretches; ++i) {
+      const std::size_t number = part * kStretches + i;
+      const std::uint64_t begin = position_of(number);
+      const std::uint64_t end = position_of(number + 1);
+      const std::uint64_t a_begin = cuts_of_a[number];
+      const std::uint64_t a_end = cuts_of_a[number + 1];
+      stretches[i] = {a.data() + a_begin, a.data() + a_end, b.data() + (begin - a_begin),
+                      b.data() + (end - a_end), merged.data() + begin};
+    }
+    merge_in_turn(stretches, ordered);
+  };
+  TaskArena tasks(static_cast<unsigned>(workers));
+  tasks.for_each(parts, std::cref(cut));
+  // Cuts of keys that are not in order may be in no order.
+  for (std::size_t i = 1; i < cuts_of_a.size(); ++i) {
+    const std::uint64_t before = cuts_of_a[i - 1];
+    const std::uint64_t keys = position_of(i) - position_of(i - 1);
+    cuts_of_a[i] = std::clamp(cuts_of_a[i], before, before + keys);
+  }
+  tasks.for_each(parts, std::cref(merge_part));
 }
 
 template <class Key>
@@ -83,9 +149,15 @@ void merge_keys(std::span<const Key> a, std::span<const Key> b, std::span<Key> m
       throw Error(ErrorKind::kUsage, "merge_keys", "the result overlaps an input")
           .hint("use separate memory for the result");
     }
-    const unsigned cores = cores_for(threads == 0 ? std::nullopt : std::optional(threads));
-    merge_all<Bits>(library::bits_of(a), library::bits_of(b), library::bits_of(merged),
-                    KeyMap<Bits>::classes_of(library::format_of<Key>(order)), cores);
+    const unsigned cores = library::cores_for_bytes(merged.size_bytes(), threads);
+    const KeyFormat format = library::format_of<Key>(order);
+    const Bits flip = format.descending ? static_cast<Bits>(~Bits{0}) : Bits{0};
+    const auto merge_by = [&](const auto& ordered) {
+      merge_all<Bits>(library::bits_of(a), library::bits_of(b), library::bits_of(merged), ordered,
+                      cores);
+    };
+    if (format.float_order == FloatOrder::kTotal) return merge_by(Ordering<Key, true>{flip});
+    merge_by(Ordering<Key, false>{flip});
   });
 }
 

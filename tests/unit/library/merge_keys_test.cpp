@@ -43,6 +43,17 @@ TYPED_TEST(MergeKeys, EqualsStdMergeOfBoth) {
   }
 }
 
+TYPED_TEST(MergeKeys, KeepsAllKeysOfInputsInNoOrder) {
+  const KeyFormat format = library::format_of<TypeParam>(Order::kAscending);
+  const auto keys =
+      test::keys_of<TypeParam>(test::generated(format, Distribution::kUniform, 300'007, 3));
+  const std::span<const TypeParam> all(keys);
+  std::vector<TypeParam> merged(keys.size());
+  merge_keys<TypeParam>(all.first(100'000), all.subspan(100'000), merged, Order::kAscending, 3);
+  EXPECT_EQ(test::sorted_copy(test::bytes_of_keys<TypeParam>(merged), format),
+            test::sorted_copy(test::bytes_of_keys<TypeParam>(keys), format));
+}
+
 std::string complaint(std::span<const int> a, std::span<const int> b, std::span<int> merged) {
   const Error error = test::error_of([&] { merge_keys<int>(a, b, merged); });
   EXPECT_EQ(error.kind(), ErrorKind::kUsage);
