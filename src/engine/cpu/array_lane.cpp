@@ -7,9 +7,9 @@
 #include "element/key_loops.hpp"
 #include "engine/array_footprint.hpp"
 #include "engine/cpu/cache_sort.hpp"
-#include "engine/cpu/key_map_of.hpp"
 #include "engine/cpu/lane_memory.hpp"
 #include "engine/cpu/record_entries.hpp"
+#include "engine/key_map_of.hpp"
 
 namespace gsort::cpu {
 namespace {

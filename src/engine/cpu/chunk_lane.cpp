@@ -6,7 +6,7 @@
 
 #include "element/key_loops.hpp"
 #include "engine/cpu/cache_sort.hpp"
-#include "engine/cpu/key_map_of.hpp"
+#include "engine/key_map_of.hpp"
 
 namespace gsort::cpu {
 namespace {

@@ -6,8 +6,8 @@
 #include "element/key_loops.hpp"
 #include "element/kway_split.hpp"
 #include "engine/cpu/cache_sort.hpp"
-#include "engine/cpu/key_map_of.hpp"
 #include "engine/cpu/lane_memory.hpp"
+#include "engine/key_map_of.hpp"
 
 namespace gsort::cpu {
 namespace {

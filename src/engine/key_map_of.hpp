@@ -1,10 +1,10 @@
-// The map of the keys that lanes of the CPU engine sort: numbers, or records that are one key.
+// The map of the keys that an engine sorts: numbers, or records that are one key.
 #pragma once
 
 #include "element/element.hpp"
 #include "engine/engine.hpp"
 
-namespace gsort::cpu {
+namespace gsort {
 
 template <class Key>
 [[nodiscard]] KeyMap<Key> map_of(const EngineShape& shape) {
@@ -14,4 +14,4 @@ template <class Key>
   return KeyMap<Key>::of(shape.format);
 }
 
-}  // namespace gsort::cpu
+}  // namespace gsort
