@@ -6,6 +6,7 @@
 
 #include "element/key_loops.hpp"
 #include "engine/cpu/cache_sort.hpp"
+#include "engine/cpu/in_place/halve.hpp"
 #include "engine/key_map_of.hpp"
 
 namespace gsort::cpu {
@@ -30,9 +31,11 @@ std::span<const Key> keys_up_to(Key bound, std::span<const Key> sorted) {
 }  // namespace
 
 template <class Key>
-CpuChunkLane<Key>::CpuChunkLane(const EngineShape& shape, ByteSpan memory)
+CpuChunkLane<Key>::CpuChunkLane(const EngineShape& shape, ByteSpan memory,
+                                std::uint64_t most_cached_bytes)
     : footprint_(CpuChunkFootprint::of(shape.chunk_elements, sizeof(Key), shape.threads,
                                        shape.block_bytes)),
+      most_cached_bytes_(most_cached_bytes),
       tasks_(footprint_.workers),
       meter_(shape.meter),
       map_(map_of<Key>(shape)),
@@ -206,8 +209,22 @@ void CpuChunkLane<Key>::emit_sorted(const Group& group, const WorkerState& state
   const std::span<Key> keys = state.keys.first(group.count);
   auto end = gather_dealt(group, keys).end();
   for_each_kept(group, [&](std::span<const Key> kept) { end = std::ranges::copy(kept, end).out; });
-  cache_sort(keys, state.scratch.first(group.count));
-  put(group.position, keys, state.sink);
+  sort_and_put(group.position, keys, state);
+}
+
+// Halves keys that do not fit the cache.
+template <class Key>
+void CpuChunkLane<Key>::sort_and_put(std::uint64_t position, std::span<Key> keys,
+                                     const WorkerState& state) const {
+  while (keys.size_bytes() > most_cached_bytes_) {
+    const std::size_t below = halve(keys);
+    if (std::min(below, keys.size() - below) < keys.size() / 16) break;
+    sort_and_put(position, keys.first(below), state);
+    keys = keys.subspan(below);
+    position += below;
+  }
+  cache_sort(keys, state.scratch.first(keys.size()));
+  put(position, keys, state.sink);
 }
 
 // For so many kept keys that they cannot be sorted together with the others.

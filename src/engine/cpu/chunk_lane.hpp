@@ -22,7 +22,9 @@ namespace gsort::cpu {
 template <class Key>
 class CpuChunkLane final : public ChunkLane {
  public:
-  CpuChunkLane(const EngineShape& shape, ByteSpan memory);
+  // Buckets of more than `most_cached_bytes` are halved before they are sorted.
+  CpuChunkLane(const EngineShape& shape, ByteSpan memory,
+               std::uint64_t most_cached_bytes = CpuChunkFootprint::kMostCachedBytes);
 
   void begin(ConstByteSpan sample) override;
   [[nodiscard]] ByteSpan acquire_block() override;
@@ -52,6 +54,7 @@ class CpuChunkLane final : public ChunkLane {
   void emit_group(const Group& group, const WorkerState& state);
   void emit_uniform(const Group& group, const WorkerState& state);
   void emit_sorted(const Group& group, const WorkerState& state);
+  void sort_and_put(std::uint64_t position, std::span<Key> keys, const WorkerState& state) const;
   void emit_merged(const Group& group, const WorkerState& state);
   std::span<Key> gather_dealt(const Group& group, std::span<Key> to) const;
   template <class F>
@@ -59,6 +62,7 @@ class CpuChunkLane final : public ChunkLane {
   void put(std::uint64_t position, std::span<Key> keys, PieceSink& sink) const;
 
   CpuChunkFootprint footprint_;
+  const std::uint64_t most_cached_bytes_;
   TaskArena tasks_;
   Meter* meter_;
   KeyMap<Key> map_;

@@ -4,10 +4,13 @@
 #include <gtest/gtest.h>
 
 #include "base/error.hpp"
+#include "engine/cpu/chunk_lane.hpp"
 #include "engine/footprint.hpp"
 #include "io/system/memory.hpp"
 #include "support/engines.hpp"
 #include "support/error_of.hpp"
+#include "support/sinks.hpp"
+#include "support/sorted_copy.hpp"
 
 namespace gsort {
 namespace {
@@ -49,6 +52,31 @@ TEST(CpuEngine, RefusesMemoryThatIsTooSmallForItsMergeLanes) {
   EXPECT_EQ(engine->make_merge_lanes(3, 5'000).size(), 3U);
   EXPECT_EQ(test::error_of([&] { (void)engine->make_merge_lanes(4, 5'000); }).kind(),
             ErrorKind::kUsage);
+}
+
+template <class Key>
+void expect_sorted_by_halves(const KeyFormat& format, Distribution distribution) {
+  SCOPED_TRACE(testing::Message() << test::words_of(format) << ' ' << name_of(distribution));
+  const std::uint64_t count = 200'000;
+  const EngineShape shape = test::shape_for(format, count, 2, 64 << 10);
+  const auto footprint =
+      CpuChunkFootprint::of(count, sizeof(Key), shape.threads, shape.block_bytes);
+  const io::Arena memory(footprint.arena_bytes(), "a lane");
+  const test::Bytes raw = test::generated(format, distribution, count);
+  cpu::CpuChunkLane<Key> lane(shape, memory.bytes(), footprint.piece_bytes() / 16);
+  test::fill_lane(lane, shape, raw, test::even_sample(raw, sizeof(Key)));
+  test::CollectingSink sink(count, sizeof(Key), 0);
+  lane.emit(sink);
+  EXPECT_EQ(sink.complaint(), "");
+  EXPECT_TRUE(sink.bytes() == test::sorted_copy(raw, format));
+}
+
+TEST(CpuEngine, HalvesBucketsThatDoNotFitTheCache) {
+  for (const Distribution distribution : kAllDistributions) {
+    expect_sorted_by_halves<std::uint32_t>({KeyType::kF32, false, true}, distribution);
+    expect_sorted_by_halves<std::uint64_t>({KeyType::kI64, false, false}, distribution);
+    expect_sorted_by_halves<UInt128>({KeyType::kU128, false, false}, distribution);
+  }
 }
 
 TEST(CpuEngine, SaysItsName) {
