@@ -1,5 +1,6 @@
 #include "pipeline/part_merge.hpp"
 
+#include <algorithm>
 #include <optional>
 #include <vector>
 
@@ -56,6 +57,7 @@ class StoredLayout {
   [[nodiscard]] bool fits(ByteSpan input) const {
     return slices_.back().bytes + slices_.back().pieces * sizeof(StoredKeys) <= input.size();
   }
+  [[nodiscard]] std::uint64_t bytes() const { return slices_.back().bytes; }
   [[nodiscard]] std::span<StoredKeys> pieces(ByteSpan input) const {
     return {reinterpret_cast<StoredKeys*>(input.data() + slices_.back().bytes),
             slices_.back().pieces};
@@ -95,7 +97,11 @@ void merge_part(const PartMerge& merge, const Part& part, MergeLane& lane,
   StoredMerger* const stored_merger = lane.stored_merger();
   std::optional<StoredLayout> layout;
   if (stored_merger != nullptr) layout.emplace(merge.runs, part);
-  const bool stored = layout && layout->fits(input);
+  const auto has_keys = [](std::uint64_t count) { return count > 0; };
+  const auto slices = static_cast<std::size_t>(std::ranges::count_if(counts, has_keys));
+  const bool stored =
+      layout && layout->fits(input) &&
+      stored_merger->takes(slices, layout->bytes(), part.range.elements() * merge.element_bytes);
   if (stored) {
     load_each(merge, part, scratch, [&](std::size_t run, ByteSpan room) {
       layout->load(merge.runs[run], run, part, input, room);

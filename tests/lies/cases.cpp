@@ -406,6 +406,7 @@ std::vector<LieCase> make_cases() {
     return made;
   };
   add_stored("packed_by_the_engine", kOfFiles);
+  add("unpacked_by_cpu", request_of(kU32, Distribution::kEqual, use_runs), stored);
   LieCase& tier = add_stored("on_a_device", {Seam::kTier});
   tier.request.device_buffers = 1'000;
   tier.request.make_tier = [](const DevicePlan&, std::uint64_t bytes) {

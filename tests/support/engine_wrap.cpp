@@ -90,6 +90,10 @@ class HookedMergeLane final : public MergeLane, public StoredMerger {
   [[nodiscard]] StoredMerger* stored_merger() override {
     return shared_.hooks.on_stored && lane_->stored_merger() != nullptr ? this : nullptr;
   }
+  [[nodiscard]] bool takes(std::size_t slices, std::uint64_t stored_bytes,
+                           std::uint64_t bytes) const override {
+    return lane_->stored_merger()->takes(slices, stored_bytes, bytes);
+  }
   void merge_stored(std::span<const std::uint64_t> slice_counts, std::span<const StoredKeys> pieces,
                     std::uint64_t position, KeyForm form, PieceSink& sink) override {
     const auto table = std::as_bytes(pieces).data() - lane_->input().data();

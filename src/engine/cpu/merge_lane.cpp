@@ -2,6 +2,7 @@
 
 #include <algorithm>
 #include <cmath>
+#include <numeric>
 
 #include "element/key_loops.hpp"
 #include "element/kway_split.hpp"
@@ -47,6 +48,7 @@ CpuMergeLane<Key>::CpuMergeLane(const EngineShape& shape, std::uint64_t part_ele
   input_ = layout.take(footprint.part_bytes);
   stretch_ = keys(footprint.stretch_bytes);
   scratch_ = keys(footprint.stretch_bytes);
+  windows_ = keys(footprint.stretch_bytes);
 }
 
 template <class Key>
@@ -79,6 +81,70 @@ void CpuMergeLane<Key>::merge(std::span<const std::uint64_t> slice_counts, std::
     sink.put(position + done, std::as_bytes(keys));
     done += count;
   }
+}
+
+template <class Key>
+void CpuMergeLane<Key>::merge_stored(std::span<const std::uint64_t> slice_counts,
+                                     std::span<const StoredKeys> pieces, std::uint64_t position,
+                                     KeyForm form, PieceSink& sink) {
+  std::vector<StoredKeys> in_order(pieces.begin(), pieces.end());
+  auto slices = stored_slices<Key>(slice_counts, in_order, input_);
+  const std::vector<std::span<Key>> rooms = divide_windows(slice_counts, slices.size());
+  std::vector<Slice> windows;
+  for (const std::span<Key> room : rooms) windows.push_back({room.data(), 0});
+  begin_.assign(slices.size(), 0);
+  cuts_.resize(slices.size());
+  parts_.reserve(slices.size());
+  for (;;) {
+    for (std::size_t i = 0; i < slices.size(); ++i) {
+      windows[i].count += slices[i].take(rooms[i].subspan(windows[i].count));
+    }
+    const std::uint64_t count = cut_windows(windows, slices);
+    if (count == 0) return;
+    const std::span<Key> keys = merge_stretch(windows, count);
+    if (form == KeyForm::kRaw && !map_.is_identity()) map_to_raw<Key>(keys, keys, map_);
+    sink.put(position, std::as_bytes(keys));
+    position += count;
+    for (std::size_t i = 0; i < slices.size(); ++i) {
+      Slice& window = windows[i];
+      std::copy(window.keys + cuts_[i], window.keys + window.count, window.keys);
+      window.count -= cuts_[i];
+    }
+  }
+}
+
+template <class Key>
+std::vector<std::span<Key>> CpuMergeLane<Key>::divide_windows(
+    std::span<const std::uint64_t> slice_counts, std::size_t slices) const {
+  const auto total = std::accumulate(slice_counts.begin(), slice_counts.end(), std::uint64_t{0});
+  const std::uint64_t spare = windows_.size() - slices * kLeastWindow;
+  std::span<Key> left = windows_;
+  std::vector<std::span<Key>> rooms;
+  for (const std::uint64_t count : slice_counts) {
+    if (count == 0) continue;
+    rooms.push_back(left.first(kLeastWindow + spare * count / total));
+    left = left.subspan(rooms.back().size());
+  }
+  return rooms;
+}
+
+template <class Key>
+std::uint64_t CpuMergeLane<Key>::cut_windows(const std::vector<Slice>& windows,
+                                             const std::vector<StoredSlice<Key>>& slices) {
+  const Slice* least = nullptr;
+  for (std::size_t i = 0; i < windows.size(); ++i) {
+    if (slices[i].is_at_end()) continue;
+    if (least == nullptr || last_of(windows[i]) < last_of(*least)) least = &windows[i];
+  }
+  std::uint64_t total = 0;
+  for (std::size_t i = 0; i < windows.size(); ++i) {
+    const auto& [keys, count] = windows[i];
+    // All of the least one, even if its keys are not in order.
+    const bool takes_all = least == nullptr || least == &windows[i];
+    cuts_[i] = takes_all ? count : upper_bound_in(keys, std::uint64_t{0}, count, last_of(*least));
+    total += cuts_[i];
+  }
+  return total;
 }
 
 template <class Key>

@@ -186,6 +186,10 @@ class DeviceMergeLane final : public MergeLane, public StoredMerger {
   [[nodiscard]] StoredMerger* stored_merger() override {
     return ordinal_ && lane_->stored_merger() != nullptr ? this : nullptr;
   }
+  [[nodiscard]] bool takes(std::size_t slices, std::uint64_t stored_bytes,
+                           std::uint64_t bytes) const override {
+    return lane_->stored_merger()->takes(slices, stored_bytes, bytes);
+  }
   void merge_stored(std::span<const std::uint64_t> slice_counts, std::span<const StoredKeys> pieces,
                     std::uint64_t position, KeyForm form, PieceSink& sink) override {
     device_.call(Call::kLoad, ordinal_);
