@@ -1,9 +1,13 @@
 #include "io/output/early_room.hpp"
 
 #include <algorithm>
+#include <cstring>
 #include <system_error>
 
+#include <sys/mman.h>
+
 #include "base/units.hpp"
+#include "io/system/memory.hpp"
 #include "io/system/sys.hpp"
 
 namespace gsort::io {
@@ -14,25 +18,61 @@ constexpr std::uint64_t kStepBytes = 32 * kMiB;
 
 }  // namespace
 
-EarlyRoom::EarlyRoom(const File& file, std::uint64_t bytes) : file_(file) {
+EarlyRoom::EarlyRoom(const File& file, std::uint64_t bytes) : file_(file), bytes_(bytes) {
+  void* const mapping = sys::mmap(bytes, PROT_READ | PROT_WRITE, MAP_SHARED, file.fd(), 0);
+  if (mapping != MAP_FAILED) mapping_ = static_cast<std::byte*>(mapping);
   try {
-    thread_ = std::jthread([this, bytes](const std::stop_token& stop) { allocate(stop, bytes); });
+    thread_ = std::jthread([this](const std::stop_token& stop) { allocate(stop); });
   } catch (const std::system_error&) {  // no more threads: writes allocate pages
+    has_ended_ = true;
   }
 }
 
-std::uint64_t EarlyRoom::finish() {
-  if (thread_.joinable()) thread_.join();
-  return ready_bytes_;
+EarlyRoom::~EarlyRoom() {
+  thread_ = {};
+  if (mapping_ != nullptr) sys::munmap(mapping_, bytes_);
 }
 
-void EarlyRoom::allocate(const std::stop_token& stop, std::uint64_t bytes) {
-  while (ready_bytes_ < bytes && !stop.stop_requested()) {
-    const std::uint64_t step = std::min(kStepBytes, bytes - ready_bytes_);
-    const auto begin = static_cast<off_t>(ready_bytes_);
-    if (sys::fallocate(file_.fd(), 0, begin, static_cast<off_t>(step)) != 0) return;
-    ready_bytes_ += step;
+std::uint64_t EarlyRoom::expected_bytes() {
+  const std::scoped_lock lock(mutex_);
+  return has_ended_ ? ready_bytes_ : bytes_;
+}
+
+bool EarlyRoom::fill(std::uint64_t offset, ConstByteSpan from, std::size_t step_bytes) {
+  const std::uint64_t end = offset + from.size();
+  if (end > bytes_ || !has_pages_up_to(end) || mapping_ == nullptr) return false;
+  const std::uint64_t page = memory_page_bytes();
+  for (std::uint64_t at = offset; at < end;) {
+    const std::uint64_t next = std::min(round_down(at, step_bytes) + step_bytes, end);
+    std::memcpy(mapping_ + at, from.data() + (at - offset), next - at);
+    const std::uint64_t first = round_down(at, page);
+    sys::madvise(mapping_ + first, next - first, MADV_DONTNEED);
+    at = next;
   }
+  file_.note_written(offset, from.size());
+  return true;
+}
+
+bool EarlyRoom::has_pages_up_to(std::uint64_t end) {
+  std::unique_lock lock(mutex_);
+  changed_.wait(lock, [&] { return ready_bytes_ >= end || has_ended_; });
+  return ready_bytes_ >= end;
+}
+
+void EarlyRoom::allocate(const std::stop_token& stop) {
+  std::uint64_t ready = 0;
+  while (ready < bytes_ && !stop.stop_requested()) {
+    const std::uint64_t step = std::min(kStepBytes, bytes_ - ready);
+    const auto begin = static_cast<off_t>(ready);
+    if (sys::fallocate(file_.fd(), 0, begin, static_cast<off_t>(step)) != 0) break;
+    ready += step;
+    const std::scoped_lock lock(mutex_);
+    ready_bytes_ = ready;
+    changed_.notify_all();
+  }
+  const std::scoped_lock lock(mutex_);
+  has_ended_ = true;
+  changed_.notify_all();
 }
 
 }  // namespace gsort::io

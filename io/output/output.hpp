@@ -104,9 +104,9 @@ class Output {
   // Error(kResource) with the space that is needed and that is free.
   void prepare(std::uint64_t bytes, const WriteWindows& windows = {});
 
-  // Call it before prepare(), at most once, and only if there is room for `bytes`. If the output is
-  // a file in a tmpfs, begins to allocate its pages in the background. Does nothing for other
-  // outputs.
+  // Call it before prepare(), and only if there is room for `bytes`. If the output is a file in a
+  // tmpfs, begins to allocate its pages in the background. Does nothing for other outputs, nor when
+  // called again.
   void make_room_early(std::uint64_t bytes);
 
   // Writes `bytes` at `offset`, where nothing was written before. Thread-safe. On a stream, unless

@@ -72,6 +72,7 @@ class RegularOutput : public Output::Impl {
   LinkableFile new_file_;
   const std::string hidden_name_;  // that it had at first
   MemoryWatch memory_watch_;
+  std::size_t step_bytes_ = 0;    // of an output in memory, filled at once by a thread
   bool direct_refused_ = false;   // at open, or when it had finished
   bool was_direct_ = false;       // when it had finished
   std::uint64_t size_bytes_ = 0;  // when finished
@@ -94,8 +95,8 @@ RegularOutput::RegularOutput(OutputTarget target, const OutputOptions& options)
 }
 
 void RegularOutput::make_room_early(std::uint64_t bytes) {
-  if (options_.is_shared || options_.direct_io == DirectIo::kOn || bytes > most_file_bytes())
-    return;
+  const bool is_suited = !early_room_ && !options_.is_shared && options_.direct_io != DirectIo::kOn;
+  if (!is_suited || bytes > most_file_bytes()) return;
   const auto facts = folder_facts(target_.folder);
   if (facts && facts->is_memory()) early_room_.emplace(new_file_.file(), bytes);
 }
@@ -108,10 +109,9 @@ void RegularOutput::prepare(std::uint64_t bytes, const WriteWindows& windows) {
         .path(target_.path)
         .hint("raise the limit with 'ulimit -f'");
   }
-  const std::uint64_t allocated = early_room_ ? early_room_->finish() : 0;  // and no longer free
-  early_room_.reset();
-  const SpaceNeed need{std::span(&target_.folder, 1), bytes - std::min(bytes, allocated),
-                       "the output"};
+  step_bytes_ = windows.bytes;
+  const std::uint64_t early = early_room_ ? early_room_->expected_bytes() : 0;
+  const SpaceNeed need{std::span(&target_.folder, 1), bytes - std::min(bytes, early), "the output"};
   require_space(std::span(&need, 1));
   const auto facts = folder_facts(target_.folder);
   if (facts) memory_watch_.set_kind(facts->memory_kind);
@@ -134,6 +134,7 @@ void RegularOutput::write_at(std::uint64_t offset, ConstByteSpan bytes) {
 
 void RegularOutput::write_cached(std::uint64_t offset, ConstByteSpan bytes) {
   if (bytes.empty()) return;
+  if (early_room_ && early_room_->fill(offset, bytes, step_bytes_)) return;
   memory_watch_.require_room_for(new_file_.file(), bytes.size());
   cached_writes_.write(offset, bytes);
   // Starts the writing now, so that commit() finds little left to wait for (measured: tried.md).
@@ -145,6 +146,7 @@ void RegularOutput::write_cached(std::uint64_t offset, ConstByteSpan bytes) {
 
 void RegularOutput::finish(std::uint64_t size_bytes) {
   const File& file = new_file_.file();
+  early_room_.reset();
   if (direct_) direct_->finish();
   file.truncate(size_bytes);
   if (!options_.is_private) {

@@ -57,6 +57,8 @@ class File {
   // From now on records all writes at offsets in `places`, which outlives the file and all files
   // reopened from it; writing a byte twice is then an Error(kCorrupt).
   void note_places_in(WrittenPlaces& places) { places_ = &places; }
+  // Records bytes that were copied into the file's pages.
+  void note_written(std::uint64_t offset, std::size_t bytes) const;
 
   void sync() const;  // fsync: data and metadata are on the disk, or an Error; final either way
   void sync_data() const;         // fdatasync
@@ -81,8 +83,6 @@ class File {
   [[nodiscard]] Error error(std::string_view operation, int error_number) const;
 
  private:
-  void note_written(std::uint64_t offset, std::size_t bytes) const;
-
   int fd_ = -1;
   ErrorKind kind_ = ErrorKind::kInput;
   std::string path_;

@@ -14,6 +14,7 @@ PLACES = [
     ("io/system/linkable_file.cpp", ["void LinkableFile::require_written(",
                                      "  require_written(bytes);",
                                      "new_file_.file.note_places_in("]),
+    ("io/output/early_room.cpp", ["  file_.note_written("]),
     ("io/output/writer.cpp", ["    elements_put_ += ", "return options_.proves_encoding ?",
                               "if (options_.proves_encoding)", "if (!claimed_.add(",
                               "void Writer::require_all_put(", "  require_all_put(elements);"]),

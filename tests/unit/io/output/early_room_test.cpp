@@ -1,8 +1,15 @@
 #include "io/output/early_room.hpp"
 
+#include <algorithm>
+#include <cerrno>
+#include <fstream>
+#include <optional>
+#include <string>
+
 #include <fcntl.h>
 #include <gtest/gtest.h>
 
+#include "base/parallel.hpp"
 #include "base/units.hpp"
 #include "io/output/output.hpp"
 #include "io/system/host_facts.hpp"
@@ -14,9 +21,21 @@ namespace {
 constexpr const char* kMemory = "/dev/shm";
 constexpr std::uint64_t kRoom = 70 * kMiB;
 constexpr std::uint64_t kMuchRoom = kGiB;
+constexpr std::size_t kStep = 64 * kKiB;
+constexpr unsigned kThreads = 6;
 
 std::uint64_t bytes_of_pages(const struct stat& facts) {
   return static_cast<std::uint64_t>(facts.st_blocks) * 512;
+}
+
+// The pages of files in memory that this process has mapped.
+std::uint64_t shared_resident_bytes() {
+  std::ifstream status("/proc/self/status");
+  for (std::string word; status >> word;) {
+    std::uint64_t kib = 0;
+    if (word == "RssShmem:" && status >> kib) return kib * kKiB;
+  }
+  return 0;
 }
 
 class EarlyRoomTest : public testing::Test {
@@ -38,7 +57,9 @@ class EarlyRoomTest : public testing::Test {
 TEST_F(EarlyRoomTest, AllocatesAllThatIsAskedFor) {
   const File file = opened(O_RDWR);
   EarlyRoom room(file, kRoom);
-  EXPECT_EQ(room.finish(), kRoom);
+  EXPECT_EQ(room.expected_bytes(), kRoom);
+  EXPECT_TRUE(room.fill(kRoom - 1, Bytes(1), kStep));  // waits for the last page
+  EXPECT_EQ(room.expected_bytes(), kRoom);
   EXPECT_EQ(bytes_of_pages(file.facts()), kRoom);
 }
 
@@ -51,7 +72,8 @@ TEST_F(EarlyRoomTest, StopsWhenItIsNotNeeded) {
 TEST_F(EarlyRoomTest, EndsWhereNothingCanBeAllocated) {
   const File file = opened(O_RDONLY);
   EarlyRoom room(file, kRoom);
-  EXPECT_EQ(room.finish(), 0U);
+  EXPECT_FALSE(room.fill(0, Bytes(1), kStep));
+  EXPECT_EQ(room.expected_bytes(), 0U);
   EXPECT_EQ(bytes_of_pages(file.facts()), 0U);
 }
 
@@ -71,11 +93,79 @@ TEST_F(EarlyRoomTest, IsGivenBackIfTheOutputIsShorter) {
   EXPECT_EQ(bytes_of_pages(facts), data.size());
 }
 
+// Pieces of odd sizes, so that threads share pages.
+void put_by_many(Output& output, const Bytes& data) {
+  constexpr std::size_t kPiece = kMiB + 12345;
+  const std::size_t pieces = div_up(data.size(), kPiece);
+  run_workers(kThreads, [&](unsigned thread) {
+    for (std::size_t piece = thread; piece < pieces; piece += kThreads) {
+      const std::size_t begin = piece * kPiece;
+      const std::size_t bytes = std::min(kPiece, data.size() - begin);
+      output.write_at(begin, ConstByteSpan(data).subspan(begin, bytes));
+    }
+  });
+}
+
+TEST_F(EarlyRoomTest, IsFilledByManyThreadsAtOnce) {
+  const Bytes data = random_bytes(5 * kMiB + 4321);
+  Output output(*folder_ / "out");
+  output.make_room_early(data.size());
+  output.make_room_early(data.size());  // has no effect
+  output.prepare(data.size());
+  put_by_many(output, data);
+  output.commit(data.size());
+  EXPECT_EQ(read_file(*folder_ / "out"), data);
+}
+
+TEST_F(EarlyRoomTest, IsWrittenIfItCannotBeMapped) {
+  const Bytes data = random_bytes(5 * kMiB + 4321);
+  const FaultScope fault({sys::Call::kMmap, 1, ENOMEM, true});
+  Output output(*folder_ / "out");
+  output.make_room_early(data.size());
+  output.prepare(data.size());
+  put_by_many(output, data);
+  output.commit(data.size());
+  EXPECT_EQ(read_file(*folder_ / "out"), data);
+}
+
+TEST_F(EarlyRoomTest, IsFollowedByMoreBytesThanItHas) {
+  const Bytes data = random_bytes(2 * kMiB + 4321);
+  Output output(*folder_ / "out");
+  output.make_room_early(kMiB + 100);
+  output.prepare(kMiB + 100);
+  output.write_at(0, ConstByteSpan(data).first(kMiB));
+  output.write_at(kMiB, ConstByteSpan(data).subspan(kMiB, 200));
+  output.write_at(kMiB + 200, ConstByteSpan(data).subspan(kMiB + 200));
+  output.commit(data.size());
+  EXPECT_EQ(read_file(*folder_ / "out"), data);
+}
+
+TEST_F(EarlyRoomTest, IsHardlyMemoryOfTheProcess) {
+  const File file = opened(O_RDWR);
+  EarlyRoom room(file, kRoom);
+  const Bytes data = random_bytes(kRoom);
+  const std::uint64_t before = shared_resident_bytes();
+  ASSERT_TRUE(room.fill(0, data, kStep));
+  EXPECT_LT(shared_resident_bytes(), before + kRoom / 8);
+}
+
+TEST_F(EarlyRoomTest, IsNotFilledTwice) {
+  const Bytes data = random_bytes(kMiB);
+  Output output(*folder_ / "out");
+  output.make_room_early(2 * kMiB);
+  output.prepare(2 * kMiB);
+  output.write_at(kMiB / 2, data);
+  const Error error = test::error_of([&] { output.write_at(0, data); });
+  EXPECT_EQ(error.kind(), ErrorKind::kCorrupt);
+}
+
 TEST_F(EarlyRoomTest, IsOfTheOutputBeforeItIsWritten) {
+  const Bytes last(1);
   Output output(*folder_ / "out");
   const std::uint64_t free_before = folder_facts(kMemory)->free_bytes;
   output.make_room_early(kMuchRoom);
-  output.prepare(kMuchRoom);  // waits for it
+  output.prepare(kMuchRoom);
+  output.write_at(kMuchRoom - 1, last);  // waits for its page
   EXPECT_LT(folder_facts(kMemory)->free_bytes, free_before - kMuchRoom / 2);
 }
 
