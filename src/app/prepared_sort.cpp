@@ -307,9 +307,26 @@ PreparedSort::PreparedSort(const Request& request, const Job& job, io::Reader& r
   } else if (request.keep_rates && request.stats) {
     machine_.rates.limits = rates_file().read(rates_problem_).limits;
   }
+  const bool has_room = wants_gpu(job, machine_) && makes_room_while_devices_start(job);
   cuda_start_seconds_ = look_for_gpus(job, machine_);
   plan_ = packing_plan(job, machine_);
+  plan_.output.makes_room_early |= has_room;
   require_temporary_folders(request, machine_, plan_);
+}
+
+// As a sort on the CPU, which needs more memory, would make room.
+bool PreparedSort::makes_room_while_devices_start(const Job& job) {
+  if (request_.explain != ExplainMode::kNone || outputs_.empty()) return false;
+  Job without = job;
+  without.resources.engine = EngineChoice::kCpu;
+  try {
+    const Plan plan = packing_plan(std::move(without), machine_);
+    if (!plan.output.makes_room_early) return false;
+    outputs_.front().make_room_early(plan.output.least_bytes);
+    return true;
+  } catch (const Error&) {  // the plan with devices says what is wrong
+    return false;
+  }
 }
 
 // The output's file system is memory, so its bytes reduce the available memory.

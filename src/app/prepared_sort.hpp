@@ -98,6 +98,7 @@ class PreparedSort {
 
  private:
   void count_output_in_memory();
+  [[nodiscard]] bool makes_room_while_devices_start(const Job& job);
   [[nodiscard]] std::vector<std::string> folders_for_runs(const std::string& output_folder) const;
   void keep_rates(Outcome& outcome) const;
 

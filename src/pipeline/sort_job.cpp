@@ -90,7 +90,8 @@ class Sort {
   void require_space() const {
     std::vector<io::SpaceNeed> needs;
     const std::string& folder = outputs_.front().folder();
-    if (!folder.empty()) {
+    // The plan has checked this for early pages, some of which are allocated by now.
+    if (!folder.empty() && !plan_.output.makes_room_early) {
       needs.push_back({std::span(&folder, 1), plan_.output.least_bytes, "the output"});
     }
     if (plan_.temporary_bytes > 0) {

@@ -217,7 +217,7 @@ bool output_fits_memory(const Plan& plan, const Machine& machine) {
   constexpr unsigned kLeastThreads = 4;
   constexpr std::uint64_t kLeastBytes = 64 * kMiB;
   constexpr std::uint64_t kShare = 8;  // of the memory is left to other programs
-  const bool is_sorted = plan.devices.empty() && (plan.is<OneChunk>() || plan.is<Spill>());
+  const bool is_sorted = plan.is<OneChunk>() || plan.is<Spill>();
   if (!machine.output || !machine.output->is_memory() || plan.output.needs_order || !is_sorted ||
       plan.job.handling.direct_io == DirectIo::kOn || plan.job.output_parts > 1 ||
       plan.job.part_elements || plan.threads < kLeastThreads ||

@@ -44,8 +44,7 @@ struct FoldersInMemory {
 [[nodiscard]] bool runs_fit_page_cache(const Plan& plan, const Machine& machine);
 
 // Whether the output is one file in a tmpfs, the memory has room now for it and for the sort, and
-// the CPU engine has enough threads to gain from early pages (io/output/early_room.hpp). With a
-// GPU, no gain was measured.
+// there are enough threads to gain from early pages (io/output/early_room.hpp).
 [[nodiscard]] bool output_fits_memory(const Plan& plan, const Machine& machine);
 
 // The bytes that the file into which the output is written needs in addition to its present ones.

@@ -1,16 +1,20 @@
 // Which of the emulated devices are found, and which of them are started.
 #include <algorithm>
+#include <chrono>
 #include <cstdint>
 #include <cstdlib>
+#include <filesystem>
 #include <optional>
 #include <random>
 #include <span>
 #include <string>
+#include <thread>
 #include <utility>
 #include <vector>
 
 #include <cuda_runtime.h>
 #include <gtest/gtest.h>
+#include <sys/stat.h>
 
 #include "app/prepared_sort.hpp"
 #include "base/device_error.hpp"
@@ -21,6 +25,7 @@
 #include "gpu/cuda/cuda_resources.hpp"
 #include "gpu/engine/gpu.hpp"
 #include "io/input/reader.hpp"
+#include "io/system/host_facts.hpp"
 #include "support/error_of.hpp"
 #include "support/invented.hpp"
 #include "unit/io/support.hpp"
@@ -189,6 +194,48 @@ TEST(FoundDevice, IsStartedOnlyIfTheSortMayUseIt) {
   EXPECT_EQ(gpu::find_devices({3, 1}).devices.size(), 2U);
   EXPECT_EQ(started_devices(), 2);
   EXPECT_TRUE(emulator::use_of(1).is_started && emulator::use_of(3).is_started);
+}
+
+// Returns the bytes of this process's unnamed file in the folder that have pages, when these are
+// all, or after a second.
+std::uint64_t bytes_with_pages(const std::string& folder, std::uint64_t all) {
+  constexpr std::uint64_t kBlock = 512;
+  struct stat facts = {};
+  for (int i = 0; i < 1000; ++i) {
+    EXPECT_EQ(::fstat(io::test::file_in(folder), &facts), 0);
+    if (static_cast<std::uint64_t>(facts.st_blocks) * kBlock >= all) break;
+    std::this_thread::sleep_for(std::chrono::milliseconds(1));
+  }
+  return static_cast<std::uint64_t>(facts.st_blocks) * kBlock;
+}
+
+TEST(FoundDevice, IsStartedWhileAnOutputInMemoryGetsItsPages) {
+  constexpr const char* kMemory = "/dev/shm";
+  constexpr std::uint64_t kBytes = 65 * kMiB;
+  const auto facts = io::folder_facts(kMemory);
+  if (!facts || !facts->is_memory() || facts->free_bytes < 2 * kBytes) {
+    GTEST_SKIP() << "no room in " << kMemory;
+  }
+  const io::test::TempFolder inputs;
+  io::test::write_file(inputs / "in", {});
+  std::filesystem::resize_file(inputs / "in", kBytes);
+  const io::test::TempFolder folder(kMemory);
+  Options options = test::options_for(KeyType::kU32, "1G");
+  options.inputs = {inputs / "in"};
+  options.output = folder / "out";
+  options.engine = EngineChoice::kCuda;
+  options.devices.listed = {0};
+  options.parallel = 4;
+  const auto prepared_bytes = [&](ExplainMode explain, std::uint64_t all) {
+    options.explain = explain;
+    io::Reader reader(options.inputs, {4, io::DirectIo::kAuto, {}});
+    const PreparedSort sort(options, make_job(options), reader);
+    EXPECT_TRUE(sort.plan().output.makes_room_early);
+    return bytes_with_pages(folder.path(), all);
+  };
+  EXPECT_EQ(prepared_bytes(ExplainMode::kNone, kBytes), kBytes);
+  EXPECT_EQ(prepared_bytes(ExplainMode::kText, 0), 0U);
+  EXPECT_TRUE(folder.entries().empty());
 }
 
 TEST(FoundDevice, WithTheMostMemoryIsTheFirst) {

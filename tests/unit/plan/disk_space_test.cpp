@@ -67,6 +67,9 @@ TEST(DiskSpace, MakesRoomEarlyForAnOutputInMemoryThatHasIt) {
   Options direct = in_memory;
   direct.direct_io = DirectIo::kOn;
   EXPECT_FALSE(makes_room(direct, as_it_is));
+  Options on_device = in_memory;
+  on_device.engine = EngineChoice::kCuda;
+  EXPECT_TRUE(makes_room(on_device, [](Machine& machine) { test::add_gpu(machine); }));
 }
 
 // 192 MiB in a container of 300 MiB.
