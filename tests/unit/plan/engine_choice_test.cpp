@@ -273,18 +273,19 @@ TEST(PredictedSeconds, GrowWithTheInputAndShrinkWithTheCores) {
 TEST(PredictedSeconds, AreThoseOfTheRatesThatWereSeen) {
   const Rates seen{0.5e9, 20e9, 0.25};
   EXPECT_DOUBLE_EQ(predicted_cpu_seconds(seen, 8'000'000'000, 4), 4);
-  EXPECT_DOUBLE_EQ(predicted_cuda_seconds(seen, 5'000'000'000), 0.5);
+  // 0.425 s for CUDA, 0.1575 s for the input, 0.5 s for an output of 6.3 GB/s.
+  EXPECT_NEAR(predicted_cuda_seconds(seen, 3'150'000'000), 0.425 + 0.1575 + 0.5, 1e-9);
 }
 
 TEST(ChooseEngine, GoesByTheRatesThatWereSeen) {
   const Options options = asking_for(EngineChoice::kAuto);
-  Machine machine = machine_with_gpu(4 * kGiB, 16);
+  Machine machine = machine_with_gpu(3 * kGiB, 16);
   ASSERT_FALSE(choose_engine(make_job(options), machine).cuda);
   machine.rates.gpu_bytes_per_second = 50e9;
   EXPECT_TRUE(choose_engine(make_job(options), machine).cuda);
   machine.rates.cuda_start_seconds = 3;
   EXPECT_FALSE(choose_engine(make_job(options), machine).cuda);
-  machine.rates.core_bytes_per_second = 0.05e9;
+  machine.rates.core_bytes_per_second = 0.02e9;
   EXPECT_TRUE(choose_engine(make_job(options), machine).cuda);
 }
 
