@@ -14,7 +14,7 @@ namespace gsort::gpu {
 inline constexpr std::uint64_t kMostPairsByDigits = std::uint64_t{1} << 31;
 
 // Device memory that sort_pairs_by_digits needs if it writes keys: one more array of keys and of
-// values and, from 2^20 pairs on, at most 4% of both.
+// values and, from 2^21 pairs on, at most 3% of both.
 template <class Value>
 [[nodiscard]] std::size_t sort_pairs_by_digits_scratch_bytes(std::uint64_t count);
 

@@ -1,5 +1,7 @@
 // Sorts of pairs by digits on the card, against std::stable_sort of a copy taken before the call;
 // and argsort, against that of the numbers.
+#include "gpu/records/device_digit_sort.hpp"
+
 #include <algorithm>
 #include <numeric>
 #include <string>
@@ -82,22 +84,24 @@ TYPED_TEST(DeviceDigitSort, SortsKeysThatDifferInAnyDigits) {
 TYPED_TEST(DeviceDigitSort, SortsKeysInPlaceWithValuesApart) {
   using Value = typename TypeParam::Value;
   for (const std::uint32_t differing : {0xffU, 0xffffffU, 0xffffffffU}) {
-    auto elements = elements_of<TypeParam>(Shape::kUniform, 20000, 5);
-    for (auto& key : elements.keys) key &= differing;
-    if (is_left_out(elements.count())) continue;
-    const DevicePairArrays<TypeParam> input(elements, 0);
-    const DeviceArray<Value> values(elements.count());
-    const std::size_t bytes = distribution_bytes<TypeParam>(elements.count(), kByDigits);
-    const Scratch scratch(bytes, kScratchShift);
-    distribute<TypeParam>({.input = input.get(),
-                           .output = {input.get().keys, values.get()},
-                           .count = elements.count(),
-                           .scratch = {scratch.get(), bytes}},
-                          kByDigits);
-    const HostPairs<TypeParam> expected = stably_sorted(elements, {}, {});
-    EXPECT_TRUE(input.keys.values() == expected.keys) << differing;
-    EXPECT_TRUE(values.values() == expected.values) << differing;
-    EXPECT_TRUE(input.values.values() == elements.values) << "the input changed";
+    for (const std::size_t misalign : {0U, 1U}) {  // of the values alone
+      auto elements = elements_of<TypeParam>(Shape::kUniform, 20000, 5);
+      for (auto& key : elements.keys) key &= differing;
+      if (is_left_out(elements.count())) continue;
+      const DevicePairArrays<TypeParam> input(elements, 0);
+      const DeviceArray<Value> values(elements.count(), misalign);
+      const std::size_t bytes = distribution_bytes<TypeParam>(elements.count(), kByDigits);
+      const Scratch scratch(bytes, kScratchShift);
+      distribute<TypeParam>({.input = input.get(),
+                             .output = {input.get().keys, values.get()},
+                             .count = elements.count(),
+                             .scratch = {scratch.get(), bytes}},
+                            kByDigits);
+      const HostPairs<TypeParam> expected = stably_sorted(elements, {}, {});
+      EXPECT_TRUE(input.keys.values() == expected.keys) << differing;
+      EXPECT_TRUE(values.values() == expected.values) << differing;
+      EXPECT_TRUE(input.values.values() == elements.values) << "the input changed";
+    }
   }
 }
 
@@ -133,6 +137,11 @@ TYPED_TEST(DeviceDigitSort, SortsByDefaultWhateverTheCount) {
 
 TYPED_TEST(DeviceDigitSort, NeedsLittleMoreThanASecondArray) {
   constexpr std::size_t kPairBytes = sizeof(std::uint32_t) + sizeof(typename TypeParam::Value);
+  for (std::uint64_t count = std::uint64_t{1} << 21; count <= kMostPairsByDigits;
+       count += count / 9) {
+    const std::size_t bytes = sort_pairs_by_digits_scratch_bytes<typename TypeParam::Value>(count);
+    EXPECT_LE(bytes - count * kPairBytes, count * kPairBytes * 3 / 100) << count;
+  }
   std::size_t least = 0;
   for (std::uint64_t count = std::uint64_t{1} << 23; count < kMaxSortedKeys; count += count / 9) {
     const std::size_t bytes = distribution_bytes<TypeParam>(count);
