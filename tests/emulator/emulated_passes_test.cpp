@@ -2,6 +2,7 @@
 // by a kernel of their own. Other tests on the emulator leave out inputs of this size.
 #include <algorithm>
 #include <cstdint>
+#include <utility>
 #include <vector>
 
 #include <gtest/gtest.h>
@@ -14,6 +15,7 @@
 #include "gpu/merge/device_merge.hpp"
 #include "gpu/merge/merge_pass.hpp"
 #include "gpu/pairs_on_both.hpp"
+#include "gpu/records/digit_sort.hpp"
 #include "gpu/segmented/device_batch.hpp"
 #include "gpu/sort/device_sort.hpp"
 
@@ -146,6 +148,25 @@ TYPED_TEST(EmulatedArrays, AreMergedInSeveralPasses) {
 }
 
 template <class T>
+void sort_pairs_and_compare(const HostPairs<T>& pairs, const DistributionChoice& choice,
+                            bool in_place) {
+  const DevicePairArrays<T> input(pairs, 0);
+  const DevicePairArrays<T> apart(in_place ? 0 : pairs.count(), 0);
+  const DevicePairArrays<T>& output = in_place ? input : apart;
+  const auto bytes =
+      sort_many_pairs_scratch_bytes<typename T::Key, typename T::Value>(pairs.count(), choice);
+  const Scratch scratch(bytes, kScratchShift);
+  sort_many_pairs<typename T::Key, typename T::Value>({.input = input.get(),
+                                                       .output = output.get(),
+                                                       .count = pairs.count(),
+                                                       .scratch = {scratch.get(), bytes}},
+                                                      choice);
+  ASSERT_TRUE(output.pairs() == stably_sorted(pairs, {}, {}));
+  ASSERT_TRUE(input.guards_hold() && output.guards_hold() && scratch.guards_hold());
+  cases_of_test.run = 1;
+}
+
+template <class T>
 class EmulatedPairDistribution : public GpuTest {};
 
 using DistributedPairTypes =
@@ -154,26 +175,40 @@ TYPED_TEST_SUITE(EmulatedPairDistribution, DistributedPairTypes);
 
 // The same; some blocks have several tiles of a bucket, some buckets tiles of several blocks.
 TYPED_TEST(EmulatedPairDistribution, SortsPairsOfAnyShapeStably) {
-  using Key = typename TypeParam::Key;
-  using Value = typename TypeParam::Value;
-  constexpr std::uint64_t kCount = 400'001;
   for (const Shape shape : {Shape::kUniform, Shape::kZipf, Shape::kSawtooth}) {
     for (const unsigned bits : {0U, 1U, 5U}) {
       if (is_left_out()) continue;
-      const DistributionChoice choice{5, 0, bits, bits};
-      const auto pairs = with_positions<TypeParam>(make_keys<Key>(shape, kCount, 7));
-      const DevicePairArrays<TypeParam> arrays(pairs, 0);
-      const auto bytes = sort_many_pairs_scratch_bytes<Key, Value>(kCount, choice);
-      const Scratch scratch(bytes, kScratchShift);
-      sort_many_pairs<Key, Value>({.input = arrays.get(),
-                                   .output = arrays.get(),
-                                   .count = kCount,
-                                   .scratch = {scratch.get(), bytes}},
-                                  choice);
-      ASSERT_TRUE(arrays.pairs() == stably_sorted(pairs, {}, {})) << static_cast<int>(shape);
-      ASSERT_TRUE(arrays.guards_hold() && scratch.guards_hold());
+      SCOPED_TRACE(static_cast<int>(shape));
+      sort_pairs_and_compare<TypeParam>(
+          with_positions<TypeParam>(make_keys<std::uint64_t>(shape, 400'001, 7)),
+          {5, 0, bits, bits}, true);
     }
   }
+}
+
+template <class T>
+class EmulatedDigits : public GpuTest {};
+
+using DigitPairTypes =
+    ::testing::Types<Types<std::uint32_t, std::uint32_t>, Types<std::uint32_t, std::uint64_t>>;
+TYPED_TEST_SUITE(EmulatedDigits, DigitPairTypes);
+
+// An odd number of pairs in large tiles. Three digits differ, so the first round joins the pairs in
+// the output, the second in the scratch memory.
+TYPED_TEST(EmulatedDigits, SortManyPairsInThreeRounds) {
+  auto keys = make_keys<std::uint32_t>(Shape::kUniform, kManyPairs + 1, 7);
+  for (std::uint32_t& key : keys) key &= 0xff00ffffU;
+  sort_pairs_and_compare<TypeParam>(with_positions<TypeParam>(std::move(keys)), {}, false);
+}
+
+class EmulatedDigitCounts : public GpuTest {};
+
+// A counter of each digit for each lane; one digit differs, and look-backs read one word at a time.
+TEST_F(EmulatedDigitCounts, HaveACopyForEachLane) {
+  using PairsOf32 = Types<std::uint32_t, std::uint32_t>;
+  auto keys = make_keys<std::uint32_t>(Shape::kUniform, kManyCountedKeys + 1, 7);
+  for (std::uint32_t& key : keys) key &= 0xffU;
+  sort_pairs_and_compare<PairsOf32>(with_positions<PairsOf32>(std::move(keys)), {}, false);
 }
 
 }  // namespace
