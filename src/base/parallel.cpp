@@ -4,6 +4,7 @@
 
 #include <algorithm>
 #include <atomic>
+#include <cfenv>
 #include <condition_variable>
 #include <exception>
 #include <list>
@@ -114,6 +115,7 @@ class Pool {
   }
 
   void help(Helper& self) {
+    std::fesetenv(FE_DFL_ENV);  // the thread outlives the call that starts it, whose mode it has
     std::unique_lock lock(mutex_);
     while (true) {
       call_came_.wait(lock, [&] { return self.is_ending || helpers_wanted_ > 0; });

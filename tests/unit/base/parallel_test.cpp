@@ -2,6 +2,7 @@
 
 #include <algorithm>
 #include <atomic>
+#include <cfenv>
 #include <chrono>
 #include <cstdint>
 #include <cstdio>
@@ -122,6 +123,28 @@ TEST(RunWorkers, CanBeCalledInAProcessThatIsForked) {
       });
     }
     std::exit(sum == 720 ? 0 : 1);
+  }
+  int status = -1;
+  EXPECT_EQ(::waitpid(child, &status, 0), child);
+  EXPECT_EQ(status, 0);
+}
+
+// Another call may have started the thread of the pool.
+TEST(RunWorkers, RoundsToTheNearestInThreadsOfThePool) {
+#ifdef __SANITIZE_THREAD__
+  GTEST_SKIP() << "ThreadSanitizer allows no threads in such a process";
+#endif
+  std::fflush(nullptr);
+  const pid_t child = ::fork();  // it has no threads of the pool yet
+  if (child == 0) {
+    ::alarm(60);
+    std::fesetround(FE_UPWARD);
+    std::atomic<int> rounding{-1};
+    run_workers(2, [&, caller = std::this_thread::get_id()](unsigned) {
+      if (std::this_thread::get_id() != caller) rounding = std::fegetround();
+      while (rounding < 0) std::this_thread::yield();
+    });
+    std::exit(rounding == FE_TONEAREST ? 0 : 1);
   }
   int status = -1;
   EXPECT_EQ(::waitpid(child, &status, 0), child);
