@@ -3,7 +3,6 @@
 #include <algorithm>
 #include <array>
 #include <cerrno>
-#include <climits>
 #include <limits>
 #include <semaphore>
 #include <utility>
@@ -16,6 +15,7 @@
 #include "base/made_once.hpp"
 #include "base/units.hpp"
 #include "io/input/residency.hpp"
+#include "io/system/memory.hpp"
 #include "io/system/sys.hpp"
 
 namespace gsort::io {
@@ -128,15 +128,16 @@ void Input::read_at(ByteSpan room, std::size_t bytes, std::uint64_t at) {
   if (done < bytes) throw changed("the file became shorter while it was read").at(offset + done);
 }
 
-// A pipe may hold packets (O_DIRECT), of at most PIPE_BUF bytes: a read drops what it does not take
-// of a packet.
+// A pipe may hold packets (O_DIRECT), of at most a page of the kernel (64 KiB on some ARM64
+// machines): a read drops what it does not take of a packet.
 std::size_t Input::read_next(ByteSpan to) {
   if (!S_ISFIFO(facts_.st_mode)) return file_.read_full(to);
+  const std::uint64_t packet_bytes = memory_page_bytes();
   std::size_t done = 0;
   while (done < to.size()) {
     const ByteSpan room = to.subspan(done);
-    if (rest_.empty() && room.size() < PIPE_BUF) {
-      rest_.resize(PIPE_BUF);
+    if (rest_.empty() && room.size() < packet_bytes) {
+      rest_.resize(packet_bytes);
       rest_.resize(file_.read_some(rest_));
       if (rest_.empty()) break;
     }
