@@ -252,7 +252,7 @@ std::string_view hint_for(int error_number) {
     case EBADF:
       return "the descriptor is closed, or not open for this; open it, or name a file";
     case EINVAL:
-      return "open the descriptor without O_DIRECT, or use another path";
+      return "use another path, or a descriptor without O_DIRECT";
     case EIO:
       return "the disk reported an error; see the system log";
     case ENOMEM:
