@@ -8,6 +8,7 @@
 
 #include "base/units.hpp"
 #include "io/system/memory.hpp"
+#include "io/system/process.hpp"
 #include "io/system/sys.hpp"
 
 namespace gsort::io {
@@ -19,8 +20,10 @@ constexpr std::uint64_t kStepBytes = 32 * kMiB;
 }  // namespace
 
 EarlyRoom::EarlyRoom(const File& file, std::uint64_t bytes) : file_(file), bytes_(bytes) {
-  void* const mapping = sys::mmap(bytes, PROT_READ | PROT_WRITE, MAP_SHARED, file.fd(), 0);
-  if (mapping != MAP_FAILED) mapping_ = static_cast<std::byte*>(mapping);
+  if (!address_space_is_limited()) {  // others would lack these addresses
+    void* const mapping = sys::mmap(bytes, PROT_READ | PROT_WRITE, MAP_SHARED, file.fd(), 0);
+    if (mapping != MAP_FAILED) mapping_ = static_cast<std::byte*>(mapping);
+  }
   try {
     thread_ = std::jthread([this](const std::stop_token& stop) { allocate(stop); });
   } catch (const std::system_error&) {  // no more threads: writes allocate pages

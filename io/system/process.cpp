@@ -23,11 +23,6 @@ namespace {
 
 std::atomic<bool> is_own{false};
 
-bool address_space_is_limited() {
-  struct rlimit limit = {};
-  return ::getrlimit(RLIMIT_AS, &limit) == 0 && limit.rlim_cur != RLIM_INFINITY;
-}
-
 void occupy_standard_descriptors() {
   constexpr const char* kNowhere = "/dev/null";
   for (const int fd : {STDIN_FILENO, STDOUT_FILENO, STDERR_FILENO}) {
@@ -54,6 +49,11 @@ void take_process() {
 
 bool process_is_own() {
   return is_own;
+}
+
+bool address_space_is_limited() {
+  struct rlimit limit = {};
+  return ::getrlimit(RLIMIT_AS, &limit) == 0 && limit.rlim_cur != RLIM_INFINITY;
 }
 
 mode_t file_mode_mask() {

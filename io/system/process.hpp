@@ -21,6 +21,9 @@ void take_process();
 
 [[nodiscard]] bool process_is_own();
 
+// RLIMIT_AS.
+[[nodiscard]] bool address_space_is_limited();
+
 // While it lives, floats of this thread, and of threads that it starts, are rounded to the nearest,
 // may be denormal, and do not trap, as conversions of text need it. The program that calls the
 // library may have set something else, as -ffast-math does; it comes back.

@@ -8,6 +8,7 @@
 
 #include <fcntl.h>
 #include <gtest/gtest.h>
+#include <sys/resource.h>
 
 #include "base/parallel.hpp"
 #include "base/units.hpp"
@@ -126,6 +127,19 @@ TEST_F(EarlyRoomTest, IsWrittenIfItCannotBeMapped) {
   put_by_many(output, data);
   output.commit(data.size());
   EXPECT_EQ(read_file(*folder_ / "out"), data);
+}
+
+TEST_F(EarlyRoomTest, IsNotMappedIfAddressesAreLimited) {
+  struct rlimit saved = {};
+  ASSERT_EQ(::getrlimit(RLIMIT_AS, &saved), 0);
+  if (saved.rlim_cur != RLIM_INFINITY) GTEST_SKIP() << "there is a limit already";
+  const File file = opened(O_RDWR);
+  const struct rlimit limit = {rlim_t{1} << 46, saved.rlim_max};  // sanitizers take much
+  ASSERT_EQ(::setrlimit(RLIMIT_AS, &limit), 0);
+  EarlyRoom room(file, kRoom);
+  ASSERT_EQ(::setrlimit(RLIMIT_AS, &saved), 0);
+  EXPECT_FALSE(room.fill(kRoom - 1, Bytes(1), kStep));
+  EXPECT_EQ(bytes_of_pages(file.facts()), kRoom);
 }
 
 TEST_F(EarlyRoomTest, IsFollowedByMoreBytesThanItHas) {
