@@ -22,7 +22,7 @@
 
 namespace gsort::io {
 
-// Nothing here fails: a write allocates the pages that are missing, or fails.
+// Does not fail for lack of room: a write allocates the pages that are missing, or fails.
 class EarlyRoom {
  public:
   // Begins to allocate the pages of the first `bytes` bytes of `file`, which outlives this. Until
@@ -36,9 +36,10 @@ class EarlyRoom {
   [[nodiscard]] std::uint64_t expected_bytes();
 
   // Waits until the pages at `offset` are allocated, and copies `from` into them, of which
-  // `step_bytes` at a time, a power of two, are memory of the process. Thread-safe. Returns false,
-  // having written nothing, if the pages cannot be allocated or mapped. Throws: Error(kCorrupt) if
-  // any of these bytes was written before.
+  // `step_bytes` at a time, a power of two, are memory of the process, or twice as many in huge
+  // pages. Thread-safe. Returns false, having written nothing, if the pages cannot be allocated or
+  // mapped, or are larger than that. Throws: Error(kCorrupt) if any of these bytes was written
+  // before.
   [[nodiscard]] bool fill(std::uint64_t offset, ConstByteSpan from, std::size_t step_bytes);
 
  private:
@@ -47,8 +48,9 @@ class EarlyRoom {
 
   const File& file_;
   const std::uint64_t bytes_;
-  std::byte* mapping_ = nullptr;  // of all bytes
-  std::mutex mutex_;              // guards the two members below
+  const std::uint64_t mapped_at_once_;  // a page, which is huge if tmpfs was mounted so
+  std::byte* mapping_ = nullptr;        // of all bytes
+  std::mutex mutex_;                    // guards the two members below
   std::uint64_t ready_bytes_ = 0;
   bool has_ended_ = false;
   std::condition_variable changed_;

@@ -22,7 +22,7 @@ namespace {
 constexpr const char* kMemory = "/dev/shm";
 constexpr std::uint64_t kRoom = 70 * kMiB;
 constexpr std::uint64_t kMuchRoom = kGiB;
-constexpr std::size_t kStep = 64 * kKiB;
+constexpr std::size_t kStep = kMiB;
 constexpr unsigned kThreads = 6;
 
 std::uint64_t bytes_of_pages(const struct stat& facts) {
@@ -161,6 +161,14 @@ TEST_F(EarlyRoomTest, IsHardlyMemoryOfTheProcess) {
   const std::uint64_t before = shared_resident_bytes();
   ASSERT_TRUE(room.fill(0, data, kStep));
   EXPECT_LT(shared_resident_bytes(), before + kRoom / 8);
+}
+
+TEST_F(EarlyRoomTest, IsNotFilledIfItsPagesAreLargerThanTwoSteps) {
+  const File file = opened(O_RDWR);
+  const auto page = static_cast<std::size_t>(file.facts().st_blksize);
+  EarlyRoom room(file, kRoom);
+  EXPECT_TRUE(room.fill(0, Bytes(1), page / 2));
+  EXPECT_FALSE(room.fill(1, Bytes(1), page / 4));
 }
 
 TEST_F(EarlyRoomTest, IsNotFilledTwice) {
