@@ -42,7 +42,7 @@ struct DigitScratch {
   std::uint32_t* spare_keys;
 
   DigitScratch(void* memory, std::uint64_t count, bool has_output_keys)
-      // Small tiles need more words than those of somewhat more pairs.
+      // Just below kManyPairs, small tiles need more words than the large tiles of more pairs.
       : words(kDigitValues * std::max(digit_tiles<Value>(count),
                                       digit_tiles<Value>(std::min(count, kManyPairs - 1)))),
         cutter(memory),

@@ -175,7 +175,7 @@ struct DigitStage {
 
   unsigned char* memory;
 
-  // Of each warp's digits; later where the next pair with the digit goes.
+  // The number of keys of each warp with each digit; later the place of the next such pair.
   [[nodiscard]] __device__ unsigned* counters() const {
     return reinterpret_cast<unsigned*>(memory + kTilePairs * kPairBytes);
   }

@@ -48,19 +48,20 @@ struct DigitCountTuning {
   }
 };
 
-// So many keys repay the time for many counters.
+// From this many keys on, counters for each lane save more time than clearing them takes.
 inline constexpr std::uint64_t kManyCountedKeys = std::uint64_t{1} << 22;
 
 template <bool kAreMany>
 inline constexpr DigitCountTuning kDigitCount =
     kAreMany ? DigitCountTuning{1024, 16, 32} : DigitCountTuning{512, 8, 1};
 
-// Whether pairs lie joined between rounds: words of the value above its key. A tile then writes to
-// half as many places.
+// Whether pairs lie joined between rounds, as words of 64 bits: the value above the key. A tile
+// then writes to half as many places.
 template <class Value>
 inline constexpr bool kJoinsPairs = sizeof(Value) == sizeof(std::uint32_t);
 
-// Pair i is low[i], or high[i - half], i < 2 half. Null if pairs lie apart.
+// Pairs [0, half) lie in `low`, pairs [half, 2 * half) in `high`. Null pointers: keys and values
+// lie in arrays of their own.
 struct JoinedPairs {
   std::uint64_t* low = nullptr;
   std::uint64_t* high = nullptr;

@@ -22,7 +22,7 @@
 
 namespace gsort::io {
 
-// Does not fail for lack of room: a write allocates the pages that are missing, or fails.
+// Does not fail for lack of room: a later write allocates the pages that are missing, or fails.
 class EarlyRoom {
  public:
   // Begins to allocate the pages of the first `bytes` bytes of `file`, which outlives this. Until
@@ -35,11 +35,11 @@ class EarlyRoom {
   // The bytes that have pages, or will have; fewer than asked for when no more can be allocated.
   [[nodiscard]] std::uint64_t expected_bytes();
 
-  // Waits until the pages at `offset` are allocated, and copies `from` into them, of which
-  // `step_bytes` at a time, a power of two, are memory of the process, or twice as many in huge
-  // pages. Thread-safe. Returns false, having written nothing, if the pages cannot be allocated or
-  // mapped, or are larger than that. Throws: Error(kCorrupt) if any of these bytes was written
-  // before.
+  // Waits until the pages at `offset` are allocated, and copies `from` into them in steps of
+  // `step_bytes`, a power of two. Only the pages of a thread's current step count as memory of the
+  // process: at most `step_bytes`, or twice as many with huge pages. Thread-safe. Returns false,
+  // having written nothing, if the pages cannot be allocated or mapped, or are larger than that.
+  // Throws: Error(kCorrupt) if any of these bytes was written before.
   [[nodiscard]] bool fill(std::uint64_t offset, ConstByteSpan from, std::size_t step_bytes);
 
  private:

@@ -205,9 +205,10 @@ File open_standard_input() {
   if (fd < 0) throw file.error("opening", problem);
   if (S_ISDIR(file.facts().st_mode)) throw file.error("opening", EISDIR);
   if (sys::is_socket_of_messages(fd)) {  // a read drops what it does not take of a message
-    throw Error(ErrorKind::kInput, "reading", "it is a socket of messages, not a stream of bytes")
+    throw Error(ErrorKind::kInput, "reading",
+                "it is a socket that carries messages, not a stream of bytes")
         .path(file.path())
-        .hint("read it by a program that takes whole messages, and gives gsort a pipe");
+        .hint("let a program that receives whole messages write them to a pipe");
   }
   return file;
 }
@@ -250,7 +251,7 @@ std::string_view hint_for(int error_number) {
     case EISDIR:
       return "give a file, not a folder";
     case EBADF:
-      return "the descriptor is closed, or not open for this; open it, or name a file";
+      return "the descriptor is closed or has the wrong access mode; open it, or name a file";
     case EINVAL:
       return "use another path, or a descriptor without O_DIRECT";
     case EIO:

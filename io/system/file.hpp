@@ -35,7 +35,8 @@ class File {
   [[nodiscard]] const std::string& path() const noexcept { return path_; }
   [[nodiscard]] ErrorKind kind() const noexcept { return kind_; }
 
-  // Reads what one call gives: at least a byte, or 0 at the end. Requires: `to` is not empty.
+  // Reads as many bytes as one read(2) gives: at least one, or 0 at the end. Requires: `to` is not
+  // empty.
   [[nodiscard]] std::size_t read_some(ByteSpan to) const;
 
   // Reads until `to` is full or the file ends; returns the bytes read.
@@ -94,7 +95,7 @@ class File {
 [[nodiscard]] File open_input(const std::string& path);
 
 // Standard input through a descriptor of its own, at the offset it has.
-// Throws: Error(kInput) when it is closed, a directory or a socket of messages.
+// Throws: Error(kInput) when it is closed, a directory or a socket that carries messages.
 [[nodiscard]] File open_standard_input();
 
 // The hint for the Error of a call that failed with `error_number`; never empty.

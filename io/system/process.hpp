@@ -21,12 +21,12 @@ void take_process();
 
 [[nodiscard]] bool process_is_own();
 
-// RLIMIT_AS.
+// Whether RLIMIT_AS limits the address space.
 [[nodiscard]] bool address_space_is_limited();
 
-// While it lives, floats of this thread, and of threads that it starts, are rounded to the nearest,
-// may be denormal, and do not trap, as conversions of text need it. The program that calls the
-// library may have set something else, as -ffast-math does; it comes back.
+// While it lives, operations on floats in this thread, and in threads that it starts, round to
+// nearest, keep denormal numbers and do not trap: conversions of text need this. The program that
+// calls the library may have set other modes, as -ffast-math does; the destructor restores them.
 class DefaultFloats {
  public:
   DefaultFloats() {

@@ -314,7 +314,8 @@ PreparedSort::PreparedSort(const Request& request, const Job& job, io::Reader& r
   require_temporary_folders(request, machine_, plan_);
 }
 
-// As a sort on the CPU, which needs more memory, would make room.
+// Makes room where a sort on the CPU would: it needs more memory than one with devices. Returns
+// whether there is room.
 bool PreparedSort::makes_room_while_devices_start(const Job& job) {
   if (request_.explain != ExplainMode::kNone || outputs_.empty()) return false;
   Job without = job;

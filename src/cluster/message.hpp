@@ -72,7 +72,7 @@ class MessageWriter {
     put<std::uint64_t>(text.size());
     put_bytes(std::as_bytes(std::span(text)));
   }
-  // GCC 12 may warn of an overflow that there is not: in insert(), and if this is inlined.
+  // GCC 12 may wrongly warn of an overflow: in insert(), and if this is inlined.
   [[gnu::noinline]] void put_bytes(ConstByteSpan bytes) {
     message_.resize(message_.size() + bytes.size());
     std::copy_backward(bytes.begin(), bytes.end(), message_.end());
@@ -114,7 +114,7 @@ class MessageWriter {
   Message message_;
 };
 
-// Takes it apart. All throw: Error(kCorrupt) when the message is too short.
+// Takes a message apart. Each function throws Error(kCorrupt) if the message is too short.
 class MessageReader {
  public:
   explicit MessageReader(ConstByteSpan message) : rest_(message) {}

@@ -150,15 +150,15 @@ class StoredMerger {
  public:
   virtual ~StoredMerger() = default;
 
-  // Whether a part is to be merged by merge_stored(), else by MergeLane::merge(): one of so many
-  // slices with keys, which take `stored_bytes` in stored form and `bytes` as plain keys.
+  // Whether merge_stored() merges a part; if not, MergeLane::merge() does. The part has keys of
+  // `slices` slices, which take `stored_bytes` in stored form and `bytes` as plain keys.
   [[nodiscard]] virtual bool takes(std::size_t /*slices*/, std::uint64_t /*stored_bytes*/,
                                    std::uint64_t /*bytes*/) const {
     return true;
   }
 
-  // As MergeLane::merge(). Requires: packed payloads are whole, as is_packed_form() says;
-  // takes() says so.
+  // As MergeLane::merge(). Requires: takes() is true of the part; packed payloads are whole, as
+  // is_packed_form() says.
   virtual void merge_stored(std::span<const std::uint64_t> slice_counts,
                             std::span<const StoredKeys> pieces, std::uint64_t position,
                             KeyForm form, PieceSink& sink) = 0;

@@ -23,7 +23,8 @@ constexpr std::uint64_t kLeastPartKeys = std::uint64_t{1} << 15;
 constexpr std::uint64_t kPartsPerCore = 16;  // so that no core waits long for a slow one
 constexpr std::size_t kStretches = 4;        // of a part
 
-// Gives raw keys as ordered ones; equal keys are one number. Only `flip` is known at run time.
+// Maps raw keys to ordered ones; equal keys become one number. All but `flip` is known to the
+// compiler.
 template <class Key, bool kIsTotal>
 struct Ordering {
   using Bits = library::Bits<Key>;
@@ -50,7 +51,7 @@ struct Stretch {
   const Bits* b_end;
   Bits* out;
 
-  // So many keys can be taken before `a` or `b` has none left.
+  // This many keys can be taken without a check: after fewer, neither `a` nor `b` is empty.
   [[nodiscard]] std::ptrdiff_t least_left() const { return std::min(a_end - a, b_end - b); }
 
   // Requires: least_left() > 0.
@@ -59,7 +60,7 @@ struct Stretch {
     const Bits from_a = *a;
     const Bits from_b = *b;
     const std::size_t takes_b = ordered(from_b) < ordered(from_a) ? 1 : 0;
-    // By a mask: of a choice, compilers make a branch, which is predicted wrongly every other time.
+    // By a mask: compilers make a branch of a choice, and half of its predictions are wrong.
     const auto differences = static_cast<Bits>(from_a ^ from_b);
     *out++ = static_cast<Bits>(from_a ^ (differences & static_cast<Bits>(0 - takes_b)));
     b += takes_b;
@@ -118,7 +119,7 @@ void merge_all(std::span<const Bits> a, std::span<const Bits> b, std::span<Bits>
   };
   TaskArena tasks(static_cast<unsigned>(workers));
   tasks.for_each(parts, std::cref(cut));
-  // Cuts of keys that are not in order may be in no order.
+  // If the keys are not in order, the cuts may not be, either.
   for (std::size_t i = 1; i < cuts_of_a.size(); ++i) {
     const std::uint64_t before = cuts_of_a[i - 1];
     const std::uint64_t keys = position_of(i) - position_of(i - 1);

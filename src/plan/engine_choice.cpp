@@ -15,11 +15,13 @@
 namespace gsort {
 namespace {
 
-// Used until rates are measured; all are of 16 cores of an Intel Xeon with an H200. Many cores
-// share the memory, so each sorts fewer bytes than one of a few (Rates::kUsualCore).
-constexpr double kUsualCoreBesideGpu = 0.16e9;  // u32, the slower width
-// All that CUDA adds to the time of a process, over the time until it has started: the end of the
-// process takes time, too.
+// Measured on 16 cores of an Intel Xeon with an H200.
+
+// The rate of a core until it is measured: u32, the slower width. Many cores share the memory, so
+// each is slower than one of a few (Rates::kUsualCore).
+constexpr double kUsualCoreBesideGpu = 0.16e9;
+// The time that CUDA adds to a process, divided by the time in which it starts: the process also
+// takes longer to end.
 constexpr double kCudaOverStart = 1.7;
 // The rate at which the kernel allocates pages for an output. The CPU engine sorts meanwhile.
 constexpr double kOutputPages = 6.3e9;

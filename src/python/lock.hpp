@@ -20,12 +20,13 @@ auto take_or_sleep(const Take& take) {
   }
 }
 
-// Whether this thread ends the interpreter, and has released the lock in a call of ours: it gets the
-// lock again.
+// Whether this thread ends the interpreter, and has released the lock in a call of this module: it
+// gets the lock again.
 inline thread_local bool returns_to_the_end = false;
 
-// Whether this thread gets the lock, or waits until it does. After the interpreter has begun to end,
-// only the thread that ends it does: there, destructors of Python's objects may call us.
+// Whether this thread gets the lock, or waits until it does. After the interpreter has begun to
+// end, only the thread that ends it does: there, destructors of Python's objects may call this
+// module.
 inline bool may_lock() {
   if (Py_IsInitialized() || returns_to_the_end) return true;
   // PyGILState_Check() alone is true for each thread once the interpreter has ended.

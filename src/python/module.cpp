@@ -83,8 +83,8 @@ struct Array {
 
 using ArrayReader = decltype(io::MemoryInput::read);
 
-// A reference that threads without the interpreter's lock may drop. Where they no longer get the
-// lock, the array stays: the thread that ends the interpreter may wait for them.
+// A reference that threads without the interpreter's lock may drop. If they no longer get
+// the lock, they leave the array: the thread that ends the interpreter may wait for them.
 std::shared_ptr<const Bytes> held(const Bytes& bytes) {
   return {new Bytes(bytes), [](const Bytes* last) {
             if (!may_lock()) return;

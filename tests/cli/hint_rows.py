@@ -240,13 +240,13 @@ prose(ABOUT_FILES, r"check the path", r"use a shorter name", r"give -m and --bat
       r"a part of the path is a file, not a folder", r"give (a file, not a folder|a name)", r"use another folder", r"with --each, -o names an existing folder; .*", r"is the file complete\?.*",
       r"is it a (whole \.npy|SOSD) file\?.*", r"a file holds one array; .*", r"every input must (begin with|have --skip) .*", r"copy the elements into .*",
       r"likely (-t is wrong|elements have another size).*", r"its header says so; the type comes from .*",
-      r"sort such arrays separately", r"-m --count adds up what -u --count writes, .*", r"name the file with -o: .*", r"the descriptor is closed, .*", r"stdin is read once",
+      r"sort such arrays separately", r"-m --count adds up what -u --count writes, .*", r"name the file with -o: .*", r"the descriptor is closed or .*", r"stdin is read once",
       r"the plan is text: .*", r"give the report a file of its own", r"name another output, .*",
       r"name all (inputs|that are to be compared).*", r"name (files|the folders); .*", r"name (a|another) folder,? .*",
       r"name the folders of all shares, .*", r"put (it|the names) into a file.*", r"name files; .*",
       r"gsort (deletes its files there|did not create this f(?:ile|older)).*", 
       r"-o must name a regular file, .*", r"wait until it ends, .*",
-      r"try again when no program writes to it", r"read it by a program that takes whole messages, .*", r"write them (first|with find).*", r"separate names by one NUL, .*",
+      r"try again when no program writes to it", r"let a program that receives whole messages .*", r"write them (first|with find).*", r"separate names by one NUL, .*",
       r"concatenate files first, .*", r"the sorted output is in place; .*")
 prose(ABOUT_MACHINE, r"free some space .*", r"raise the limit with 'ulimit -f'", r"the disk reported an error; .*",
       r"give a folder with more room .*", r"use at least <.*")

@@ -13,8 +13,8 @@
 namespace gsort::cluster {
 
 // Together: the element in front of the first one of this process, in the order of all runs; empty
-// where there is none. The cuts are those of this process's runs at all borders of `parts`; scratch
-// is as of exchange_scratch_bytes(). Throws: Error from reading; as Team.
+// where there is none. The cuts are those of this process's runs at all borders of `parts`;
+// `scratch` has exchange_scratch_bytes(). Throws: Error from reading; as Team.
 [[nodiscard]] std::vector<std::byte> element_before(Team& team, std::span<const io::Run> runs,
                                                     const PartTable& parts,
                                                     std::span<const Cuts> cuts,

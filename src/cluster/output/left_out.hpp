@@ -13,8 +13,8 @@
 
 namespace gsort::cluster {
 
-// Each run from its cut on. A thread for each scratch, which is as of exchange_scratch_bytes(). If
-// the proof is not enabled, nothing is read. Throws: Error from reading, or Error(kCorrupt).
+// Reads each run from its cut on, in a thread for each scratch of exchange_scratch_bytes(). If the
+// proof is not enabled, reads nothing. Throws: Error from reading, or Error(kCorrupt).
 void prove_left_out(std::span<const io::Run> runs, const Cuts& cuts, const ElementFormat& format,
                     std::span<const ByteSpan> scratch, Proof& proof, Meter* meter);
 

@@ -100,7 +100,7 @@ class KeptRuns {
     visit(foreign.name, foreign.store, foreign.has_our_names, foreign.path, foreign.reason,
           foreign.hint);
   }
-  // As rank 0 gets it.
+  // The folders that this process sees, as it tells rank 0.
   struct View {
     OutputRange readable;  // elements of the whole input
     std::vector<SeenFolder> seen;

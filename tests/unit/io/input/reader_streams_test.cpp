@@ -105,7 +105,7 @@ TEST(ReaderStreams, RefusesASocketOfMessages) {
   const ReplacedDescriptor replaced(STDIN_FILENO, ends[0]);
   const Error error = error_of([] { const Reader reader({"-"}, {.element_bytes = 4}); });
   ::close(ends[1]);
-  EXPECT_EQ(error.reason(), "it is a socket of messages, not a stream of bytes");
+  EXPECT_EQ(error.reason(), "it is a socket that carries messages, not a stream of bytes");
 }
 
 TEST(ReaderStreams, NamesTheOddTailOfAPipe) {
@@ -188,7 +188,7 @@ TEST(ReaderStreams, SaysThatStandardInputIsClosed) {
   EXPECT_EQ(error.kind(), ErrorKind::kInput);
   EXPECT_EQ(std::string(error.what()),
             "opening standard input: Bad file descriptor\n"
-            "  the descriptor is closed, or not open for this; open it, or name a file");
+            "  the descriptor is closed or has the wrong access mode; open it, or name a file");
 }
 
 }  // namespace

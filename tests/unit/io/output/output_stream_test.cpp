@@ -319,7 +319,7 @@ TEST(OutputStream, SaysThatStandardOutputIsClosed) {
   }
   EXPECT_EQ(what,
             "opening standard output: Bad file descriptor\n"
-            "  the descriptor is closed, or not open for this; open it, or name a file");
+            "  the descriptor is closed or has the wrong access mode; open it, or name a file");
 }
 
 TEST(OutputStream, RefusesATerminalUnlessAskedTo) {
