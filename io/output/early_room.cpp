@@ -19,10 +19,7 @@ constexpr std::uint64_t kStepBytes = 32 * kMiB;
 
 }  // namespace
 
-EarlyRoom::EarlyRoom(const File& file, std::uint64_t bytes)
-    : file_(file),
-      bytes_(bytes),
-      mapped_at_once_(static_cast<std::uint64_t>(file.facts().st_blksize)) {
+EarlyRoom::EarlyRoom(const File& file, std::uint64_t bytes) : file_(file), bytes_(bytes) {
   if (!address_space_is_limited()) {  // others would lack these addresses
     void* const mapping = sys::mmap(bytes, PROT_READ | PROT_WRITE, MAP_SHARED, file.fd(), 0);
     if (mapping != MAP_FAILED) mapping_ = static_cast<std::byte*>(mapping);
@@ -46,10 +43,10 @@ std::uint64_t EarlyRoom::expected_bytes() {
 
 bool EarlyRoom::fill(std::uint64_t offset, ConstByteSpan from, std::size_t step_bytes) {
   const std::uint64_t end = offset + from.size();
-  const bool is_small_enough = mapped_at_once_ / 2 <= step_bytes;
-  if (end > bytes_ || !has_pages_up_to(end) || mapping_ == nullptr || !is_small_enough) {
-    return false;
-  }
+  if (end > bytes_ || !has_pages_up_to(end) || mapping_ == nullptr) return false;
+  // Of a page, which is huge if the tmpfs was mounted so, and perhaps only once the file is large.
+  const auto mapped_at_once = static_cast<std::uint64_t>(file_.facts().st_blksize);
+  if (mapped_at_once / 2 > step_bytes) return false;
   const std::uint64_t page = memory_page_bytes();
   for (std::uint64_t at = offset; at < end;) {
     const std::uint64_t next = std::min(round_down(at, step_bytes) + step_bytes, end);

@@ -48,9 +48,8 @@ class EarlyRoom {
 
   const File& file_;
   const std::uint64_t bytes_;
-  const std::uint64_t mapped_at_once_;  // a page, which is huge if tmpfs was mounted so
-  std::byte* mapping_ = nullptr;        // of all bytes
-  std::mutex mutex_;                    // guards the two members below
+  std::byte* mapping_ = nullptr;  // of all bytes
+  std::mutex mutex_;              // guards the two members below
   std::uint64_t ready_bytes_ = 0;
   bool has_ended_ = false;
   std::condition_variable changed_;
