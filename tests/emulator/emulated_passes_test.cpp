@@ -2,6 +2,7 @@
 // by a kernel of their own. Other tests on the emulator leave out inputs of this size.
 #include <algorithm>
 #include <cstdint>
+#include <numeric>
 #include <utility>
 #include <vector>
 
@@ -18,6 +19,7 @@
 #include "gpu/records/digit_sort.hpp"
 #include "gpu/segmented/device_batch.hpp"
 #include "gpu/sort/device_sort.hpp"
+#include "gpu/widths/device_argsort.hpp"
 
 namespace gsort::gpu {
 namespace {
@@ -199,6 +201,27 @@ TYPED_TEST(EmulatedDigits, SortManyPairsInThreeRounds) {
   auto keys = make_keys<std::uint32_t>(Shape::kUniform, kManyPairs + 1, 7);
   for (std::uint32_t& key : keys) key &= 0xff00ffffU;
   sort_pairs_and_compare<TypeParam>(with_positions<TypeParam>(std::move(keys)), {}, false);
+}
+
+// The values are the numbers of the keys; the keys of the rounds lie in the scratch memory.
+TYPED_TEST(EmulatedDigits, NumberManyKeys) {
+  using Index = typename TypeParam::Value;
+  constexpr std::uint64_t kCount = kLeastPairsByDigits + 1;
+  const auto keys = make_keys<std::uint32_t>(Shape::kUniform, kCount, 7);
+  HostPairs<TypeParam> numbered{keys, std::vector<Index>(kCount)};
+  std::iota(numbered.values.begin(), numbered.values.end(), Index{0});
+  const DeviceArray<std::uint32_t> input(keys);
+  const DeviceArray<Index> indices(kCount);
+  const std::size_t bytes = argsort_scratch_bytes<std::uint32_t, Index>(kCount);
+  const Scratch scratch(bytes, kScratchShift);
+  argsort<std::uint32_t, Index>({.keys = input.get(),
+                                 .indices = indices.get(),
+                                 .count = kCount,
+                                 .scratch = {scratch.get(), bytes}});
+  ASSERT_TRUE(indices.values() == stably_sorted(numbered, {}, {}).values);
+  ASSERT_TRUE(input.values() == keys);
+  ASSERT_TRUE(indices.guards_hold() && scratch.guards_hold());
+  cases_of_test.run = 1;
 }
 
 class EmulatedDigitCounts : public GpuTest {};
