@@ -275,7 +275,7 @@ int file_size(int fd, std::uint64_t* bytes) {
     *bytes = facts.stx_size;
     return 0;
   }
-  struct stat known = {};  // containers that are older than statx forbid it
+  struct stat known = {};  // container runtimes older than statx forbid it
   if (::fstat(fd, &known) != 0) return -1;
   *bytes = static_cast<std::uint64_t>(known.st_size);
   return 0;

@@ -50,7 +50,7 @@ inline constexpr const char* kDamagedMessageHint =
       .hint(kDamagedMessageHint);
 }
 
-// For both constness of a struct.
+// Any is Value, const or not.
 template <class Any, class Value>
 concept Is = std::is_same_v<std::remove_const_t<Any>, Value>;
 

@@ -35,7 +35,7 @@ Cuts split(const std::vector<std::vector<Key>>& runs, std::uint64_t d) {
 
 using SmallRun = std::vector<std::uint8_t>;
 
-// Of the least and the greatest key, too.
+// Runs of few keys, among them the least and the greatest one.
 std::vector<SmallRun> runs_of(std::size_t most) {
   return test::all_runs<std::uint8_t>(most, {0, 1, 255});
 }

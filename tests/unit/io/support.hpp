@@ -100,8 +100,8 @@ inline mode_t mode_of(const std::string& path) {
   return facts.st_mode & 07777U;
 }
 
-// A descriptor of the process replaced for a scope: it becomes `by`, which is closed, or is closed
-// if that is negative.
+// Replaces descriptor `fd` of the process for a scope, by `by`, which is then closed. If `by` is
+// negative, `fd` is closed for the scope.
 class ReplacedDescriptor {
  public:
   ReplacedDescriptor(int fd, int by) : fd_(fd), saved_(::dup(fd)) { become(by); }

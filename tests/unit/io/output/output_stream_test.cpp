@@ -109,8 +109,8 @@ TEST(OutputStream, NoticesThatSomethingElseChangesTheSizeOfItsFile) {
   EXPECT_THROW(output.commit(2), Error);
 }
 
-// From now on statx fails in this process, as in containers that are older than this call. A kernel
-// without such filters changes nothing.
+// From now on statx fails in this process, as under container runtimes that are older than this
+// call. On a kernel without such filters, has no effect.
 void forbid_statx() {
   sock_filter rules[] = {BPF_STMT(BPF_LD | BPF_W | BPF_ABS, offsetof(seccomp_data, nr)),
                          BPF_JUMP(BPF_JMP | BPF_JEQ | BPF_K, SYS_statx, 0, 1),
