@@ -88,7 +88,7 @@ PLACES = [
 # file's, then the usual ones. The first program of all is the quick one.
 RUNS = [("unit_io", "RunFormat*:*Run*:*Block*")]
 OUTPUTS = [("unit_io", "File.*:*Output*:DirectWriter.*:Writer.*:EncodingProof.*")]
-LOST_LANES = [("unit_pipeline", "FillAgain*:ReadPieces*:FormingLanes*:LaneSteps*:FormRuns*:*LostLane*/0:OnlyDevice*:ResumableSort*")]
+LOST_LANES = [("unit_pipeline", "FillAgain*:ReadPieces*:FormingLanes*:LaneSteps*:FormRuns*:*LostWorkOfLane*:*LostLane*/0:OnlyDevice*:ResumableSort*")]
 TESTS = {
     "src/base/": [("unit_base", "Tiling.*")],
     "src/element/": [("unit_element", "Fingerprint.*:*Numbered*")],
@@ -108,7 +108,7 @@ TESTS = {
     "src/options/": [("unit_options", "OptionRules*")],
 }
 USUAL_TESTS = [
-    ("unit_pipeline", "*Proof*:Joined.*:OrderLedger.*:*Sink.*:*Staging*:Once*:PartSplitter.Makes*:GapWatch*"),
+    ("unit_pipeline", "*Proof*:Joined.*:OrderLedger.*:*Sink.*:UniqueRecords.*:*Staging*:Once*:PartSplitter.Makes*:GapWatch*"),
     ("lying_sorts", "*"),
     ("unit_pipeline", "*Damage*:*Lying*:*Arrays*:*Result*:*Top*:Selection*:Unique*:*Check*"),
 ]
