@@ -2,11 +2,11 @@
 
 #include <array>
 #include <set>
+#include <thread>
 
 #include <gtest/gtest.h>
 
 #include "base/error.hpp"
-#include "base/parallel.hpp"
 #include "io/system/memory.hpp"
 
 namespace gsort::cpu {
@@ -81,19 +81,25 @@ TEST(PagePool, RefusesAStretchLongerThanWhatIsLeftAndKeepsThat) {
   EXPECT_EQ(pool.take_stretch(3).data(), memory.data() + 1 * 4096);
 }
 
+// The first thread of run_workers() would often do this work before the others begin.
 TEST(PagePool, GivesPagesAndStretchesToSeveralThreads) {
   constexpr std::size_t kPages = 4'000;
   const io::Arena memory(kPages * 64, "pages");
   PagePool pool(memory.bytes(), 64);
   std::vector<std::size_t> taken[4];
-  run_workers(4, [&](unsigned thread) {
-    for (std::size_t i = 0; i < kPages / 4 / 4; ++i) {
-      taken[thread].push_back(take_from(pool));
-      const ByteSpan stretch = pool.take_stretch(3);
-      const auto first = static_cast<std::size_t>(stretch.data() - memory.data()) / 64;
-      for (std::size_t page = first; page < first + 3; ++page) taken[thread].push_back(page);
+  {
+    std::vector<std::jthread> threads;
+    for (auto& own : taken) {
+      threads.emplace_back([&pool, &own, &memory] {
+        for (std::size_t i = 0; i < kPages / 4 / 4; ++i) {
+          own.push_back(take_from(pool));
+          const ByteSpan stretch = pool.take_stretch(3);
+          const auto first = static_cast<std::size_t>(stretch.data() - memory.data()) / 64;
+          for (std::size_t page = first; page < first + 3; ++page) own.push_back(page);
+        }
+      });
     }
-  });
+  }
   std::set<std::size_t> all;
   for (const auto& own : taken) all.insert(own.begin(), own.end());
   EXPECT_EQ(all.size(), kPages) << "a page was given to two";
@@ -104,16 +110,21 @@ TEST(PagePool, SharesItsPagesBetweenThreads) {
   const io::Arena memory(4'000 * 64, "pages");
   PagePool pool(memory.bytes(), 64);
   std::set<PagePool::Page> taken[4];
-  run_workers(4, [&](unsigned thread) {
-    for (int i = 0; i < 1'000; ++i) {
-      const PagePool::Page page = take_from(pool);
-      if (i % 3 == 0) {
-        pool.give_back({&page, 1});
-      } else {
-        taken[thread].insert(page);
-      }
+  {
+    std::vector<std::jthread> threads;
+    for (auto& own : taken) {
+      threads.emplace_back([&pool, &own] {
+        for (int i = 0; i < 1'000; ++i) {
+          const PagePool::Page page = take_from(pool);
+          if (i % 3 == 0) {
+            pool.give_back({&page, 1});
+          } else {
+            own.insert(page);
+          }
+        }
+      });
     }
-  });
+  }
   std::set<PagePool::Page> all;
   std::size_t sum = 0;
   for (const auto& own : taken) {
