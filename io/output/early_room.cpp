@@ -2,7 +2,7 @@
 
 #include <algorithm>
 #include <cstring>
-#include <system_error>
+#include <exception>
 
 #include <sys/mman.h>
 
@@ -26,7 +26,7 @@ EarlyRoom::EarlyRoom(const File& file, std::uint64_t bytes) : file_(file), bytes
   }
   try {
     thread_ = std::jthread([this](const std::stop_token& stop) { allocate(stop); });
-  } catch (const std::system_error&) {  // no more threads: writes allocate pages
+  } catch (const std::exception&) {  // no more threads: writes allocate pages
     has_ended_ = true;
   }
 }
