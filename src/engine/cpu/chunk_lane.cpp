@@ -209,22 +209,20 @@ void CpuChunkLane<Key>::emit_sorted(const Group& group, const WorkerState& state
   const std::span<Key> keys = state.keys.first(group.count);
   auto end = gather_dealt(group, keys).end();
   for_each_kept(group, [&](std::span<const Key> kept) { end = std::ranges::copy(kept, end).out; });
-  sort_and_put(group.position, keys, state);
+  sort(keys, state.scratch);
+  put(group.position, keys, state.sink);  // at once: if pieces go out in order, others wait for it
 }
 
 // Halves keys that do not fit the cache.
 template <class Key>
-void CpuChunkLane<Key>::sort_and_put(std::uint64_t position, std::span<Key> keys,
-                                     const WorkerState& state) const {
+void CpuChunkLane<Key>::sort(std::span<Key> keys, std::span<Key> scratch) const {
   while (keys.size_bytes() > most_cached_bytes_) {
     const std::size_t below = halve(keys);
     if (std::min(below, keys.size() - below) < keys.size() / 16) break;
-    sort_and_put(position, keys.first(below), state);
+    sort(keys.first(below), scratch);
     keys = keys.subspan(below);
-    position += below;
   }
-  cache_sort(keys, state.scratch.first(keys.size()));
-  put(position, keys, state.sink);
+  cache_sort(keys, scratch.first(keys.size()));
 }
 
 // For so many kept keys that they cannot be sorted together with the others.

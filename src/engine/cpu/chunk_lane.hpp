@@ -54,7 +54,7 @@ class CpuChunkLane final : public ChunkLane {
   void emit_group(const Group& group, const WorkerState& state);
   void emit_uniform(const Group& group, const WorkerState& state);
   void emit_sorted(const Group& group, const WorkerState& state);
-  void sort_and_put(std::uint64_t position, std::span<Key> keys, const WorkerState& state) const;
+  void sort(std::span<Key> keys, std::span<Key> scratch) const;
   void emit_merged(const Group& group, const WorkerState& state);
   std::span<Key> gather_dealt(const Group& group, std::span<Key> to) const;
   template <class F>

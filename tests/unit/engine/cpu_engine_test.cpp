@@ -1,6 +1,10 @@
 // The guarantees of only the CPU engine; the rest is in chunk_test.cpp and merge_test.cpp.
 #include "engine/cpu/cpu_engine.hpp"
 
+#include <atomic>
+#include <cstddef>
+#include <cstdint>
+
 #include <gtest/gtest.h>
 
 #include "base/error.hpp"
@@ -77,6 +81,31 @@ TEST(CpuEngine, HalvesBucketsThatDoNotFitTheCache) {
     expect_sorted_by_halves<std::uint64_t>({KeyType::kI64, false, false}, distribution);
     expect_sorted_by_halves<UInt128>({KeyType::kU128, false, false}, distribution);
   }
+}
+
+// The number of pieces that a lane puts of the same random keys.
+std::size_t pieces_put(std::uint64_t most_cached_bytes) {
+  class CountingSink final : public PieceSink {
+   public:
+    void put(std::uint64_t /*position*/, ConstByteSpan /*keys*/) override { ++pieces; }
+    std::atomic<std::size_t> pieces = 0;
+  } sink;
+  const KeyFormat format{KeyType::kU32, false, false};
+  const std::uint64_t count = 200'000;
+  const EngineShape shape = test::shape_for(format, count, 2, 64 << 10);
+  const io::Arena memory(
+      CpuChunkFootprint::of(count, 4, shape.threads, shape.block_bytes).arena_bytes(), "a lane");
+  const test::Bytes raw = test::generated(format, Distribution::kUniform, count);
+  cpu::CpuChunkLane<std::uint32_t> lane(shape, memory.bytes(), most_cached_bytes);
+  test::fill_lane(lane, shape, raw, test::even_sample(raw, 4));
+  lane.emit(sink);
+  return sink.pieces;
+}
+
+// A piece of an output in order waits for those before it, so a bucket must be ready before any of
+// it is put.
+TEST(CpuEngine, PutsABucketAtOnceIfItIsHalved) {
+  EXPECT_EQ(pieces_put(1 << 10), pieces_put(CpuChunkFootprint::kMostCachedBytes));
 }
 
 TEST(CpuEngine, SaysItsName) {
