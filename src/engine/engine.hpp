@@ -151,7 +151,7 @@ class StoredMerger {
   virtual ~StoredMerger() = default;
 
   // Whether merge_stored() merges a part; if not, MergeLane::merge() does. The part has keys of
-  // `slices` slices, which take `stored_bytes` in stored form and `bytes` as plain keys.
+  // `slices` slices, which take `stored_bytes` with their pieces and `bytes` as plain keys.
   [[nodiscard]] virtual bool takes(std::size_t /*slices*/, std::uint64_t /*stored_bytes*/,
                                    std::uint64_t /*bytes*/) const {
     return true;

@@ -117,8 +117,8 @@ struct CpuChunkFootprint {
   }
 };
 
-// The memory of one merge lane of the CPU engine: the slices of a part, two buffers for the stretch
-// of it that is merged at once, and one for the windows of slices.
+// The memory of one merge lane of the CPU engine: the slices of a part, and two buffers for the
+// stretch of it that is merged at once.
 struct CpuMergeFootprint {
   static constexpr std::uint64_t kStretch = std::uint64_t{1} << 16;
   std::uint64_t part_bytes = 0;
@@ -129,7 +129,7 @@ struct CpuMergeFootprint {
             round_up(std::min(part_elements, kStretch) * key_bytes, kMemoryPageBytes)};
   }
   [[nodiscard]] constexpr std::uint64_t arena_bytes() const {
-    return part_bytes + 3 * stretch_bytes;
+    return part_bytes + 2 * stretch_bytes;
   }
 };
 

@@ -54,10 +54,10 @@ class StoredLayout {
   }
 
   // Blocks of which only some keys are wanted may need more room than there is.
-  [[nodiscard]] bool fits(ByteSpan input) const {
-    return slices_.back().bytes + slices_.back().pieces * sizeof(StoredKeys) <= input.size();
+  [[nodiscard]] bool fits(ByteSpan input) const { return bytes() <= input.size(); }
+  [[nodiscard]] std::uint64_t bytes() const {
+    return slices_.back().bytes + slices_.back().pieces * sizeof(StoredKeys);
   }
-  [[nodiscard]] std::uint64_t bytes() const { return slices_.back().bytes; }
   [[nodiscard]] std::span<StoredKeys> pieces(ByteSpan input) const {
     return {reinterpret_cast<StoredKeys*>(input.data() + slices_.back().bytes),
             slices_.back().pieces};

@@ -45,10 +45,11 @@ CpuMergeLane<Key>::CpuMergeLane(const EngineShape& shape, std::uint64_t part_ele
   const auto keys = [&](std::uint64_t bytes) {
     return std::span<Key>(reinterpret_cast<Key*>(layout.take(bytes).data()), bytes / sizeof(Key));
   };
-  input_ = layout.take(footprint.part_bytes);
+  const std::span<Key> room = keys(footprint.part_bytes);
+  input_ = std::as_writable_bytes(room);
+  windows_ = room.last(std::min<std::size_t>(CpuMergeFootprint::kStretch, room.size() / 2));
   stretch_ = keys(footprint.stretch_bytes);
   scratch_ = keys(footprint.stretch_bytes);
-  windows_ = keys(footprint.stretch_bytes);
 }
 
 template <class Key>

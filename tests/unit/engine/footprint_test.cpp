@@ -88,13 +88,13 @@ TEST(CpuChunkFootprint, GrowsWithTheChunk) {
   }
 }
 
-TEST(CpuMergeFootprint, HoldsThePartAndThreeStretches) {
+TEST(CpuMergeFootprint, HoldsThePartAndTwoStretches) {
   for (const std::uint64_t elements : kChunkSizes) {
     const auto f = CpuMergeFootprint::of(elements, 8);
     EXPECT_GE(f.part_bytes, elements * 8);
     EXPECT_GE(f.stretch_bytes, std::min(elements, CpuMergeFootprint::kStretch) * 8);
     EXPECT_EQ(f.arena_bytes() % 4096, 0U);
-    EXPECT_EQ(f.arena_bytes(), f.part_bytes + 3 * f.stretch_bytes);
+    EXPECT_EQ(f.arena_bytes(), f.part_bytes + 2 * f.stretch_bytes);
   }
 }
 

@@ -125,9 +125,10 @@ class StoredKeysOfEngine : public test::EngineTest {
     input.resize(table + pieces.size() * sizeof(StoredKeys));
     std::memcpy(input.data() + table, pieces.data(), pieces.size() * sizeof(StoredKeys));
 
-    // Stored keys may take more room than a part's keys: here they get it. The CPU engine has no
-    // windows for many slices of a small part.
+    // Stored keys may take more room than a part's keys: here they get it, and as much for the CPU
+    // engine's windows.
     const std::uint64_t room =
+        2 *
         std::max<std::uint64_t>({position, div_up(input.size(), key_bytes), 512 * counts.size()});
     test::EngineUnderTest engine(GetParam(), test::shape_for(format, 1), 1, room);
     const auto lanes = engine->make_merge_lanes(1, room);
@@ -203,9 +204,9 @@ TEST(StoredKeysOfTheCpuEngine, AreTakenOnlyIfTheyAreFewBytesOfFewSlices) {
   test::EngineUnderTest engine("cpu", test::shape_for({KeyType::kU32, false, false}, 1), 1, 5'120);
   const auto lanes = engine->make_merge_lanes(1, 5'120);
   const StoredMerger* const merger = lanes[0]->stored_merger();
-  EXPECT_TRUE(merger->takes(10, 10'240, 20'480));
-  EXPECT_FALSE(merger->takes(11, 10'240, 20'480));
-  EXPECT_FALSE(merger->takes(10, 10'241, 20'480));
+  EXPECT_TRUE(merger->takes(5, 10'240, 20'480));
+  EXPECT_FALSE(merger->takes(6, 10'240, 20'480));
+  EXPECT_FALSE(merger->takes(5, 10'241, 20'480));
 }
 
 // The proof finds the disorder; the merge must end.
@@ -218,7 +219,7 @@ TEST(StoredKeysOfTheCpuEngine, LeaveWholeIfTheyAreInNoOrder) {
   for (std::uint32_t i = 0; i < counts.size(); ++i) {
     pieces.push_back({i * count * 4, i * count, count, 0, count, 0});
   }
-  const std::uint64_t room = keys.size() / 4 + 1'000;
+  const std::uint64_t room = 2 * keys.size() / 4;  // for windows, too
   test::EngineUnderTest engine("cpu", test::shape_for(format, 1), 1, room);
   const auto lanes = engine->make_merge_lanes(1, room);
   std::ranges::copy(keys, lanes[0]->input().begin());
