@@ -44,7 +44,7 @@ std::uint64_t EarlyRoom::expected_bytes() {
 bool EarlyRoom::fill(std::uint64_t offset, ConstByteSpan from, std::size_t step_bytes) {
   const std::uint64_t end = offset + from.size();
   if (end > bytes_ || !has_pages_up_to(end) || mapping_ == nullptr) return false;
-  // Of a page, which is huge if the tmpfs was mounted so, and perhaps only once the file is large.
+  // A page is huge if the tmpfs was mounted so, and perhaps only once the file is large.
   const auto mapped_at_once = static_cast<std::uint64_t>(file_.facts().st_blksize);
   if (mapped_at_once / 2 > step_bytes) return false;
   const std::uint64_t page = memory_page_bytes();

@@ -42,7 +42,7 @@ struct OrderedKeys {
   Bits operator[](std::uint64_t i) const { return ordered(raw[i]); }
 };
 
-// What is left of a stretch.
+// The keys of a stretch that are left.
 template <class Bits>
 struct Stretch {
   const Bits* a;
