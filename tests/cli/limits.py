@@ -418,7 +418,7 @@ def a_disk_too_small_for_the_runs_is_refused_at_once(place):
 @scenario
 def a_folder_for_runs_that_is_read_only_is_refused_at_once(place):
     place.bash("gsort-gen -t u64 --size 128M -o in.u64")
-    done = on_small_disk(place, 200, "mount -o remount,ro small && gsort -S 32M -T small in.u64 -o out; echo $?; "
+    done = on_small_disk(place, 200, "mount -o remount,bind,ro small && gsort -S 32M -T small in.u64 -o out; echo $?; "
                                    "gsort -T small in.u64 -o out; echo $?")
     print(done.stderr, end="")
     return report(only_a_sort_with_runs_is_refused=done.stdout == "2\n0\n",
