@@ -32,16 +32,13 @@ class Call {
       try {
         work_(worker);
       } catch (...) {
-        const std::scoped_lock lock(failure_mutex_);
-        if (!first_failure_) first_failure_ = std::current_exception();
+        failure_.capture();
       }
     }
   }
 
   // Call it when no thread works on this call any more.
-  void rethrow_failure() const {
-    if (first_failure_) std::rethrow_exception(first_failure_);
-  }
+  void rethrow_failure() { failure_.rethrow(); }
 
   std::size_t helpers_wanted;
   std::size_t helpers = 0;  // at work
@@ -51,8 +48,7 @@ class Call {
   const unsigned workers_;
   const std::function<void(unsigned worker)>& work_;
   std::atomic<unsigned> next_{0};
-  std::mutex failure_mutex_;
-  std::exception_ptr first_failure_;
+  Failure failure_;
 };
 
 class Pool {

@@ -7,6 +7,7 @@
 #include <cstdint>
 #include <cstdio>
 #include <cstdlib>
+#include <functional>
 #include <stdexcept>
 #include <string>
 #include <thread>
@@ -105,16 +106,26 @@ TEST(RunWorkers, MayBeMoreThanAnySystemHasThreads) {
   EXPECT_EQ(sum, expected);
 }
 
+// Whether `works` is true in a forked process.
+bool works_in_a_fork(const std::function<bool()>& works) {
+  std::fflush(nullptr);
+  const pid_t child = ::fork();
+  if (child == 0) {
+    ::alarm(60);  // where it waits for threads that it does not have
+    std::exit(works() ? 0 : 1);
+  }
+  int status = -1;
+  EXPECT_EQ(::waitpid(child, &status, 0), child);
+  return status == 0;
+}
+
 TEST(RunWorkers, CanBeCalledInAProcessThatIsForked) {
 #ifdef __SANITIZE_THREAD__
   GTEST_SKIP() << "ThreadSanitizer allows no threads in such a process";
 #endif
   run_workers(4, [](unsigned) {});
   std::this_thread::sleep_for(std::chrono::milliseconds(50));  // its threads wait for more
-  std::fflush(nullptr);
-  const pid_t child = ::fork();
-  if (child == 0) {
-    ::alarm(60);  // where it waits for threads that it does not have
+  EXPECT_TRUE(works_in_a_fork([] {
     std::atomic<unsigned> sum{0};
     for (int call = 0; call < 20; ++call) {
       run_workers(9, [&](unsigned worker) {
@@ -122,43 +133,24 @@ TEST(RunWorkers, CanBeCalledInAProcessThatIsForked) {
         std::this_thread::sleep_for(std::chrono::milliseconds(1));
       });
     }
-    std::exit(sum == 720 ? 0 : 1);
-  }
-  int status = -1;
-  EXPECT_EQ(::waitpid(child, &status, 0), child);
-  EXPECT_EQ(status, 0);
+    return sum == 720;
+  }));
 }
 
-// Another call may have started the thread of the pool.
+// Another call may have started the thread of the pool; a forked process has none of its threads.
 TEST(RunWorkers, RoundsToTheNearestInThreadsOfThePool) {
 #ifdef __SANITIZE_THREAD__
   GTEST_SKIP() << "ThreadSanitizer allows no threads in such a process";
 #endif
-  std::fflush(nullptr);
-  const pid_t child = ::fork();  // it has no threads of the pool yet
-  if (child == 0) {
-    ::alarm(60);
+  EXPECT_TRUE(works_in_a_fork([] {
     std::fesetround(FE_UPWARD);
     std::atomic<int> rounding{-1};
     run_workers(2, [&, caller = std::this_thread::get_id()](unsigned) {
       if (std::this_thread::get_id() != caller) rounding = std::fegetround();
       while (rounding < 0) std::this_thread::yield();
     });
-    std::exit(rounding == FE_TONEAREST ? 0 : 1);
-  }
-  int status = -1;
-  EXPECT_EQ(::waitpid(child, &status, 0), child);
-  EXPECT_EQ(status, 0);
-}
-
-TEST(RunWorkers, SharesACounterOfPieces) {
-  std::atomic<int> next{0};
-  std::vector<std::atomic<int>> done(10'000);
-  run_workers(4, [&](unsigned) {
-    for (int piece = next++; piece < 10'000; piece = next++)
-      ++done[static_cast<std::size_t>(piece)];
-  });
-  for (const auto& count : done) ASSERT_EQ(count, 1);
+    return rounding == FE_TONEAREST;
+  }));
 }
 
 TEST(ForEachNumber, IsCalledForEachOfThemOnce) {
