@@ -1,10 +1,10 @@
 // The key map for loops over many keys. Include it after Highway's headers, once for each vector
 // instruction set: so it has no usual guard.
-#if defined(GSORT_BASE_FIXED_MAP_INL) == defined(HWY_TARGET_TOGGLE)
-#ifdef GSORT_BASE_FIXED_MAP_INL
-#undef GSORT_BASE_FIXED_MAP_INL
+#if defined(GSORT_ELEMENT_FIXED_MAP_INL) == defined(HWY_TARGET_TOGGLE)
+#ifdef GSORT_ELEMENT_FIXED_MAP_INL
+#undef GSORT_ELEMENT_FIXED_MAP_INL
 #else
-#define GSORT_BASE_FIXED_MAP_INL
+#define GSORT_ELEMENT_FIXED_MAP_INL
 #endif
 
 #include "element/key.hpp"
@@ -141,4 +141,4 @@ HWY_INLINE auto with_fixed_map(KeyMap<Key> map, const F& f) {
 }  // namespace gsort::HWY_NAMESPACE
 HWY_AFTER_NAMESPACE();
 
-#endif  // GSORT_BASE_FIXED_MAP_INL
+#endif  // GSORT_ELEMENT_FIXED_MAP_INL

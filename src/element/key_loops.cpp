@@ -8,8 +8,8 @@
 #include "base/made_once.hpp"
 #include "element/element.hpp"
 
-#ifndef GSORT_BASE_KEY_LOOPS_TABLE
-#define GSORT_BASE_KEY_LOOPS_TABLE
+#ifndef GSORT_ELEMENT_KEY_LOOPS_TABLE
+#define GSORT_ELEMENT_KEY_LOOPS_TABLE
 // Put before a loop, tells the compiler that input and output are the same array or do not overlap.
 // Clang has no such pragma; its code checks for overlap when the loop runs.
 #ifdef __clang__
@@ -32,7 +32,7 @@ using AllKeyLoops = std::tuple<KeyLoops<std::uint8_t>, KeyLoops<std::uint16_t>,
                                KeyLoops<std::uint32_t>, KeyLoops<std::uint64_t>, KeyLoops<UInt128>>;
 
 }  // namespace gsort
-#endif  // GSORT_BASE_KEY_LOOPS_TABLE
+#endif  // GSORT_ELEMENT_KEY_LOOPS_TABLE
 
 #undef HWY_TARGET_INCLUDE
 #define HWY_TARGET_INCLUDE "element/key_loops.cpp"
@@ -131,29 +131,16 @@ std::size_t first_disorder(std::span<const Key> raw, KeyMap<Key> map) {
   return loops<Key>().disorder(raw.data(), raw.size(), map);
 }
 
-template void map_to_ordered(std::span<const std::uint8_t>, std::span<std::uint8_t>,
-                             KeyMap<std::uint8_t>);
-template void map_to_ordered(std::span<const std::uint16_t>, std::span<std::uint16_t>,
-                             KeyMap<std::uint16_t>);
-template void map_to_ordered(std::span<const std::uint32_t>, std::span<std::uint32_t>,
-                             KeyMap<std::uint32_t>);
-template void map_to_ordered(std::span<const std::uint64_t>, std::span<std::uint64_t>,
-                             KeyMap<std::uint64_t>);
-template void map_to_ordered(std::span<const UInt128>, std::span<UInt128>, KeyMap<UInt128>);
-template void map_to_raw(std::span<const std::uint8_t>, std::span<std::uint8_t>,
-                         KeyMap<std::uint8_t>);
-template void map_to_raw(std::span<const std::uint16_t>, std::span<std::uint16_t>,
-                         KeyMap<std::uint16_t>);
-template void map_to_raw(std::span<const std::uint32_t>, std::span<std::uint32_t>,
-                         KeyMap<std::uint32_t>);
-template void map_to_raw(std::span<const std::uint64_t>, std::span<std::uint64_t>,
-                         KeyMap<std::uint64_t>);
-template void map_to_raw(std::span<const UInt128>, std::span<UInt128>, KeyMap<UInt128>);
-template std::size_t first_disorder(std::span<const std::uint8_t>, KeyMap<std::uint8_t>);
-template std::size_t first_disorder(std::span<const std::uint16_t>, KeyMap<std::uint16_t>);
-template std::size_t first_disorder(std::span<const std::uint32_t>, KeyMap<std::uint32_t>);
-template std::size_t first_disorder(std::span<const std::uint64_t>, KeyMap<std::uint64_t>);
-template std::size_t first_disorder(std::span<const UInt128>, KeyMap<UInt128>);
+#define GSORT_LOOPS_OF(Key)                                                        \
+  template void map_to_ordered(std::span<const Key>, std::span<Key>, KeyMap<Key>); \
+  template void map_to_raw(std::span<const Key>, std::span<Key>, KeyMap<Key>);     \
+  template std::size_t first_disorder(std::span<const Key>, KeyMap<Key>);
+GSORT_LOOPS_OF(std::uint8_t)
+GSORT_LOOPS_OF(std::uint16_t)
+GSORT_LOOPS_OF(std::uint32_t)
+GSORT_LOOPS_OF(std::uint64_t)
+GSORT_LOOPS_OF(UInt128)
+#undef GSORT_LOOPS_OF
 
 }  // namespace gsort
 #endif  // HWY_ONCE

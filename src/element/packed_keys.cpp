@@ -6,8 +6,8 @@
 
 #include "base/made_once.hpp"
 
-#ifndef GSORT_BASE_PACKED_KEYS_TABLE
-#define GSORT_BASE_PACKED_KEYS_TABLE
+#ifndef GSORT_ELEMENT_PACKED_KEYS_TABLE
+#define GSORT_ELEMENT_PACKED_KEYS_TABLE
 namespace gsort {
 
 // The loops over one group of keys, of one instruction set.
@@ -22,7 +22,7 @@ using AllGroupLoops =
     std::tuple<GroupLoops<std::uint32_t>, GroupLoops<std::uint64_t>, GroupLoops<UInt128>>;
 
 }  // namespace gsort
-#endif  // GSORT_BASE_PACKED_KEYS_TABLE
+#endif  // GSORT_ELEMENT_PACKED_KEYS_TABLE
 
 #undef HWY_TARGET_INCLUDE
 #define HWY_TARGET_INCLUDE "element/packed_keys.cpp"
@@ -300,21 +300,16 @@ void unpack_keys(std::span<const std::byte> packed, std::size_t count, std::size
   }
 }
 
-template std::size_t packed_bytes(std::span<const std::uint32_t>);
-template std::size_t packed_bytes(std::span<const std::uint64_t>);
-template std::size_t packed_bytes(std::span<const UInt128>);
-template void pack_keys(std::span<const std::uint32_t>, std::span<std::byte>);
-template void pack_keys(std::span<const std::uint64_t>, std::span<std::byte>);
-template void pack_keys(std::span<const UInt128>, std::span<std::byte>);
-template bool is_packed_form<std::uint32_t>(std::span<const std::byte>, std::size_t);
-template bool is_packed_form<std::uint64_t>(std::span<const std::byte>, std::size_t);
-template bool is_packed_form<UInt128>(std::span<const std::byte>, std::size_t);
-template void unpack_keys(std::span<const std::byte>, std::size_t, std::size_t, std::size_t,
-                          std::uint32_t*);
-template void unpack_keys(std::span<const std::byte>, std::size_t, std::size_t, std::size_t,
-                          std::uint64_t*);
-template void unpack_keys(std::span<const std::byte>, std::size_t, std::size_t, std::size_t,
-                          UInt128*);
+#define GSORT_PACKED_KEYS_OF(Key)                                                              \
+  template std::size_t packed_bytes(std::span<const Key>);                                     \
+  template void pack_keys(std::span<const Key>, std::span<std::byte>);                         \
+  template bool is_packed_form<Key>(std::span<const std::byte>, std::size_t);                  \
+  template void unpack_keys(std::span<const std::byte>, std::size_t, std::size_t, std::size_t, \
+                            Key*);
+GSORT_PACKED_KEYS_OF(std::uint32_t)
+GSORT_PACKED_KEYS_OF(std::uint64_t)
+GSORT_PACKED_KEYS_OF(UInt128)
+#undef GSORT_PACKED_KEYS_OF
 
 }  // namespace gsort
 #endif  // HWY_ONCE

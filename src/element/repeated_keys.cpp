@@ -2,12 +2,13 @@
 // them for that instruction set.
 #include "element/repeated_keys.hpp"
 
+#include <functional>
 #include <tuple>
 
 #include "base/made_once.hpp"
 
-#ifndef GSORT_BASE_REPEATED_KEYS_TABLE
-#define GSORT_BASE_REPEATED_KEYS_TABLE
+#ifndef GSORT_ELEMENT_REPEATED_KEYS_TABLE
+#define GSORT_ELEMENT_REPEATED_KEYS_TABLE
 namespace gsort {
 
 template <class Key>
@@ -18,7 +19,7 @@ using AllChangeCounters =
                ChangeCounter<std::uint32_t>, ChangeCounter<std::uint64_t>, ChangeCounter<UInt128>>;
 
 }  // namespace gsort
-#endif  // GSORT_BASE_REPEATED_KEYS_TABLE
+#endif  // GSORT_ELEMENT_REPEATED_KEYS_TABLE
 
 #undef HWY_TARGET_INCLUDE
 #define HWY_TARGET_INCLUDE "element/repeated_keys.cpp"
@@ -66,31 +67,18 @@ std::size_t count_changes(std::span<const Key> keys) {
 
 template <class Key>
 std::size_t split_repeats(Key before, std::span<const Key> keys, Key* kept, Key* repeats) {
-  std::size_t kept_keys = 0;
-  for (std::size_t i = 0; i < keys.size(); ++i) {
-    const Key key = keys[i];
-    kept[kept_keys] = key;
-    repeats[i - kept_keys] = key;
-    kept_keys += key != before ? 1 : 0;
-    before = key;
-  }
-  return kept_keys;
+  return split_repeats(before, keys, kept, repeats, std::identity());
 }
 
-template std::size_t count_changes(std::span<const std::uint8_t>);
-template std::size_t count_changes(std::span<const std::uint16_t>);
-template std::size_t count_changes(std::span<const std::uint32_t>);
-template std::size_t count_changes(std::span<const std::uint64_t>);
-template std::size_t count_changes(std::span<const UInt128>);
-template std::size_t split_repeats(std::uint8_t, std::span<const std::uint8_t>, std::uint8_t*,
-                                   std::uint8_t*);
-template std::size_t split_repeats(std::uint16_t, std::span<const std::uint16_t>, std::uint16_t*,
-                                   std::uint16_t*);
-template std::size_t split_repeats(std::uint32_t, std::span<const std::uint32_t>, std::uint32_t*,
-                                   std::uint32_t*);
-template std::size_t split_repeats(std::uint64_t, std::span<const std::uint64_t>, std::uint64_t*,
-                                   std::uint64_t*);
-template std::size_t split_repeats(UInt128, std::span<const UInt128>, UInt128*, UInt128*);
+#define GSORT_REPEATS_OF(Key)                               \
+  template std::size_t count_changes(std::span<const Key>); \
+  template std::size_t split_repeats(Key, std::span<const Key>, Key*, Key*);
+GSORT_REPEATS_OF(std::uint8_t)
+GSORT_REPEATS_OF(std::uint16_t)
+GSORT_REPEATS_OF(std::uint32_t)
+GSORT_REPEATS_OF(std::uint64_t)
+GSORT_REPEATS_OF(UInt128)
+#undef GSORT_REPEATS_OF
 
 }  // namespace gsort
 #endif  // HWY_ONCE

@@ -7,8 +7,8 @@
 
 #include "base/made_once.hpp"
 
-#ifndef GSORT_BASE_SELECT_KEYS_TABLE
-#define GSORT_BASE_SELECT_KEYS_TABLE
+#ifndef GSORT_ELEMENT_SELECT_KEYS_TABLE
+#define GSORT_ELEMENT_SELECT_KEYS_TABLE
 namespace gsort {
 
 template <class Key>
@@ -17,7 +17,7 @@ using Selector = KeySelection<Key> (*)(const Key*, std::size_t, KeyMap<Key>, Key
 using AllSelectors = std::tuple<Selector<std::uint32_t>, Selector<std::uint64_t>>;
 
 }  // namespace gsort
-#endif  // GSORT_BASE_SELECT_KEYS_TABLE
+#endif  // GSORT_ELEMENT_SELECT_KEYS_TABLE
 
 #undef HWY_TARGET_INCLUDE
 #define HWY_TARGET_INCLUDE "element/select_keys.cpp"
