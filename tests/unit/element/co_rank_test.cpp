@@ -1,9 +1,6 @@
 #include "element/co_rank.hpp"
 
-#include <algorithm>
 #include <cstdint>
-#include <functional>
-#include <limits>
 #include <vector>
 
 #include <gtest/gtest.h>
@@ -23,26 +20,6 @@ TEST(CoRank, AgreesWithMergingOneByOneOnAllSmallArrays) {
         ASSERT_EQ(co_rank<std::size_t>(k, a, a.size(), b, b.size()),
                   test::merge_one_by_one<int>({a, b}, k)[0])
             << testing::PrintToString(a) << testing::PrintToString(b) << " k = " << k;
-      }
-    }
-  }
-}
-
-TEST(CoRank, CutsTheMergeInTwoThatMergeToTheWhole) {
-  const std::vector<Array> arrays = test::all_runs<int>(4, {0, 1, 2});
-  for (const Array& a : arrays) {
-    for (const Array& b : arrays) {
-      Array whole(a.size() + b.size());
-      std::merge(a.begin(), a.end(), b.begin(), b.end(), whole.begin());
-      for (std::size_t k = 0; k <= whole.size(); ++k) {
-        const auto i =
-            static_cast<std::ptrdiff_t>(co_rank<std::size_t>(k, a, a.size(), b, b.size()));
-        const auto j = static_cast<std::ptrdiff_t>(k) - i;
-        Array parts(whole.size());
-        const auto middle =
-            std::merge(a.begin(), a.begin() + i, b.begin(), b.begin() + j, parts.begin());
-        std::merge(a.begin() + i, a.end(), b.begin() + j, b.end(), middle);
-        ASSERT_EQ(parts, whole);
       }
     }
   }

@@ -1,7 +1,6 @@
 #include "element/fingerprint.hpp"
 
 #include <algorithm>
-#include <cstring>
 #include <random>
 #include <set>
 #include <string>
@@ -89,18 +88,6 @@ TYPED_TEST(FingerprintOf, ChangesWithEveryError) {
   }
 }
 
-TYPED_TEST(FingerprintOf, ChangesWithErrorsThatCancelInASum) {
-  std::mt19937_64 random(11);
-  for (int round = 0; round < 2'000; ++round) {
-    const auto x = static_cast<TypeParam>(random());
-    const auto y = static_cast<TypeParam>(random());
-    const auto x_up = static_cast<TypeParam>(x + 1);
-    const auto y_down = static_cast<TypeParam>(y - 1);
-    if (x_up == y) continue;  // the same keys, exchanged
-    ASSERT_NE(of<TypeParam>({x, y}), of<TypeParam>({x_up, y_down})) << +x << ' ' << +y;
-  }
-}
-
 TYPED_TEST(FingerprintOf, ChangesWhenTwoKeysExchangeABit) {
   std::mt19937_64 random(13);
   for (int round = 0; round < 2'000; ++round) {
@@ -113,12 +100,6 @@ TYPED_TEST(FingerprintOf, ChangesWhenTwoKeysExchangeABit) {
     if (x_without == y) continue;
     ASSERT_NE(of<TypeParam>({x, y}), of<TypeParam>({x_without, y_with})) << +x << ' ' << +y;
   }
-}
-
-TYPED_TEST(FingerprintOf, TellsPairsOfEqualKeysApart) {
-  EXPECT_NE(of<TypeParam>({1, 1}), of<TypeParam>({2, 2}));
-  EXPECT_NE(of<TypeParam>({0, 0}), of<TypeParam>({0}));
-  EXPECT_NE(of<TypeParam>({0}), of<TypeParam>({}));
 }
 
 // Small multisets of small keys, all of them: a weak mix meets itself there first.
@@ -241,11 +222,8 @@ void expect_spread_shifts() {
   }
 }
 
-TEST(Fingerprint, SpreadsTheShiftsOfStructuredDamageInEachSumOf64BitKeys) {
+TEST(Fingerprint, SpreadsTheShiftsOfStructuredDamageInEachSum) {
   expect_spread_shifts<std::uint64_t>();
-}
-
-TEST(Fingerprint, SpreadsTheShiftsOfStructuredDamageInEachSumOf32BitKeys) {
   expect_spread_shifts<std::uint32_t>();
 }
 
