@@ -15,7 +15,7 @@ from contextlib import contextmanager
 from pathlib import Path
 
 import run
-from scenarios import MIB, is_instrumented, peak_mib, report, scenario, skip
+from scenarios import MIB, in_own_mounts, is_instrumented, peak_mib, report, scenario, skip
 
 sys.path.insert(0, str(Path(__file__).resolve().parents[1] / "support"))
 from memory_group import NoGroup, memory_group  # noqa: E402  found by the line above
@@ -360,11 +360,7 @@ def device_memory_stays_within_what_was_given(place):
 
 def on_small_disk(place, size_mib: int, script: str, kind="tmpfs") -> subprocess.CompletedProcess:
     """Runs a script where small/ is a file system of that size; skips where the kernel refuses one."""
-    enter = ["unshare", "-m"] if os.getuid() == 0 else ["unshare", "-rm"]
-    mount = f"mkdir -p small && mount -t {kind} -o size={size_mib}m {kind} small"
-    if place.bash(shlex.join([*enter, "bash", "-c", mount])).returncode:
-        skip("no file system can be mounted here")
-    return place.bash(shlex.join([*enter, "bash", "-c", f"{mount} && {script}"]))
+    return in_own_mounts(place, f"mkdir -p small && mount -t {kind} -o size={size_mib}m {kind} small", script)
 
 
 def is_refused_on_small_disk(place, prepare: str, size_mib: int, command: str, says: str = "") -> int:

@@ -38,12 +38,8 @@ def a_reader_that_blocks_costs_no_cpu(place):
 
 @scenario
 def a_writer_that_blocks_costs_no_cpu(place):
-    process = start(place, "-t", "u64", "-o", "out", stdin=subprocess.PIPE)
-    process.stdin.write(bytes(MIB))
-    process.stdin.flush()
+    process = start(place, "-t", "u64", "-o", "out", feed=bytes(MIB))
     used = cpu_while_blocked(process)
-    process.stdin.close()
-    process.stdin = None
     status, _ = finish(process)
     print(f"    {used:.2f} s of CPU")
     return report(status_is_0=status == 0, all_is_there=(place.work / "out").read_bytes() == bytes(MIB),
@@ -57,8 +53,6 @@ def a_writer_of_single_bytes_is_waited_for(place):
     process = start(place, "-t", "u32", "-o", "out", stdin=subprocess.PIPE)
     for at in range(len(data)):
         os.write(process.stdin.fileno(), data[at:at + 1])
-    process.stdin.close()
-    process.stdin = None
     status, _ = finish(process)
     return report(status_is_0=status == 0,
                   all_is_sorted=(place.work / "out").read_bytes() == place.bash_bytes("reference-sort u32 < in.u32"))
@@ -66,14 +60,10 @@ def a_writer_of_single_bytes_is_waited_for(place):
 
 def survives(place, number, ignored: bool) -> bool:
     """Sends the signal while a pipe is being read; the sort must go on as if nothing had happened."""
-    process = start(place, "-t", "u64", "-o", "out", stdin=subprocess.PIPE,
+    process = start(place, "-t", "u64", "-o", "out", feed=bytes(MIB),
                     preexec_fn=(lambda: signal.signal(number, signal.SIG_IGN)) if ignored else None)
-    process.stdin.write(bytes(MIB))
-    process.stdin.flush()
     wait_until(process, lambda: bytes_read(process) > MIB // 2)  # then it has told the system which signals it ignores
     process.send_signal(number)
-    process.stdin.close()
-    process.stdin = None
     status, _ = finish(process)
     return report(status_is_0=status == 0, all_is_there=(place.work / "out").read_bytes() == bytes(MIB))
 

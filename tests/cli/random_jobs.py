@@ -4,7 +4,7 @@ Python, which share nothing with gsort, make of the same elements.
 
 A job is elements (keys of any type, or records), inputs (files, stdin, text, arrays, compressed), a result (-u, --top,
 --argsort, --each, -m, -m --count, --intersect, --subtract, --batch-elements, -c, -C, --fingerprint) and a way out; each is drawn by a seed of its own, so that one job can be
-run again:
+run again.
 
 With --large, every 97th job is larger than memory; Python needs a minute for such a one.
 

@@ -3,18 +3,14 @@
 import os
 import shlex
 
-from scenarios import report, scenario, skip
+from limits import on_small_disk
+from scenarios import in_own_mounts, report, scenario, skip
 
 NOTHING_TO_READ = "<> <(:)"  # a pipe that its reader could write: a sort that reads first waits until it is killed
 
 
-def in_own_mounts(place, script: str):
-    """Skips where the kernel refuses them."""
-    enter = ["unshare", "-m"] if os.getuid() == 0 else ["unshare", "-rm"]
-    bind = "printf old > host; touch out; mount --bind host out"
-    if place.bash(shlex.join([*enter, "bash", "-c", bind])).returncode:
-        skip("no file can be mounted here")
-    return place.bash(shlex.join([*enter, "bash", "-c", f"{bind}; {script}"]))
+def on_mount_point(place, script: str):
+    return in_own_mounts(place, "printf old > host; touch out; mount --bind host out", script)
 
 
 def refused(done, reason: str) -> bool:
@@ -24,13 +20,13 @@ def refused(done, reason: str) -> bool:
 
 @scenario
 def a_mount_point_is_named_before_anything_is_read(place):
-    done = in_own_mounts(place, f"timeout 20 gsort -t u8 -o out {NOTHING_TO_READ}")
+    done = on_mount_point(place, f"timeout 20 gsort -t u8 -o out {NOTHING_TO_READ}")
     return report(it_is_refused=refused(done, "it is a mount point"), nothing_is_lost=(place.work / "host").read_text() == "old")
 
 
 @scenario
 def a_mount_point_is_written_into(place):
-    done = in_own_mounts(place, "printf cab > in; gsort -v -t u8 in -o out --replace=write && gsort -t u8 -r out -o out --replace=write")
+    done = on_mount_point(place, "printf cab > in; gsort -v -t u8 in -o out --replace=write && gsort -t u8 -r out -o out --replace=write")
     print(done.stderr)
     return report(status_is_0=done.returncode == 0, it_is_sorted=(place.work / "host").read_text() == "cba",
                   nothing_is_left=sorted(os.listdir(place.work)) == ["host", "in", "out"] and not place.leftovers())
@@ -133,7 +129,7 @@ def an_immutable_folder_is_called_that(place):
 
 @scenario
 def a_read_only_mount_is_called_that_at_each_door(place):
-    done = in_own_mounts(place, "printf cab > in; gsort --form=runs --share=0/1 -t u8 in; mount -o remount,ro,bind out; "
+    done = on_mount_point(place, "printf cab > in; gsort --form=runs --share=0/1 -t u8 in; mount -o remount,ro,bind out; "
                          "gsort -t u8 in -o out; echo $?; gsort --take=0/1 --from=runs -o out; echo $?")
     print(done.stdout, done.stderr)
     return report(each_is_refused=done.stdout == "2\n2\n",
@@ -143,16 +139,12 @@ def a_read_only_mount_is_called_that_at_each_door(place):
 @scenario
 def room_for_both_files_is_looked_for(place):
     """On a small file system, with the copy on it and elsewhere."""
-    enter = ["unshare", "-m"] if os.getuid() == 0 else ["unshare", "-rm"]
-    mount = "mkdir -p small && mount -t tmpfs -o size=4m tmpfs small"
-    if place.bash(shlex.join([*enter, "bash", "-c", mount])).returncode:
-        skip("no file system can be mounted here")
-    script = (f"{mount}; gsort-gen -t u32 --size 3M -o in.u32; printf old > small/out; "
+    script = ("gsort-gen -t u32 --size 3M -o in.u32; printf old > small/out; "
               "gsort in.u32 -o small/out --replace=write --explain | grep -o 'all of it is then written into small/out.*'; "
               "gsort in.u32 -o small/out --replace=write && gsort -c -t u32 small/out | head -1; "
               "gsort-gen -t u32 --size 5M -o in.u32; printf old > small/out; gsort in.u32 -o small/out --replace=write; echo $?; "
               "cat small/out; ls -A small")
-    done = place.bash(shlex.join([*enter, "bash", "-c", script]))
+    done = on_small_disk(place, 4, script)
     print(done.stdout, done.stderr)
     lines = done.stdout.splitlines()
     return report(the_plan_has_it=lines[0].startswith("all of it is then written into small/out, which takes 3.00 MiB more"),

@@ -43,13 +43,19 @@ def skip(reason: str):
     raise SystemExit(run.SKIPPED)
 
 
-def start(place, *arguments, **more) -> subprocess.Popen:
-    more = {"stdin": subprocess.DEVNULL, "stdout": subprocess.PIPE, "stderr": subprocess.PIPE, **more}
-    return subprocess.Popen([place.gsort, *arguments], cwd=place.work, env=place.environment, **more)
+def start(place, *arguments, feed: bytes | None = None, **more) -> subprocess.Popen:
+    """Standard input is `feed`, and stays open behind it."""
+    stdin = subprocess.DEVNULL if feed is None else subprocess.PIPE
+    more = {"stdin": stdin, "stdout": subprocess.PIPE, "stderr": subprocess.PIPE, **more}
+    process = subprocess.Popen([place.gsort, *arguments], cwd=place.work, env=place.environment, **more)
+    if feed:
+        process.stdin.write(feed)
+        process.stdin.flush()
+    return process
 
 
 def finish(process) -> tuple[int, str]:
-    """Waits; the exit status and what stderr said."""
+    """Ends its standard input, and waits; the exit status and what stderr said."""
     _, stderr = process.communicate(timeout=120)
     text = stderr.decode() if stderr else ""
     print(text, end="")
@@ -68,6 +74,14 @@ def failed_well(place, process, output="out", before=None) -> bool:
         nothing_temporary_is_left=not place.leftovers(),
         no_output_has_appeared=path.read_bytes() == before if before is not None else not path.exists(),
         no_other_file_has_appeared=not [name for name in os.listdir(place.work) if "gsort" in name or name[0] == "."])
+
+
+def in_own_mounts(place, mount: str, script: str) -> subprocess.CompletedProcess:
+    """Runs a script after the command `mount`; skips where the kernel refuses that."""
+    enter = ["unshare", "-m"] if os.getuid() == 0 else ["unshare", "-rm"]
+    if place.bash(shlex.join([*enter, "bash", "-c", mount])).returncode:
+        skip("nothing can be mounted here")
+    return place.bash(shlex.join([*enter, "bash", "-c", f"{mount} && {script}"]))
 
 
 def bytes_read(process) -> int:
@@ -211,9 +225,7 @@ def spilled_files(place, process) -> list[tuple[str, int]]:
 
 @scenario
 def a_run_that_rots_on_the_disk_is_noticed(place):
-    process = start(place, "-t", "u64", "-S", "32M", "-o", "out", stdin=subprocess.PIPE)
-    process.stdin.write(place.bash_bytes("gsort-gen -t u64 --size 96M"))
-    process.stdin.flush()
+    process = start(place, "-t", "u64", "-S", "32M", "-o", "out", feed=place.bash_bytes("gsort-gen -t u64 --size 96M"))
     if not wait_until(process, lambda: sum(size for _, size in spilled_files(place, process)) > 4 * MIB):
         process.kill()
         return report(runs_are_spilled_to_TMPDIR=False)
@@ -242,9 +254,7 @@ def explain_does_not_wait_for_a_pipe(place):
 
 def killed_by(place, number) -> bool:
     (place.work / "out").write_bytes(b"old")
-    process = start(place, "-t", "u64", "-S", "32M", "-o", "out", stdin=subprocess.PIPE)
-    process.stdin.write(bytes(96 * MIB))
-    process.stdin.flush()
+    process = start(place, "-t", "u64", "-S", "32M", "-o", "out", feed=bytes(96 * MIB))
     time.sleep(0.3)
     process.send_signal(number)
     status, _ = finish(process)
@@ -339,15 +349,11 @@ def real_integers_of_this_system_are_sorted(place):
 
 @scenario
 def sigusr1_asks_for_a_status_line(place):
-    process = start(place, "-t", "u64", "-o", "out", stdin=subprocess.PIPE)
-    process.stdin.write(bytes(MIB))
-    process.stdin.flush()
+    process = start(place, "-t", "u64", "-o", "out", feed=bytes(MIB))
     if not wait_until(process, lambda: bytes_read(process) > MIB // 2):
         return report(the_pipe_is_read=False)
     process.send_signal(signal.SIGUSR1)
     line = process.stderr.readline().decode()
-    process.stdin.close()
-    process.stdin = None
     status, _ = finish(process)
     return report(status_is_0=status == 0, the_line_says_how_far_it_is=bool(
         re.fullmatch(r"gsort: reading: [\d.]+ (.i)?B, [\d.]+ (.i)?B/s\n", line)))
@@ -358,11 +364,9 @@ def sort_on_terminal(place, *arguments, ends_once, **variables) -> str:
     seconds."""
     ours, theirs = pty.openpty()
     place.environment.update(variables)
-    process = start(place, "-t", "u64", "-o", "out", *arguments, stdin=subprocess.PIPE, stderr=theirs)
-    os.close(theirs)
     began = time.monotonic()
-    process.stdin.write(bytes(MIB))
-    process.stdin.flush()
+    process = start(place, "-t", "u64", "-o", "out", *arguments, feed=bytes(MIB), stderr=theirs)
+    os.close(theirs)
     shown = b""
     try:
         while True:

@@ -80,15 +80,10 @@ def a_record_that_somebody_planted_is_not_believed(place):
 @scenario
 def nobody_else_may_open_what_is_being_written(place):
     place.bash("umask 0")
-    process = start(place, "-t", "u64", "-S", "32M", "-o", "out", stdin=subprocess.PIPE,
-                    preexec_fn=lambda: os.umask(0))
-    process.stdin.write(bytes(64 * MIB))
-    process.stdin.flush()
+    process = start(place, "-t", "u64", "-S", "32M", "-o", "out", feed=bytes(64 * MIB), preexec_fn=lambda: os.umask(0))
     spills = wait_until(process, lambda: spilled_files(place, process))
     folder = f"/proc/{process.pid}/fd/"
     files = [os.stat(folder + name) for name in os.listdir(folder) if "(deleted)" in os.readlink(folder + name)]
-    process.stdin.close()
-    process.stdin = None
     status, _ = finish(process)
     return report(status_is_0=status == 0, runs_are_spilled=spills, runs_and_output_are_open=len(files) >= 2,
                   they_are_the_owners_alone=all(stat.S_IMODE(facts.st_mode) == 0o600 for facts in files),
@@ -106,10 +101,8 @@ def a_temporary_folder_that_becomes_a_link_gives_nothing_away(place):
     folder, victim, moved = place.work / "runs", place.work / "victim", place.work / "moved"
     folder.mkdir()
     victim.mkdir()
-    process = start(place, "-t", "u64", "-S", "32M", "-T", "runs", "-o", "out", stdin=subprocess.PIPE)
     data = place.bash_bytes("gsort-gen -t u64 --size 128M | tee in.u64")
-    process.stdin.write(data[:64 * MIB])
-    process.stdin.flush()
+    process = start(place, "-t", "u64", "-S", "32M", "-T", "runs", "-o", "out", feed=data[:64 * MIB])
     wait_until_still(process)
     folder.rename(moved)
     folder.symlink_to(victim)
@@ -117,8 +110,6 @@ def a_temporary_folder_that_becomes_a_link_gives_nothing_away(place):
     process.stdin.flush()
     links = Path(f"/proc/{process.pid}/fd")
     files = [os.readlink(link) for link in links.iterdir()]  # they have no names in a folder
-    process.stdin.close()
-    process.stdin = None
     status, _ = finish(process)
     return report(status_is_0=status == 0, runs_are_in_the_folder=any(file.startswith(f"{moved}/") for file in files),
                   nothing_is_in_the_other_folder=not any(file.startswith(f"{victim}/") for file in files),
