@@ -23,7 +23,6 @@ namespace {
 
 // Below this a file is read faster than it takes to find out whether it is cached.
 constexpr std::uint64_t kLeastDirectBytes = 16 * kMiB;
-constexpr int kPipeBytes = 1 << 20;
 
 // One of the few files that all parked inputs together may have open at the same time.
 class OpenPlace {
@@ -63,8 +62,7 @@ Input::Input(const std::string& path)
     if (end == 0) is_stream_ = file_.read_full_at(ByteSpan(&first, 1), 0) != 0;
   }
   if (is_stream_) {
-    sys::set_pipe_bytes(file_.fd(), kPipeBytes);  // fails for other files than pipes, and above the
-                                                  // limit
+    sys::enlarge_pipe(file_.fd());
     return;
   }
   sys::advise(file_.fd(), 0, 0, POSIX_FADV_SEQUENTIAL);
@@ -98,7 +96,7 @@ void Input::park() {
 File Input::opened_again() const {
   File file = open_input(path_);
   const struct stat now = file.facts();
-  if (now.st_dev != facts_.st_dev || now.st_ino != facts_.st_ino) {
+  if (!sys::same_inode(now, facts_)) {
     throw changed("the file was replaced while it was read");
   }
   require_unchanged(now);
@@ -170,7 +168,7 @@ void Input::check_replaceable(const std::string& output) const {
   check_unchanged();
   struct stat now = {};
   if (sys::stat_at(AT_FDCWD, output.c_str(), &now, 0) != 0) return;  // nothing can be lost
-  if (now.st_dev == facts_.st_dev && now.st_ino == facts_.st_ino) return;
+  if (sys::same_inode(now, facts_)) return;
   throw changed("the file was replaced while it was read");
 }
 

@@ -2,7 +2,6 @@
 // kinds themselves are in output_regular.cpp, output_stream.cpp and output_memory.cpp.
 #include "io/output/output.hpp"
 
-#include <array>
 #include <cerrno>
 #include <charconv>
 #include <string_view>
@@ -18,12 +17,12 @@
 #include "io/output/renamable.hpp"
 #include "io/output/shared_file.hpp"
 #include "io/system/held_signals.hpp"
+#include "io/system/same_file.hpp"
 #include "io/system/sys.hpp"
 
 namespace gsort::io {
 namespace {
 
-constexpr int kMostLinks = 40;  // as many as the kernel follows
 // Below this a direct write saves nothing.
 constexpr std::uint64_t kLeastDirectBytes = 32 * kMiB;
 
@@ -63,15 +62,6 @@ File duplicate_of(int fd, const std::string& path) {
   return {copy, path, ErrorKind::kOutput};
 }
 
-// Returns the target of `link`, as a path from here.
-std::string pointed_to(const std::string& link, const std::string& path) {
-  std::array<char, 4096> text{};
-  const ssize_t length = sys::readlink_at(AT_FDCWD, link.c_str(), text.data(), text.size());
-  if (length < 0) throw cannot_open(path, errno);
-  std::string target(text.data(), static_cast<std::size_t>(length));
-  return target.starts_with('/') ? target : place_of(link).folder + "/" + target;
-}
-
 // Whether the link leads to another file than the one its text names. Some links below /proc do:
 // they lead to a pipe, or to a file that was removed.
 bool is_magic(const std::string& link, const std::string& target) {
@@ -82,8 +72,7 @@ bool is_magic(const std::string& link, const std::string& target) {
   struct stat end = {};
   struct stat named = {};
   if (sys::stat_at(AT_FDCWD, link.c_str(), &end, 0) != 0) return false;
-  return sys::stat_at(AT_FDCWD, target.c_str(), &named, 0) != 0 || end.st_dev != named.st_dev ||
-         end.st_ino != named.st_ino;
+  return sys::stat_at(AT_FDCWD, target.c_str(), &named, 0) != 0 || !sys::same_inode(end, named);
 }
 
 // Writes through a file that is not regular: opening a FIFO waits for its reader.
@@ -116,9 +105,10 @@ std::unique_ptr<Output::Impl> open_path(const std::string& path, const OutputOpt
     }
     if (options.must_be_new) throw exists_already(path);
     if (S_ISLNK(found.st_mode)) {
-      std::string target = pointed_to(resolved, path);
-      if (is_magic(resolved, target)) return open_stream(resolved, path, options.is_report);
-      resolved = std::move(target);
+      const auto target = target_of_link(resolved);
+      if (!target) throw cannot_open(path, errno);
+      if (is_magic(resolved, *target)) return open_stream(resolved, path, options.is_report);
+      resolved = *target;
       continue;
     }
     if (S_ISDIR(found.st_mode)) throw cannot_open(path, EISDIR);

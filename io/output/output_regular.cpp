@@ -184,7 +184,7 @@ void RegularOutput::require_place() const {
   const struct stat own = folder_.file.facts();
   const bool is_there = sys::stat_at(AT_FDCWD, target_.folder.c_str(), &now, 0) == 0;
   if (!is_there && errno != ENOENT && errno != ENOTDIR && errno != ELOOP) return;
-  if (is_there && now.st_dev == own.st_dev && now.st_ino == own.st_ino) return;
+  if (is_there && sys::same_inode(now, own)) return;
   throw Error(ErrorKind::kOutput, "putting in place",
               "its folder was moved or removed during the sort")
       .path(target_.path)

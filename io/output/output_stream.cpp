@@ -19,8 +19,6 @@
 namespace gsort::io {
 namespace {
 
-constexpr int kPipeBytes = 1 << 20;
-
 class StreamOutput : public Output::Impl {
  public:
   StreamOutput(File file, bool is_report)
@@ -30,7 +28,7 @@ class StreamOutput : public Output::Impl {
             Error(ErrorKind::kOutput, "writing", "stopped before the output was complete")
                 .path(file_.path())
                 .hint("see the other message"))) {
-    sys::set_pipe_bytes(file_.fd(), kPipeBytes);  // fails for other files than pipes
+    sys::enlarge_pipe(file_.fd());
     note_size();
   }
 

@@ -141,8 +141,7 @@ void WrittenOutput::write_through(ByteSpan step) const {
 void WrittenOutput::require_name() const {
   struct stat now = {};
   const bool is_there = sys::stat_at(AT_FDCWD, resolved_.c_str(), &now, AT_SYMLINK_NOFOLLOW) == 0;
-  const struct stat& before = *target_.replaced;
-  if (is_there && now.st_dev == before.st_dev && now.st_ino == before.st_ino) return;
+  if (is_there && sys::same_inode(now, *target_.replaced)) return;
   throw Error(ErrorKind::kOutput, "writing",
               is_there ? "the file was replaced during the sort"
                        : "the file was removed or renamed during the sort")
@@ -206,10 +205,7 @@ std::unique_ptr<Output::Impl> make_written_output(const OutputTarget& target,
     File file(sys::open_at(AT_FDCWD, resolved.c_str(), O_WRONLY | O_NOFOLLOW | O_NONBLOCK),
               target.path, ErrorKind::kOutput);
     if (!file.is_open()) throw file.error("opening", errno);
-    const struct stat facts = file.facts();
-    if (facts.st_dev != target.replaced->st_dev || facts.st_ino != target.replaced->st_ino) {
-      throw file.error("opening", ESTALE);
-    }
+    if (!sys::same_inode(file.facts(), *target.replaced)) throw file.error("opening", ESTALE);
     lock(file);
     try {
       OutputTarget copy{target.path, folder, name_of_copy(target.name), target.replaced};

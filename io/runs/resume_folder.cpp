@@ -130,8 +130,7 @@ int ResumeFolder::problem_with_path() const {
   struct stat named = {};
   const int flags = whose_ == ResumePath::kOfUser ? 0 : AT_SYMLINK_NOFOLLOW;
   if (sys::stat_at(AT_FDCWD, path_.c_str(), &named, flags) != 0) return errno;
-  const struct stat own = folder_.file.facts();
-  return named.st_dev == own.st_dev && named.st_ino == own.st_ino ? 0 : ENOENT;
+  return sys::same_inode(named, folder_.file.facts()) ? 0 : ENOENT;
 }
 
 bool ResumeFolder::exists() const {

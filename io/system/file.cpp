@@ -52,7 +52,7 @@ std::size_t File::read_some(ByteSpan to) const {
     const ssize_t moved = sys::read(fd_, to.data(), one_call(to.size()));
     if (moved >= 0) return static_cast<std::size_t>(moved);
     if (errno == EAGAIN) {
-      sys::wait_ready(fd_, false);
+      sys::wait_readable(fd_);
     } else if (errno != EINTR) {
       throw error("reading", errno);
     } else {
@@ -84,7 +84,7 @@ void File::write_full(ConstByteSpan from) const {
     if (moved >= 0) {
       done += static_cast<std::size_t>(moved);
     } else if (errno == EAGAIN) {
-      sys::wait_ready(fd_, true);
+      sys::wait_writable(fd_);
     } else if (errno != EINTR) {
       throw error("writing", errno);
     }

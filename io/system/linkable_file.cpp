@@ -79,8 +79,7 @@ bool LinkableFile::is_target() const {
   struct stat found = {};
   const int flags = AT_SYMLINK_NOFOLLOW;
   if (sys::stat_at(folder_.file.fd(), target_.c_str(), &found, flags) != 0) return false;
-  const struct stat own = new_file_.file.facts();
-  return found.st_dev == own.st_dev && found.st_ino == own.st_ino;
+  return sys::same_inode(found, new_file_.file.facts());
 }
 
 void LinkableFile::note_written(std::uint64_t offset, std::uint64_t bytes) {

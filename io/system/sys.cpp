@@ -354,8 +354,8 @@ unsigned terminal_columns(int fd) {
   return ::ioctl(fd, TIOCGWINSZ, &size) == 0 ? size.ws_col : 0;
 }
 
-int set_pipe_bytes(int fd, int bytes) {
-  return ::fcntl(fd, F_SETPIPE_SZ, bytes);
+int enlarge_pipe(int fd) {
+  return ::fcntl(fd, F_SETPIPE_SZ, 1 << 20);
 }
 
 std::uint64_t open_file_limit(bool may_raise) {
@@ -379,8 +379,13 @@ std::uint64_t random_number() {
   return number;
 }
 
-int wait_ready(int fd, bool for_writing) {
-  struct pollfd waited = {fd, static_cast<short>(for_writing ? POLLOUT : POLLIN), 0};
+int wait_readable(int fd) {
+  struct pollfd waited = {fd, POLLIN, 0};
+  return ::poll(&waited, 1, -1);
+}
+
+int wait_writable(int fd) {
+  struct pollfd waited = {fd, POLLOUT, 0};
   return ::poll(&waited, 1, -1);
 }
 

@@ -104,6 +104,10 @@ int madvise(void* address, std::size_t bytes, int advice);
 // written.
 [[nodiscard]] int file_size(int fd, std::uint64_t* bytes);
 [[nodiscard]] int stat_at(int folder, const char* path, struct stat* facts, int flags);
+// Whether both facts are those of one file.
+[[nodiscard]] inline bool same_inode(const struct stat& a, const struct stat& b) {
+  return a.st_dev == b.st_dev && a.st_ino == b.st_ino;
+}
 [[nodiscard]] int fstatvfs(int fd, struct statvfs* facts);
 [[nodiscard]] int access_at(int folder, const char* path, int mode);
 [[nodiscard]] ssize_t readlink_at(int folder, const char* path, char* to, std::size_t bytes);
@@ -117,15 +121,17 @@ int lock_bytes(int fd);               // exclusive, of a byte behind all data, w
 [[nodiscard]] int access_mode(int fd);  // O_RDONLY, O_WRONLY or O_RDWR; -1 when it is closed
 [[nodiscard]] bool is_terminal(int fd);
 [[nodiscard]] bool is_socket_of_messages(int fd);  // SOCK_DGRAM, SOCK_SEQPACKET and others
-[[nodiscard]] unsigned terminal_columns(int fd);  // 0: unknown, or not a terminal
-int set_pipe_bytes(int fd, int bytes);
+[[nodiscard]] unsigned terminal_columns(int fd);   // 0: unknown, or not a terminal
+// Gives a pipe a buffer of 1 MiB; fails for other files, and where the system allows less.
+int enlarge_pipe(int fd);
 // The limit, raised to the most that this user may have if `may_raise` is set and the system allows
 // it.
 [[nodiscard]] std::uint64_t open_file_limit(bool may_raise);
 int advise(int fd, off_t offset, off_t bytes, int advice);
 // An unpredictable number; if the kernel has none yet, one that differs every time.
 [[nodiscard]] std::uint64_t random_number();
-// Waits until `fd` can be read (or written); for descriptors that are non-blocking at the start.
-int wait_ready(int fd, bool for_writing);
+// Waits until `fd` can be read or written; for descriptors that are non-blocking at the start.
+int wait_readable(int fd);
+int wait_writable(int fd);
 
 }  // namespace gsort::io::sys

@@ -75,7 +75,7 @@ std::string usual_name(const std::string& target, unsigned number) {
 bool is_name_of(const Folder& folder, const std::string& name, const struct stat& open) {
   struct stat named = {};
   return sys::stat_at(folder.file.fd(), name.c_str(), &named, AT_SYMLINK_NOFOLLOW) == 0 &&
-         named.st_dev == open.st_dev && named.st_ino == open.st_ino;
+         sys::same_inode(named, open);
 }
 
 // Calls attempt(name), which returns 0 or an errno, until a name is free: first the usual names of

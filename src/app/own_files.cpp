@@ -37,14 +37,10 @@ bool is_one_file(const std::string& a, const std::string& b) {
 }
 
 // The path of the file that the name leads to, or that would be created by this name.
-std::filesystem::path end_of_links(const std::string& name) {
-  constexpr int kMostLinks = 40;  // as many as the kernel follows
+std::filesystem::path real_path(const std::string& name) {
   std::error_code error;
-  std::filesystem::path path = std::filesystem::absolute(name, error);
-  for (int links = 0; links < kMostLinks && std::filesystem::is_symlink(path, error); ++links) {
-    path = path.parent_path() / std::filesystem::read_symlink(path, error);
-  }
-  return std::filesystem::weakly_canonical(path, error);
+  const auto path = std::filesystem::absolute(name, error);
+  return std::filesystem::weakly_canonical(io::end_of_links(path), error);
 }
 
 bool is_of_resume(const FileNames& names, const std::string& name) {
@@ -213,10 +209,10 @@ void refuse_results_over_others(const Request& request) {
         .hint("sort them with separate commands, each with its own folder");
   };
   std::map<std::filesystem::path, const std::string*> owners;
-  for (const std::string& input : request.inputs) owners.emplace(end_of_links(input), &input);
+  for (const std::string& input : request.inputs) owners.emplace(real_path(input), &input);
   for (const std::string& input : request.inputs) {
     const std::string result = result_of(input);
-    const std::filesystem::path end = end_of_links(result);
+    const std::filesystem::path end = real_path(result);
     if (end.empty()) continue;  // it has none; opening it says more
     const auto [place, is_free] = owners.emplace(end, &input);
     if (!is_free && place->second != &input) refuse(input, *place->second);
