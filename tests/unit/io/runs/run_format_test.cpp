@@ -70,29 +70,19 @@ TEST(RunFormat, NoticesEveryFlippedBitOfHeaderAndPayload) {
 
 TEST(RunFormat, RefusesEveryOtherIdentity) {
   const Block block = example();
-  const auto refused = [&](const BlockIdentity& other) {
-    return !check_block(other, block.stored).problem.empty();
+  const auto expect_refused = [&](const auto& change) {
+    BlockIdentity other = block.identity;
+    change(other);
+    EXPECT_NE(check_block(other, block.stored).problem, "");
   };
-  BlockIdentity other = block.identity;
-  other.store ^= 1;
-  EXPECT_TRUE(refused(other));
-  other = block.identity;
-  other.run = 8;
-  EXPECT_TRUE(refused(other));
-  other = block.identity;
-  other.position = 999;
-  EXPECT_TRUE(refused(other));
-  other = block.identity;
-  other.first_key = 4;
-  EXPECT_TRUE(refused(other));
+  expect_refused([](BlockIdentity& other) { other.store ^= 1; });
+  expect_refused([](BlockIdentity& other) { other.run = 8; });
+  expect_refused([](BlockIdentity& other) { other.position = 999; });
+  expect_refused([](BlockIdentity& other) { other.first_key = 4; });
   for (const std::uint32_t count : {0U, 2U, 4U, 1000U, 2000U, 0xffffffffU}) {
-    other = block.identity;
-    other.count = count;
-    EXPECT_TRUE(refused(other)) << count;
+    expect_refused([&](BlockIdentity& other) { other.count = count; });
   }
-  other = block.identity;
-  other.element_bytes = 8;
-  EXPECT_TRUE(refused(other));
+  expect_refused([](BlockIdentity& other) { other.element_bytes = 8; });
 }
 
 TEST(RunFormat, RefusesUnknownVersionsAndEncodingsByName) {

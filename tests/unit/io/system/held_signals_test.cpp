@@ -65,41 +65,6 @@ TEST(HeldSignalsDeathTest, MayBeOfTheRealTime) {
   }
 }
 
-void expect_ignored_signals_and_handlers_left_alone() {
-  take_process();
-  ASSERT_NE(std::signal(SIGHUP, SIG_IGN), SIG_ERR);
-  ASSERT_NE(std::signal(SIGTERM, hear), SIG_ERR);
-  {
-    const HeldSignals held;
-    std::raise(SIGHUP);
-    std::raise(SIGTERM);
-    EXPECT_EQ(heard, SIGTERM);
-  }
-  EXPECT_EQ(std::signal(SIGTERM, SIG_DFL), hear);
-  EXPECT_EQ(std::signal(SIGHUP, SIG_DFL), SIG_IGN);
-}
-
-void expect_default_when_none_came() {
-  take_process();
-  { const HeldSignals held; }
-  EXPECT_EQ(std::signal(SIGTERM, SIG_DFL), SIG_DFL);
-}
-
-void expect_handler_kept_that_was_set_meanwhile() {
-  take_process();
-  {
-    const HeldSignals held;
-    ASSERT_NE(std::signal(SIGTERM, hear), SIG_ERR);
-  }
-  EXPECT_EQ(std::signal(SIGTERM, SIG_DFL), hear);
-}
-
-void expect_nothing_held_in_a_host() {
-  const HeldSignals held;
-  EXPECT_EQ(std::signal(SIGTERM, SIG_DFL), SIG_DFL);
-  EXPECT_EQ(std::signal(SIGRTMIN, SIG_DFL), SIG_DFL);
-}
-
 // In a process of its own: none can be given back.
 void expect_in_child(void (*check)()) {
   EXPECT_EXIT(
@@ -111,19 +76,46 @@ void expect_in_child(void (*check)()) {
 }
 
 TEST(HeldSignalsDeathTest, LeaveIgnoredSignalsAndHandlersAlone) {
-  expect_in_child(expect_ignored_signals_and_handlers_left_alone);
+  expect_in_child([] {
+    take_process();
+    ASSERT_NE(std::signal(SIGHUP, SIG_IGN), SIG_ERR);
+    ASSERT_NE(std::signal(SIGTERM, hear), SIG_ERR);
+    {
+      const HeldSignals held;
+      std::raise(SIGHUP);
+      std::raise(SIGTERM);
+      EXPECT_EQ(heard, SIGTERM);
+    }
+    EXPECT_EQ(std::signal(SIGTERM, SIG_DFL), hear);
+    EXPECT_EQ(std::signal(SIGHUP, SIG_DFL), SIG_IGN);
+  });
 }
 
 TEST(HeldSignalsDeathTest, LeaveEverythingAsItWasWhenNoneCame) {
-  expect_in_child(expect_default_when_none_came);
+  expect_in_child([] {
+    take_process();
+    { const HeldSignals held; }
+    EXPECT_EQ(std::signal(SIGTERM, SIG_DFL), SIG_DFL);
+  });
 }
 
 TEST(HeldSignalsDeathTest, KeepAHandlerThatWasSetMeanwhile) {
-  expect_in_child(expect_handler_kept_that_was_set_meanwhile);
+  expect_in_child([] {
+    take_process();
+    {
+      const HeldSignals held;
+      ASSERT_NE(std::signal(SIGTERM, hear), SIG_ERR);
+    }
+    EXPECT_EQ(std::signal(SIGTERM, SIG_DFL), hear);
+  });
 }
 
 TEST(HeldSignalsDeathTest, HoldNothingInAHost) {
-  expect_in_child(expect_nothing_held_in_a_host);
+  expect_in_child([] {
+    const HeldSignals held;
+    EXPECT_EQ(std::signal(SIGTERM, SIG_DFL), SIG_DFL);
+    EXPECT_EQ(std::signal(SIGRTMIN, SIG_DFL), SIG_DFL);
+  });
 }
 
 }  // namespace
