@@ -340,6 +340,11 @@ HINTS = [
     (lambda: gsort.sort("objects.npy", dtype="S4"), "save it with a dtype of numbers, times, texts or records"),
     (lambda: gsort.sort("records.npy", dtype="i4"), "leave out dtype; order names the fields to sort by"),
     (lambda: gsort.sort("f.txt", dtype="i4"), "likely i32 is the wrong type: dtype f8 sorts such numbers"),
+    (lambda: gsort.sort("table.csv", "o"), "give one column of it, as of numpy.loadtxt, or write that into a .txt file; dtype i4 "
+     "sorts its bytes as they are"),
+    (lambda: gsort.sort("o.json", "o"), "write its numbers one a line into a .txt file; dtype i4 sorts its bytes as they are"),
+    (lambda: gsort.sort("wide.txt", dtype="i4"), "convert it to UTF-8"),
+    (lambda: gsort.sort("plus.txt", dtype="i4"), "remove the plus signs"),
     (lambda: gsort.sort(RECORDS, "o.txt"), "give the output another suffix: .npy, or one of raw bytes, as .bin"),
     (lambda: gsort.sort(NUMBERS, "o.gz.gz"), "name it with one of them"),
     (lambda: gsort.unique(NUMBERS, "o.npy.gz"), "name an output file that is not compressed"),
@@ -382,6 +387,10 @@ def files(tmp_path, monkeypatch):
     numpy.save("objects.npy", numpy.array([1, "a"], object))
     numpy.save("records.npy", RECORDS)
     Path("f.txt").write_text("1.5\n")
+    Path("table.csv").write_text("1,2\n")
+    Path("o.json").write_text("[1]\n")
+    Path("wide.txt").write_text("1\n", "utf-16")
+    Path("plus.txt").write_text("+1\n")
     os.mkfifo("fifo.u32")
 
 
