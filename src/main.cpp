@@ -117,10 +117,10 @@ FileNames names_of_share(const Options& options) {
 // Runs of a share, a part, or the join of parts.
 int run_share(const Options& options) {
   if (options.join) {
-    const JoinedParts joined = join(options);
+    const Fingerprint joined = join(options);
     if (options.verbosity > 0) {
-      print(stderr, "gsort: joined " + format_count(joined.elements) + " elements, fingerprint " +
-                        to_string(joined.fingerprint) + '\n');
+      print(stderr, "gsort: joined " + format_count(joined.count) + " elements, fingerprint " +
+                        to_string(joined) + '\n');
     }
     return kDone;
   }

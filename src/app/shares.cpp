@@ -27,6 +27,7 @@
 #include "pipeline/run_folder.hpp"
 #include "pipeline/share/form_share.hpp"
 #include "pipeline/share/join_parts.hpp"
+#include "pipeline/share/part_state.hpp"
 #include "pipeline/share/share_range.hpp"
 #include "pipeline/share/take_part.hpp"
 #include "pipeline/survey.hpp"
@@ -316,7 +317,7 @@ ShareDone take(const Options& options, Meter& meter) {
   }
 }
 
-JoinedParts join(const Options& options) {
+Fingerprint join(const Options& options) {
   if (!options.split_output) return join_parts(*options.output, *options.join);
   return join_own_parts(*options.output, options.outputs());
 }

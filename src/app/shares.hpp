@@ -3,10 +3,10 @@
 #pragma once
 
 #include "base/meter.hpp"
+#include "element/fingerprint.hpp"
 #include "io/input/reader.hpp"
 #include "options/job.hpp"
 #include "options/request.hpp"
-#include "pipeline/share/join_parts.hpp"
 #include "plan/machine.hpp"
 #include "plan/outcome.hpp"
 #include "plan/plan.hpp"
@@ -29,7 +29,7 @@ ShareDone form(const Options& options, Job job, io::Reader& reader, Meter& meter
 // Requires: options.take. Throws: Error.
 ShareDone take(const Options& options, Meter& meter);
 
-// Requires: options.join. Throws: Error.
-JoinedParts join(const Options& options);
+// Returns the fingerprint of the output. Requires: options.join. Throws: Error.
+Fingerprint join(const Options& options);
 
 }  // namespace gsort

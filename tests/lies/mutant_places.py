@@ -50,7 +50,7 @@ PLACES = [
                                            "std::optional<PartRecord> joined_before(",
                                            "void add_joined(",
                                            "std::optional<Records> all_joined_before(",
-                                           "JoinedParts join("]),
+                                           "Fingerprint join("]),
     ("src/pipeline/share/part_state.cpp", None),
     ("src/pipeline/split/part_splitter.cpp", ["void require_reached(", "    require_reached(position",
                                               "\n  require_reached(position"]),

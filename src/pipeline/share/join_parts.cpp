@@ -15,6 +15,7 @@
 #include "base/error.hpp"
 #include "io/output/shared_file.hpp"
 #include "io/system/temporary_file.hpp"
+#include "pipeline/share/part_state.hpp"
 
 namespace gsort {
 namespace {
@@ -289,18 +290,7 @@ std::optional<Records> all_joined_before(const Joining& joining, const Jobs& job
   return records;
 }
 
-JoinedParts sum_of(const Records& records) {
-  JoinedParts sum;
-  for (const auto& [part, record] : records) {
-    sum.elements += record.output.count;
-    sum.bytes += record.file_bytes;
-    sum.fingerprint += record.output;
-    sum.verified = record.verified;
-  }
-  return sum;
-}
-
-JoinedParts join(const Joining& joining) {
+Fingerprint join(const Joining& joining) {
   Jobs jobs = jobs_beside(joining);
   add_joined(joining, jobs);
   std::optional<Records> joined;
@@ -316,16 +306,18 @@ JoinedParts join(const Joining& joining) {
     std::ranges::for_each(joining.places, remove_others);
     if (joining.has_own_files) remove_other_numbers(joining.output);
   });
-  return sum_of(*joined);
+  Fingerprint sum;
+  for (const auto& [part, record] : *joined) sum += record.output;
+  return sum;
 }
 
 }  // namespace
 
-JoinedParts join_parts(const std::string& output, std::uint32_t parts) {
+Fingerprint join_parts(const std::string& output, std::uint32_t parts) {
   return join({output, {io::place_of_output(output)}, parts, false});
 }
 
-JoinedParts join_own_parts(const std::string& output, const std::vector<std::string>& outputs) {
+Fingerprint join_own_parts(const std::string& output, const std::vector<std::string>& outputs) {
   Joining joining{output, {}, static_cast<std::uint32_t>(outputs.size()), true};
   std::ranges::transform(outputs, std::back_inserter(joining.places), io::place_of_output);
   return join(joining);

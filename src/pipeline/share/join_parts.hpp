@@ -8,27 +8,20 @@
 #include <vector>
 
 #include "element/fingerprint.hpp"
-#include "pipeline/share/part_state.hpp"
 
 namespace gsort {
 
-struct JoinedParts {
-  std::uint64_t elements = 0;
-  std::uint64_t bytes = 0;
-  Fingerprint fingerprint;
-  bool verified = false;
-};
-
-// Afterwards the only hidden files beside the output are those that live processes write, and one
-// record. By this record a second call, now or at the same time, finds the job complete, as long as
-// the output has the bytes that were joined and no part of another job was begun. Throws:
-// Error(kOutput) if parts are missing or do not belong together; Error(kCorrupt) if they do not
-// hold all elements of the shares, or are not in order. Then the output is unchanged.
-JoinedParts join_parts(const std::string& output, std::uint32_t parts);
+// Returns the fingerprint of the output. Afterwards the only hidden files beside the output are
+// those that live processes write, and one record. By this record a second call, now or at the same
+// time, finds the job complete, as long as the output has the bytes that were joined and no part of
+// another job was begun. Throws: Error(kOutput) if parts are missing or do not belong together;
+// Error(kCorrupt) if they do not hold all elements of the shares, or are not in order. Then the
+// output is unchanged.
+Fingerprint join_parts(const std::string& output, std::uint32_t parts);
 
 // The same if each part has its own file: `outputs`, in the order of the parts; `output` is their
 // name in messages. If a call is killed, some files may have got their names; the next call
 // continues with the others.
-JoinedParts join_own_parts(const std::string& output, const std::vector<std::string>& outputs);
+Fingerprint join_own_parts(const std::string& output, const std::vector<std::string>& outputs);
 
 }  // namespace gsort

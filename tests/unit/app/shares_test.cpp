@@ -109,7 +109,7 @@ class SmallSort {
     if (has_own_files_) options.split_output = 2;
     options.unique = has_own_files_;
     options.join = 2;
-    if (step == kSteps - 1) return join(options).elements == keys_.size();
+    if (step == kSteps - 1) return join(options).count == keys_.size();
     options.take = {step - 1, 2};
     options.from = {folder_ / "shares/0"};
     return take(options, meter).was_there;

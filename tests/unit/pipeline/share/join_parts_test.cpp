@@ -17,6 +17,7 @@
 #include "io/system/sys.hpp"
 #include "pipeline/share/part_file.hpp"
 #include "pipeline/share/part_record.hpp"
+#include "pipeline/share/part_state.hpp"
 #include "unit/io/support.hpp"
 #include "unit/pipeline/share/at_every.hpp"
 
@@ -77,7 +78,7 @@ class Joined : public testing::Test {
   }
 
   void expect_joined() const {
-    EXPECT_EQ(join_parts(output_, 2).elements, 4U);
+    EXPECT_EQ(join_parts(output_, 2).count, 4U);
     EXPECT_EQ(read_file(output_), bytes_of("aabbccdd"));
   }
 
@@ -104,10 +105,7 @@ class Joined : public testing::Test {
 
 TEST_F(Joined, GivesTheSharedFileItsName) {
   leave_records();
-  const JoinedParts joined = join_parts(output_, 2);
-  EXPECT_EQ(joined.elements, 4U);
-  EXPECT_EQ(joined.bytes, 8U);
-  EXPECT_EQ(joined.fingerprint, (Fingerprint{4, 30, 70}));
+  EXPECT_EQ(join_parts(output_, 2), (Fingerprint{4, 30, 70}));
   EXPECT_EQ(read_file(output_), bytes_of("aabbccdd"));
   EXPECT_EQ(folder_.entries().size(), 2U);  // the output and its record
 }
@@ -115,9 +113,9 @@ TEST_F(Joined, GivesTheSharedFileItsName) {
 TEST_F(Joined, IsDoneWhenItIsRepeated) {
   leave_records();
   (void)join_parts(output_, 2);
-  EXPECT_EQ(join_parts(output_, 2).elements, 4U);
+  EXPECT_EQ(join_parts(output_, 2).count, 4U);
   leave_records();  // of a process that was late
-  EXPECT_EQ(join_parts(output_, 2).elements, 4U);
+  EXPECT_EQ(join_parts(output_, 2).count, 4U);
   EXPECT_EQ(folder_.entries().size(), 2U);
 }
 
@@ -250,7 +248,7 @@ TEST_F(Joined, IsNotDoneWhereTheOutputIsAnotherFile) {
   std::filesystem::rename(folder_ / "other", output_);
   expect_error();
   io::test::write_file(output_, bytes_of("aabbccdd"));
-  EXPECT_EQ(join_parts(output_, 2).elements, 4U);
+  EXPECT_EQ(join_parts(output_, 2).count, 4U);
 }
 
 TEST_F(Joined, IsKnownByItsJobAndShares) {
@@ -316,7 +314,7 @@ TEST_F(Joined, IsReadBeforeOnlyIfTheFileWasChangedBetweenTheParts) {
     leave_records();
     SCOPED_TRACE(testing::Message() << times.began[0] << ' ' << times.began[1]);
     if (!times.is_read) {
-      EXPECT_EQ(join_parts(output_, 2).elements, 4U);
+      EXPECT_EQ(join_parts(output_, 2).count, 4U);
       continue;
     }
     const Error error = io::test::error_of([&] { (void)join_parts(output_, 2); });
@@ -377,7 +375,7 @@ TEST_F(Joined, TakesAPartWithoutElements) {
   records_[1].begin = 4;
   records_[1].first = records_[1].last = "";
   leave_records();
-  EXPECT_EQ(join_parts(output_, 2).fingerprint, records_[0].output);
+  EXPECT_EQ(join_parts(output_, 2), records_[0].output);
 }
 
 TEST_F(Joined, RefusesGapsAndOverlaps) {

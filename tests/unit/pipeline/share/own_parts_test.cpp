@@ -24,7 +24,7 @@ using io::test::read_file;
 using test::at_every;
 
 const std::vector kJoinCalls = {io::sys::Call::kOpen, io::sys::Call::kFsync,
-                                  io::sys::Call::kRename};
+                                io::sys::Call::kRename};
 
 // Three parts of six elements in files of their own; one element repeats the one before it.
 class OwnParts : public testing::Test {
@@ -77,7 +77,7 @@ class OwnParts : public testing::Test {
     leave_records();
   }
 
-  JoinedParts join() { return join_own_parts("out", outputs_); }
+  Fingerprint join() { return join_own_parts("out", outputs_); }
 
   [[nodiscard]] std::string written() const {
     std::string all;
@@ -107,11 +107,7 @@ class OwnParts : public testing::Test {
 
 TEST_F(OwnParts, GetTheirNamesTogether) {
   leave_records();
-  const JoinedParts joined = join();
-  EXPECT_EQ(joined.elements, 5U);
-  EXPECT_EQ(joined.bytes, 10U);
-  EXPECT_EQ(joined.fingerprint, (Fingerprint{5, 56, 87}));
-  EXPECT_TRUE(joined.verified);
+  EXPECT_EQ(join(), (Fingerprint{5, 56, 87}));
   EXPECT_EQ(written(), "aabbccddee");
   EXPECT_EQ(folder_.entries().size(), 6U);  // each with its record
 }
@@ -122,9 +118,9 @@ TEST_F(OwnParts, GetTheirNamesFromTheNextCallWhereOneWasKilled) {
   const io::OutputPlace place = io::place_of(outputs_[0]);
   io::write_record(place, joined_name(place.name), encode_part(records_[0]));
   std::filesystem::rename(folder_ / file_name(place.name, records_[0]), outputs_[0]);
-  EXPECT_EQ(join().elements, 5U);
+  EXPECT_EQ(join().count, 5U);
   EXPECT_EQ(written(), "aabbccddee");
-  EXPECT_EQ(join().elements, 5U);  // nothing is left to do
+  EXPECT_EQ(join().count, 5U);  // nothing is left to do
   EXPECT_EQ(folder_.entries().size(), 6U);
 }
 
@@ -138,7 +134,7 @@ TEST_F(OwnParts, AreJoinedAgainWhereOneWasTakenAgain) {
   PartRecord again = records_[1];
   leave_file(again, "cc");
   io::write_record(place, record_name(place.name, again), encode_part(again));
-  EXPECT_EQ(join().elements, 5U);
+  EXPECT_EQ(join().count, 5U);
   EXPECT_EQ(written(), "aabbccddee");
 }
 
@@ -164,7 +160,7 @@ TEST_F(OwnParts, AreJoinedOnceThoughOneComesAgain) {
   };
   const auto expect_joined = [this] {
     for (int times = 0; times < 2; ++times) {
-      EXPECT_EQ(join().elements, 5U);
+      EXPECT_EQ(join().count, 5U);
       EXPECT_EQ(written(), "aabbccddee");
     }
     EXPECT_EQ(folder_.entries().size(), 6U);
@@ -226,7 +222,7 @@ TEST_F(OwnParts, AreNotJoinedWhereOneIsOfAnotherJoin) {
     EXPECT_EQ(io::test::error_of([&] { (void)join(); }).kind(), ErrorKind::kOutput);
   }
   io::write_record(place, joined_name(place.name), encode_part(records_[2]));
-  EXPECT_EQ(join().elements, 5U);
+  EXPECT_EQ(join().count, 5U);
 }
 
 TEST_F(OwnParts, OfOtherNumbersGoButNotWhatOthersShare) {
