@@ -72,46 +72,23 @@ Group group_of(std::span<RunSlice> slices) {
   return group;
 }
 
+// Merges the group into `output`, from position `first` on. As parts are merged, gives back the
+// space of the runs up to there, unless their store keeps them.
 void merge_group(const SortContext& context, Group& group, KeyForm form, std::uint64_t first,
-                 PieceSink& sink) {
-  OffsetSink place(first - group.range.begin, sink);
-  merge_range(context, {group.runs, group.range, form}, place);
-}
-
-// `before` runs are in front of the group.
-RunSlice merged_run(const SortContext& context, std::span<RunSlice> slices, std::size_t before) {
-  Group group = group_of(slices);
-  io::RunWriter writer = context.store().begin_run(group.range.elements());
-  RunSink sink(writer, context.meter);
-  merge_group(context, group, KeyForm::kOrdered, 0, sink);
-  io::Run merged = writer.finish();
-  if (context.run_folder != nullptr) {
-    context.run_folder->replace(context.store(), before, group.runs, merged);
-  }
-  return {std::move(merged), 0, group.range.elements()};
-}
-
-// Round `number` begins, from 1. The last merge counts as a round, after the `rounds` of the plan.
-void begin_round(const SortContext& context, std::size_t number, std::size_t rounds) {
-  const std::size_t before = earlier_rounds(context.plan);
-  if (context.meter == nullptr || before + rounds == 0) return;
-  context.meter->begin_round(before + number, before + rounds + 1);
-}
-
-}  // namespace
-
-void merge_range(const SortContext& context, const MergedRange& merged, PieceSink& sink) {
+                 PieceSink& output) {
+  OffsetSink place(first - group.range.begin, output);
+  PieceSink& sink = place;
   const Plan& plan = context.plan;
   const MergePlan sizes =
-      plan_merge(plan, static_cast<std::uint32_t>(merged.runs.size()), merged.range.elements());
+      plan_merge(plan, static_cast<std::uint32_t>(group.runs.size()), group.range.elements());
   const auto lanes = context.engine->make_merge_lanes(sizes.lanes, sizes.part_elements);
   const LaneBuffers buffers = lay_out(context.memory, sizes);
-  const PartMerge merge{merged.runs, plan.element_bytes, merged.form, context.meter};
-  const bool staged = is_staged(plan, merged.form);
+  const PartMerge merge{group.runs, plan.element_bytes, form, context.meter};
+  const bool staged = is_staged(plan, form);
   const unsigned stagers = staging_threads(plan, sizes.lanes);
-  PartQueue parts(PartSplitter(runs_to_cut(plan, merged.runs, context.store().scratch_bytes())),
-                  merged.range, {sizes.part_elements, sizes.least_part_elements, sizes.lanes});
-  SpaceReturn space(merged.runs, merged.range.begin);
+  PartQueue parts(PartSplitter(runs_to_cut(plan, group.runs, context.store().scratch_bytes())),
+                  group.range, sizes);
+  SpaceReturn space(group.runs, group.range.begin);
   Failure failure;
   run_workers(sizes.lanes, [&](unsigned lane) {
     try {
@@ -135,6 +112,28 @@ void merge_range(const SortContext& context, const MergedRange& merged, PieceSin
   });
   failure.rethrow();
 }
+
+// `before` runs are in front of the group.
+RunSlice merged_run(const SortContext& context, std::span<RunSlice> slices, std::size_t before) {
+  Group group = group_of(slices);
+  io::RunWriter writer = context.store().begin_run(group.range.elements());
+  RunSink sink(writer, context.meter);
+  merge_group(context, group, KeyForm::kOrdered, 0, sink);
+  io::Run merged = writer.finish();
+  if (context.run_folder != nullptr) {
+    context.run_folder->replace(context.store(), before, group.runs, merged);
+  }
+  return {std::move(merged), 0, group.range.elements()};
+}
+
+// Round `number` begins, from 1. The last merge counts as a round, after the `rounds` of the plan.
+void begin_round(const SortContext& context, std::size_t number, std::size_t rounds) {
+  const std::size_t before = earlier_rounds(context.plan);
+  if (context.meter == nullptr || before + rounds == 0) return;
+  context.meter->begin_round(before + number, before + rounds + 1);
+}
+
+}  // namespace
 
 void merge_slices(const SortContext& context, std::vector<RunSlice> slices, std::uint64_t first,
                   PieceSink& sink) {

@@ -4,7 +4,6 @@
 #pragma once
 
 #include <cstdint>
-#include <span>
 #include <vector>
 
 #include "io/runs/run_store.hpp"
@@ -12,18 +11,6 @@
 #include "pipeline/sort_context.hpp"
 
 namespace gsort {
-
-// The runs that are merged, and the range of the output that comes out.
-struct MergedRange {
-  std::span<io::Run> runs;  // at most as many as the plan's fan-in
-  OutputRange range;
-  KeyForm form = KeyForm::kRaw;
-};
-
-// Merges one range of the output into `sink`, at its positions in the whole output. As parts are
-// merged, gives back the space of the runs up to there, unless their store keeps them. Requires:
-// the context has engine, memory and store. Throws: Error; all threads have ended by then.
-void merge_range(const SortContext& context, const MergedRange& merged, PieceSink& sink);
 
 // A run that gives its elements [begin, end) to a merge.
 struct RunSlice {
@@ -34,7 +21,8 @@ struct RunSlice {
 
 // Merges the slices into `sink`, as raw keys, from position `first` on. If they are more than the
 // plan's fan-in, groups of neighbours are first merged into runs of the context's store; a run
-// folder keeps these. Throws: as merge_range().
+// folder keeps these. Requires: the context has engine, memory and store. Throws: Error; all
+// threads have ended by then.
 void merge_slices(const SortContext& context, std::vector<RunSlice> slices, std::uint64_t first,
                   PieceSink& sink);
 

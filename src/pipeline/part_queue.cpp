@@ -10,10 +10,10 @@ std::vector<std::uint64_t> Part::counts() const {
   return counts;
 }
 
-PartQueue::PartQueue(PartSplitter splitter, OutputRange range, PartElements elements)
+PartQueue::PartQueue(PartSplitter splitter, OutputRange range, const MergePlan& sizes)
     : splitter_(std::move(splitter)),
       left_(range),
-      elements_(elements),
+      sizes_(sizes),
       cuts_(splitter_.cuts_at(range.begin)) {}
 
 std::optional<Part> PartQueue::take() {
@@ -27,8 +27,9 @@ std::optional<Part> PartQueue::take() {
 }
 
 std::uint64_t PartQueue::next_elements() const {
-  const std::uint64_t half_share = left_.elements() / (std::uint64_t{2} * elements_.lanes);
-  return std::min(std::clamp(half_share, elements_.least, elements_.most), left_.elements());
+  const std::uint64_t half_share = left_.elements() / (std::uint64_t{2} * sizes_.lanes);
+  return std::min(std::clamp(half_share, sizes_.least_part_elements, sizes_.part_elements),
+                  left_.elements());
 }
 
 SpaceReturn::SpaceReturn(std::span<io::Run> runs, std::uint64_t begin) : runs_(runs), done_(begin) {

@@ -14,6 +14,7 @@
 
 #include "io/runs/run_store.hpp"
 #include "pipeline/split/part_splitter.hpp"
+#include "plan/plan.hpp"
 
 namespace gsort {
 
@@ -35,21 +36,14 @@ struct Part {
   [[nodiscard]] std::vector<std::uint64_t> counts() const;
 };
 
-// The number of elements of parts. With `least` below `most`, parts become shorter towards the end:
-// each is at most half of a lane's average of the remaining elements, so that fast and slow lanes
-// end together.
-struct PartElements {
-  std::uint64_t most = 1;
-  std::uint64_t least = 1;  // except for the last part
-  unsigned lanes = 1;       // that take parts
-};
-
 // Hands out the parts of a range in order. Thread-safe.
 class PartQueue {
  public:
-  // Requires: the splitter has made no cuts yet; the range lies in the merged runs; 0 < least <=
-  // most. Throws: as PartSplitter::cuts_at.
-  PartQueue(PartSplitter splitter, OutputRange range, PartElements elements);
+  // If sizes.least_part_elements is below the most of a part, parts become shorter towards the end:
+  // each is at most half of a lane's average of the remaining elements, so that fast and slow lanes
+  // end together. Requires: the splitter has made no cuts yet; the range lies in the merged runs;
+  // the least, which only the last part may go below, is not 0. Throws: as PartSplitter::cuts_at.
+  PartQueue(PartSplitter splitter, OutputRange range, const MergePlan& sizes);
 
   // The next part; none if all have been handed out. A call that fails hands out none: the next
   // call begins where this one did. Throws: as PartSplitter::cuts_at.
@@ -62,7 +56,7 @@ class PartQueue {
   std::mutex mutex_;
   PartSplitter splitter_;
   OutputRange left_;
-  PartElements elements_;
+  const MergePlan sizes_;
   std::vector<std::uint64_t> cuts_;  // at left_.begin
 };
 

@@ -29,10 +29,10 @@ using Attempt = std::function<Outcome(const SortContext& context)>;
 // Attempts a sort until an attempt succeeds; the outcome has the phases that the meter measured.
 //
 // If a device fails and `plan_without` is set, another device or the CPU redoes the work that the
-// device had: a chunk (form_runs.hpp) or a part (merge_range). If that is not enough, for example
-// because the device's memory held buffers of every run, the next attempt starts from the beginning
-// by the plan without the device. The sort fails instead if an input cannot be read again, if there
-// is a run folder, or if the output has taken bytes that it cannot give back.
+// device had: a chunk (form_runs.hpp) or a part (merge_runs.hpp). If that is not enough, for
+// example because the device's memory held buffers of every run, the next attempt starts from the
+// beginning by the plan without the device. The sort fails instead if an input cannot be read
+// again, if there is a run folder, or if the output has taken bytes that it cannot give back.
 // Throws: as the attempt; as plan_without.
 Outcome run_attempts(const SortContext& door, std::span<io::Output> outputs,
                      const Attempt& attempt);

@@ -9,15 +9,14 @@
 namespace gsort {
 
 std::vector<RunSlice> slices_of_part(const Plan& plan, std::vector<io::Run> runs,
-                                     std::uint64_t scratch_bytes, OutputRange& part,
-                                     PartBorders borders) {
+                                     std::uint64_t scratch_bytes, OutputRange& part) {
   PartSplitter splitter(runs_to_cut(plan, runs, scratch_bytes), plan.run.fan_in);
   const auto last_equal = [order = ElementOrder(plan.job.element)](std::uint64_t value) {
     return order.last_equal(value);
   };
   const auto cuts_at = [&](std::uint64_t position) {
-    return borders == PartBorders::kExact ? splitter.cuts_at(position)
-                                          : splitter.cuts_behind_ties_at(position, last_equal);
+    return plan.job.is_distinct() ? splitter.cuts_behind_ties_at(position, last_equal)
+                                  : splitter.cuts_at(position);
   };
   const std::vector<std::uint64_t> begin = cuts_at(part.begin);
   const std::vector<std::uint64_t> end = cuts_at(part.end);

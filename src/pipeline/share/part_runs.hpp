@@ -20,16 +20,12 @@
 
 namespace gsort {
 
-// Where runs are cut: exactly at the borders of the part, or behind all elements whose keys are
-// equal to that of the last one in front of a border. The part then moves, too.
-enum class PartBorders : std::uint8_t { kExact, kBehindTies };
-
-// Cuts all runs at the borders of `part`, a range of all their elements, merged. Leaves out those
-// that give nothing to the part. Takes memory for no more blocks than a merge has, and frees it at
-// the end. `scratch_bytes` is the least scratch for reading any of the runs. Throws: as
-// PartSplitter::cuts_at.
+// Cuts all runs at the borders of `part`, a range of all their elements, merged. If elements are
+// distinct, cuts them behind all elements whose keys equal that of the last one in front of a
+// border; the part then moves, too. Leaves out runs that give nothing to the part. Takes memory for
+// no more blocks than a merge has, and frees it at the end. `scratch_bytes` is the least scratch
+// for reading any of the runs. Throws: as PartSplitter::cuts_at.
 [[nodiscard]] std::vector<RunSlice> slices_of_part(const Plan& plan, std::vector<io::Run> runs,
-                                                   std::uint64_t scratch_bytes, OutputRange& part,
-                                                   PartBorders borders = PartBorders::kExact);
+                                                   std::uint64_t scratch_bytes, OutputRange& part);
 
 }  // namespace gsort

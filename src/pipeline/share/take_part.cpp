@@ -187,57 +187,39 @@ void leave_record(const io::OutputPlace& place, const PartRecord& record) {
   }
 }
 
-// Merges the part into a sink, from the runs of all shares and, if memory has no room for all of
-// them at once, temporary ones.
-class PartMerging {
- public:
-  PartMerging(SortContext context, FormedShares& shares, OutputRange part)
-      : context_(std::move(context)),
-        plan_(context_.plan),
-        runs_(shares.open_runs(plan_, stores_)),
-        part_(part) {}
+// The elements of all shares' runs that make the part, whose borders move where no key may be in
+// two parts. A part of distinct elements begins where the one before it ends, even if the part is
+// empty.
+std::vector<RunSlice> cut_part(const Plan& plan, FormedShares& shares, KeptStores& stores,
+                               PartRecord& record) {
+  const bool may_move = plan.job.is_distinct() && record.elements > 0;
+  if (record.begin == record.end && !may_move) return {};
+  OutputRange part{record.begin, record.end};
+  std::vector<io::Run> runs = shares.open_runs(plan, stores);
+  std::vector<RunSlice> slices =
+      slices_of_part(plan, std::move(runs), stores.largest()->scratch_bytes(), part);
+  record.begin = part.begin;
+  record.end = part.end;
+  return slices;
+}
 
-  // Cuts the runs if they are too many for one merge, or if no key may be in two parts; the borders
-  // of the part may then move. Returns the bytes that temporary runs will take.
-  [[nodiscard]] std::uint64_t cut(PartRecord& record) {
-    const bool is_distinct = plan_.job.is_distinct();
-    if (!is_distinct && runs_.size() <= plan_.run.fan_in) return 0;
-    slices_ = slices_of_part(plan_, std::exchange(runs_, {}), stores_.largest()->scratch_bytes(),
-                             part_, is_distinct ? PartBorders::kBehindTies : PartBorders::kExact);
-    record.begin = part_.begin;
-    record.end = part_.end;
-    std::vector<std::uint64_t> sizes;
-    for (const RunSlice& slice : slices_) sizes.push_back(slice.end - slice.begin);
-    return temporary_need(plan_, sizes);
+// Merges the slices, whose runs are in `stores`, into a sink. If memory has no room for all of them
+// at once, some become temporary runs.
+void merge_cut_part(SortContext context, const KeptStores& stores, std::vector<RunSlice> slices,
+                    std::uint64_t first, PieceSink& sink, Outcome& outcome) {
+  const io::Arena arena(context.plan.arena_bytes, "merging");
+  const auto engine = start_engine(context, arena.bytes());
+  std::optional<io::RunStore> merged;
+  context.store = [&]() -> io::RunStore& { return merged ? *merged : *stores.largest(); };
+  if (slices.size() > context.plan.run.fan_in) make_run_store(context, merged, outcome.notes);
+  outcome.runs = slices.size();
+  merge_slices(context, std::move(slices), first, sink);
+  if (merged) {
+    take_run_totals(*merged, outcome);
+    outcome.add_notes(merged->notes());
   }
-
-  void merge(PieceSink& sink, Outcome& outcome) {
-    outcome.runs = runs_.size() + slices_.size();
-    const io::Arena arena(plan_.arena_bytes, "merging");
-    const auto engine = start_engine(context_, arena.bytes());
-    std::optional<io::RunStore> merged;
-    context_.store = [&]() -> io::RunStore& { return merged ? *merged : *stores_.largest(); };
-    if (slices_.size() > plan_.run.fan_in) make_run_store(context_, merged, outcome.notes);
-    if (!slices_.empty()) {
-      merge_slices(context_, std::exchange(slices_, {}), part_.begin, sink);
-    } else if (part_.elements() > 0) {
-      merge_range(context_, {runs_, part_, KeyForm::kRaw}, sink);
-    }
-    if (merged) {
-      take_run_totals(*merged, outcome);
-      outcome.add_notes(merged->notes());
-    }
-    outcome.loaded_bytes += stores_.bytes_read();
-  }
-
- private:
-  SortContext context_;
-  const Plan& plan_;
-  KeptStores stores_;
-  std::vector<io::Run> runs_;     // until cut()
-  OutputRange part_;              // after cut(), as it was cut
-  std::vector<RunSlice> slices_;  // since cut()
-};
+  outcome.loaded_bytes += stores.bytes_read();
+}
 
 // The number of elements that are moved to merge `elements`: each goes into the output, some first
 // into longer runs.
@@ -251,22 +233,21 @@ Outcome attempt_part(const SortContext& context, const io::OutputPlace& place, P
                      FormedShares& shares) {
   const Plan& plan = context.plan;
   Meter& meter = *context.meter;
-  require_room(context, place, record, 0);
   const std::uint64_t to_move = elements_to_move(plan, record.end - record.begin);
   meter.begin_phase(Phase::kMerge, to_move * plan.element_bytes, 0);
-  std::optional<PartMerging> merging;
-  // A part of distinct elements begins where the one before it ends, even if the part is empty.
-  if (record.begin < record.end || (plan.job.is_distinct() && record.elements > 0)) {
-    merging.emplace(context, shares, OutputRange{record.begin, record.end});
-    const std::uint64_t temporary_bytes = merging->cut(record);
-    if (temporary_bytes > 0) require_room(context, place, record, temporary_bytes);
-  }
+  KeptStores stores;
+  std::vector<RunSlice> slices = cut_part(plan, shares, stores, record);
+  std::vector<std::uint64_t> sizes;
+  for (const RunSlice& slice : slices) sizes.push_back(slice.end - slice.begin);
+  require_room(context, place, record, temporary_need(plan, sizes));
   const std::vector<std::byte> header = header_of_part(record, plan.job, shares);
   const auto part = make_part_output(place, record, plan, header, meter);
   Outcome outcome;
   Proof proof = proof_of(plan.job, &meter);
   PieceSink& sink = part->begin(record, proof);
-  if (merging) merging->merge(sink, outcome);
+  if (!slices.empty()) {
+    merge_cut_part(context, stores, std::move(slices), record.begin, sink, outcome);
+  }
   part->end();
   take_proof(proof, record);
   meter.begin_phase(Phase::kSync, 0, 0);

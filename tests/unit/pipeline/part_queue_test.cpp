@@ -13,6 +13,7 @@
 #include <gtest/gtest.h>
 
 #include "engine/cpu/cpu_engine.hpp"
+#include "engine/passing_sink.hpp"
 #include "io/system/memory.hpp"
 #include "pipeline/merge_runs.hpp"
 #include "pipeline/part_merge.hpp"
@@ -61,8 +62,9 @@ class PartsOfRuns : public testing::TestWithParam<const char*> {
     for (const Keys& run : keys_) runs_.add(std::as_bytes(std::span(run)));
   }
 
-  PartQueue queue(OutputRange range, PartElements elements = {kPart, kPart, 1}) {
-    return {PartSplitter(runs_.to_cut()), range, elements};
+  PartQueue queue(OutputRange range,
+                  const MergePlan& sizes = {.part_elements = kPart, .least_part_elements = kPart}) {
+    return {PartSplitter(runs_.to_cut()), range, sizes};
   }
 
   // As one of several machines does.
@@ -127,20 +129,20 @@ TEST_P(PartsOfRuns, FollowEachOther) {
 }
 
 TEST_P(PartsOfRuns, BecomeShorterTowardsTheEndForUnlikeLanes) {
-  constexpr PartElements kElements{50, 8, 2};
-  PartQueue parts = queue({0, 441}, kElements);
+  constexpr MergePlan kSizes{.part_elements = 50, .least_part_elements = 8, .lanes = 2};
+  PartQueue parts = queue({0, 441}, kSizes);
   std::vector<std::uint64_t> lengths;
   std::uint64_t left = 441;
   while (const auto part = parts.take()) {
     EXPECT_EQ(part->range.begin, 441 - left);
     lengths.push_back(part->range.elements());
-    EXPECT_LE(lengths.back(), std::max(left / 4, std::min(left, kElements.least)));
+    EXPECT_LE(lengths.back(), std::max(left / 4, std::min(left, kSizes.least_part_elements)));
     left -= lengths.back();
   }
   EXPECT_EQ(left, 0U);
   EXPECT_TRUE(std::ranges::is_sorted(lengths, std::ranges::greater{}));
-  EXPECT_EQ(lengths.front(), kElements.most);
-  EXPECT_EQ(*(lengths.end() - 2), kElements.least);
+  EXPECT_EQ(lengths.front(), kSizes.part_elements);
+  EXPECT_EQ(*(lengths.end() - 2), kSizes.least_part_elements);
   EXPECT_LT(lengths.size(), 25U);
 }
 
@@ -153,7 +155,7 @@ class SpaceOfAMerge : public testing::Test {
 
   SpaceOfAMerge() {
     Options options = test::options_for(KeyType::kU32, "16M");
-    options.parallel = 2;
+    options.parallel = 1;
     plan_ = test::plan_of(options, test::invented_machine(kGiB, 2, kTiB));
     io::RunStoreOptions store_options;
     store_options.block_elements = std::min<std::uint64_t>(plan_.run.block_elements, 4096);
@@ -168,14 +170,6 @@ class SpaceOfAMerge : public testing::Test {
     engine_ = cpu::make_cpu_engine(test::shape_for(kFormat, 1'000), arena_->bytes());
   }
 
-  void merge(OutputRange range, PieceSink& sink) {
-    merge_range({.plan = plan_,
-                 .engine = engine_.get(),
-                 .memory = arena_->bytes(),
-                 .store = [this]() -> io::RunStore& { return *store_; }},
-                {runs_, range}, sink);
-  }
-
   std::vector<Keys> keys_ = made_runs({kRunElements, kRunElements, kRunElements}, 1 << 20);
   io::test::TempFolder folder_;
   Plan plan_;
@@ -185,21 +179,33 @@ class SpaceOfAMerge : public testing::Test {
   std::unique_ptr<Engine> engine_;
 };
 
-TEST_F(SpaceOfAMerge, IsGivenBackToTheEnd) {
-  test::CollectingSink sink(3 * kRunElements, 4);
-  merge({0, 3 * kRunElements}, sink);
-  EXPECT_EQ(sink.complaint(), "");
-  EXPECT_EQ(sink.bytes(), bytes_of_keys(all_of(keys_)));
-  EXPECT_EQ(store_->bytes_in_use(), 0U);
-}
+// Notes the space that is in use when a piece comes.
+class SpaceSink final : public PassingSink {
+ public:
+  SpaceSink(const io::RunStore& store, PieceSink& next) : PassingSink(next), store_(store) {}
+  void put(std::uint64_t position, ConstByteSpan elements) override {
+    least_ = std::min(least_, store_.bytes_in_use());
+    next_.put(position, elements);
+  }
+  [[nodiscard]] std::uint64_t least() const { return least_; }
+
+ private:
+  const io::RunStore& store_;
+  std::uint64_t least_ = UINT64_MAX;
+};
 
 TEST_F(SpaceOfAMerge, IsGivenBackAsPartsAreMerged) {
-  constexpr std::uint64_t kTotal = 3 * kRunElements;
   const std::uint64_t whole = store_->bytes_in_use();
-  test::CollectingSink sink(kTotal / 2, 4);
-  merge({0, kTotal / 2}, sink);
-  EXPECT_LT(store_->bytes_in_use(), whole * 6 / 10);
-  EXPECT_GT(store_->bytes_in_use(), whole * 4 / 10);
+  test::CollectingSink sink(3 * kRunElements, 4);
+  SpaceSink space(*store_, sink);
+  merge_runs({.plan = plan_,
+              .engine = engine_.get(),
+              .memory = arena_->bytes(),
+              .store = [this]() -> io::RunStore& { return *store_; }},
+             std::move(runs_), space);
+  EXPECT_EQ(sink.complaint(), "");
+  EXPECT_EQ(sink.bytes(), bytes_of_keys(all_of(keys_)));
+  EXPECT_LT(space.least(), whole * 6 / 10);
 }
 
 TEST_F(SpaceOfAMerge, StaysUntilAllPartsInFrontAreDone) {
