@@ -43,7 +43,8 @@
 namespace gsort::cluster {
 namespace {
 
-// The program and MPI take about 20 MiB (tools/bench/results/2-cores-cluster.txt), Open MPI 5 two more.
+// The program and MPI take about 20 MiB (tools/bench/results/2-cores-cluster.txt), Open MPI 5 two
+// more.
 constexpr std::uint64_t kLeastProgramBytes = 24 * kMiB;
 
 std::vector<std::byte> header_of(const Job& job, const io::Reader& reader, std::uint64_t elements) {
@@ -65,9 +66,6 @@ class ClusterSort {
         on_leave_(on_leave),
         progress_(progress),
         own_(team, request_, meter_) {}
-  ~ClusterSort() { team_.set_reports({}); }
-  ClusterSort(const ClusterSort&) = delete;
-  ClusterSort& operator=(const ClusterSort&) = delete;
 
   // Describes what run() would do; empty in all ranks but 0.
   std::string explained() {
@@ -96,7 +94,7 @@ class ClusterSort {
 
   ClusterOutcome run() {
     look_at_inputs();
-    if (progress_ != nullptr) report_progress(team_, meter_, sorted_bytes_, *progress_);
+    if (progress_ != nullptr) reports_.emplace(team_, meter_, sorted_bytes_, *progress_);
     open_output();
     plan_.is<CountKeys>() ? count() : form_and_merge();
     prove_and_name();
@@ -304,7 +302,7 @@ class ClusterSort {
     parts_.emplace(part_sizes());
     begin_phase(Phase::kWrite, own_output().elements());
     team_.work([&] {
-      const CountedResult result(plan_, counts, *proof_, *output_, arena->bytes());
+      const CountedResult result{plan_, counts, *proof_, *output_, arena->bytes()};
       result.put(job, starts, own_output());
       result.leave_out(job, starts, result_, team_.rank(), team_.count());
     });
@@ -387,7 +385,7 @@ class ClusterSort {
       context.scratch.push_back(
           scratch->bytes().subspan(worker * sizes_.scratch_bytes, sizes_.scratch_bytes));
     }
-    add_exchange(outcome_.own, exchange(team_, context, deferred ? *deferred : sink));
+    exchange(team_, context, deferred ? *deferred : sink, outcome_.own);
     if (deferred) team_.work([&] { deferred->put_rest(context.scratch); });
     team_.work([&] {
       prove_left_out(own_.runs(), cuts_.back(), job_.element, context.scratch, *proof_, &meter_);
@@ -445,6 +443,7 @@ class ClusterSort {
   JobProgress* progress_;
   ClusterOutcome outcome_{request_.trace.has_value()};
   Meter& meter_ = *outcome_.meter;
+  std::optional<ProgressReports> reports_;
   std::optional<io::Reader> reader_;
   Job asked_;
   Job job_;                         // of this process; without -u when keys are distinct

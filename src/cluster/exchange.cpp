@@ -64,7 +64,7 @@ double seconds_since(std::chrono::steady_clock::time_point begin) {
 
 class Exchange {
  public:
-  Exchange(Team& team, const ExchangeContext& context, PieceSink& sink)
+  Exchange(Team& team, const ExchangeContext& context, PieceSink& sink, Statistics& own)
       : team_(team),
         context_(context),
         sink_(sink),
@@ -74,9 +74,10 @@ class Exchange {
         frame_elements_(frame_elements(
             std::min<std::uint64_t>(kMostFrameBytes, team.most_payload_bytes() - kFrameHeadBytes),
             context.element_bytes)),
+        own_(own),
         workers_(context.scratch, static_cast<unsigned>(context.lanes.size())) {}
 
-  ExchangeCost run() {
+  void run() {
     share_counts();
     while (!is_done()) {
       // Each may be a frame, which then is in the backlog.
@@ -94,11 +95,10 @@ class Exchange {
       } else {
         const auto begin = std::chrono::steady_clock::now();
         team_.pause();
-        if (!workers_.is_busy()) cost_.waiting_seconds += seconds_since(begin);
+        if (!workers_.is_busy()) own_.waiting_seconds += seconds_since(begin);
       }
     }
     team_.meet();
-    return cost_;
   }
 
   void abandon() noexcept { sink_.abandon(); }
@@ -318,7 +318,7 @@ class Exchange {
     const std::uint64_t begin = context_.cuts[filling.part][run];
     const std::uint64_t count = filling.counts[slice_number];
     const ByteSpan out = place_in(filling, slice_number, 0, count);
-    cost_.own_bytes += out.size();
+    own_.own_bytes += out.size();
     workers_.load([this, run, begin, count, out, &filling](ByteSpan scratch) {
       Span span(context_.meter, Stage::kLoad);
       span.add_bytes(out.size());
@@ -406,9 +406,9 @@ class Exchange {
 
   void send(unsigned to, Message frame, std::uint64_t count) {
     Outbox& outbox = outboxes_[to];
-    ++cost_.frames;
-    cost_.bytes += frame.size();
-    cost_.sent_bytes += count * context_.element_bytes;
+    ++own_.sent_frames;
+    own_.sent_frame_bytes += frame.size();
+    own_.sent_bytes += count * context_.element_bytes;
     number_frame(frame, outbox.next_number++);
     team_.send(to, std::move(frame));
     --outbox.in_work;
@@ -427,7 +427,7 @@ class Exchange {
   std::uint64_t next_turn_ = 0;  // of the parts here
   std::uint64_t merged_ = 0;     // parts
   std::size_t backlog_ = 0;
-  ExchangeCost cost_;
+  Statistics& own_;
   Workers workers_;  // last: its threads end before the rest goes
 };
 
@@ -448,10 +448,10 @@ std::uint64_t exchange_scratch_bytes(std::uint64_t run_scratch_bytes, std::uint6
          round_up(run_scratch_bytes, std::uint64_t{kBufferAlignment});
 }
 
-ExchangeCost exchange(Team& team, const ExchangeContext& context, PieceSink& sink) {
-  Exchange exchange(team, context, sink);
+void exchange(Team& team, const ExchangeContext& context, PieceSink& sink, Statistics& own) {
+  Exchange exchange(team, context, sink, own);
   try {
-    return exchange.run();
+    exchange.run();
   } catch (...) {
     exchange.abandon();
     throw;

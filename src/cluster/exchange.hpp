@@ -23,6 +23,7 @@
 #include "cluster/team.hpp"
 #include "engine/engine.hpp"
 #include "io/runs/run_store.hpp"
+#include "plan/outcome.hpp"
 
 namespace gsort::cluster {
 
@@ -51,22 +52,15 @@ struct ExchangeContext {
   Meter* meter = nullptr;                     // may be null
 };
 
-struct ExchangeCost {
-  std::uint64_t frames = 0;      // sent
-  std::uint64_t bytes = 0;       // in them
-  std::uint64_t own_bytes = 0;   // of elements that stayed here
-  std::uint64_t sent_bytes = 0;  // of elements that did not, before packing
-  double waiting_seconds = 0;    // for other processes: nothing was loaded or merged here
-};
-
 // The scratch of a thread: a frame's elements, and what reading them takes.
 [[nodiscard]] std::uint64_t exchange_scratch_bytes(std::uint64_t run_scratch_bytes,
                                                    std::uint64_t element_bytes);
 
 // Together: merges the parts of this process into `sink`, at their positions in the whole output,
-// and sends the slices that the others ask for. Returns when all processes have all slices.
-// Throws: Error from reading runs or from the sink; Error(kCorrupt) for damaged messages; as Team.
-// All threads have ended then.
-ExchangeCost exchange(Team& team, const ExchangeContext& context, PieceSink& sink);
+// and sends the slices that the others ask for. Returns when all processes have all slices. Adds
+// the bytes and frames that it moved, and the time that it waited, to `own`. Throws: Error from
+// reading runs or from the sink; Error(kCorrupt) for damaged messages; as Team. All threads have
+// ended then.
+void exchange(Team& team, const ExchangeContext& context, PieceSink& sink, Statistics& own);
 
 }  // namespace gsort::cluster

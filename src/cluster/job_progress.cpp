@@ -80,18 +80,26 @@ std::optional<SlowestProcess> JobProgress::slowest() const {
   return slowest;
 }
 
-void report_progress(Team& team, const Meter& meter, std::uint64_t bytes, JobProgress& progress) {
+ProgressReports::ProgressReports(Team& team, const Meter& meter, std::uint64_t bytes,
+                                 JobProgress& progress)
+    : team_(team), progress_(progress) {
   std::vector<std::string> names;
   for (unsigned rank = 0; rank < team.count(); ++rank) names.push_back(team.name_of(rank));
   progress.begin(std::move(names), bytes);
-  team.set_reports({[&meter] {
-                      MessageWriter writer;
-                      writer.put(progress_of(meter.current_phase()));
-                      return writer.take();
-                    },
-                    [&progress](unsigned from, ConstByteSpan report) {
-                      progress.note(from, MessageReader(report).take<RankProgress>());
-                    }});
+  team.set_reports(
+      [&meter] {
+        MessageWriter writer;
+        writer.put(progress_of(meter.current_phase()));
+        return writer.take();
+      },
+      [&progress](unsigned from, ConstByteSpan report) {
+        progress.note(from, MessageReader(report).take<RankProgress>());
+      });
+}
+
+ProgressReports::~ProgressReports() {
+  team_.set_reports({}, {});
+  progress_.follow(nullptr);
 }
 
 }  // namespace gsort::cluster

@@ -54,8 +54,18 @@ class JobProgress {
   const Meter* meter_ = nullptr;
 };
 
-// From now on, all processes report to rank 0 how far they are with a sort of `bytes`, until
-// Team::set_reports({}). The meter and the progress outlive that.
-void report_progress(Team& team, const Meter& meter, std::uint64_t bytes, JobProgress& progress);
+// While it lives, all processes report to rank 0 how far they are with a sort of `bytes`. All that
+// it gets outlives it.
+class ProgressReports {
+ public:
+  ProgressReports(Team& team, const Meter& meter, std::uint64_t bytes, JobProgress& progress);
+  ~ProgressReports();
+  ProgressReports(const ProgressReports&) = delete;
+  ProgressReports& operator=(const ProgressReports&) = delete;
+
+ private:
+  Team& team_;
+  JobProgress& progress_;
+};
 
 }  // namespace gsort::cluster

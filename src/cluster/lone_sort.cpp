@@ -46,22 +46,6 @@ RankReport report_of(const Outcome& outcome, const Plan& plan) {
   return report;
 }
 
-// The reports look at the meter.
-class ReportsEnd {
- public:
-  ReportsEnd(Team& team, JobProgress& progress) : team_(team), progress_(progress) {}
-  ~ReportsEnd() {
-    team_.set_reports({});
-    progress_.follow(nullptr);
-  }
-  ReportsEnd(const ReportsEnd&) = delete;
-  ReportsEnd& operator=(const ReportsEnd&) = delete;
-
- private:
-  Team& team_;
-  JobProgress& progress_;
-};
-
 }  // namespace
 
 ClusterOutcome sort_alone(Team& team, const Options& options, JobProgress* progress) {
@@ -79,9 +63,8 @@ ClusterOutcome sort_alone(Team& team, const Options& options, JobProgress* progr
   if (progress == nullptr) {
     run();  // there is no request to answer meanwhile
   } else {
-    report_progress(team, meter, *reader->known_size(), *progress);
+    const ProgressReports reports(team, meter, *reader->known_size(), *progress);
     progress->follow(&meter);
-    const ReportsEnd end(team, *progress);
     team.work(run);
   }
   outcome.lost_devices = std::move(done->lost_devices);

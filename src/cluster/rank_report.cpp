@@ -32,14 +32,6 @@ std::string run_words(const ClusterOutcome& outcome) {
 
 }  // namespace
 
-void add_exchange(RankReport& own, const ExchangeCost& cost) {
-  own.own_bytes += cost.own_bytes;
-  own.sent_bytes += cost.sent_bytes;
-  own.sent_frame_bytes += cost.bytes;
-  own.sent_frames += cost.frames;
-  own.waiting_seconds += cost.waiting_seconds;
-}
-
 std::vector<RankReport> gather_reports(Team& team, const RankReport& own) {
   std::vector<RankReport> reports;
   for (const Message& message : team.gather(std::as_bytes(std::span(&own, 1)))) {

@@ -6,14 +6,10 @@
 #include <vector>
 
 #include "cluster/cluster_sort.hpp"
-#include "cluster/exchange.hpp"
 #include "cluster/team.hpp"
 #include "options/request.hpp"
 
 namespace gsort::cluster {
-
-// Adds the cost of an exchange to the statistics.
-void add_exchange(RankReport& own, const ExchangeCost& cost);
 
 // Together: returns the reports of all processes by rank, in rank 0; none in the others.
 [[nodiscard]] std::vector<RankReport> gather_reports(Team& team, const RankReport& own);

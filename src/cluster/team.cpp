@@ -432,7 +432,7 @@ void Team::sort_in(Arrival arrival) {
       if (const auto kind = latest_.kind_at_same_number(envelope.number)) {
         require_kind(arrival.from, *kind);
       }
-      if (reports_.heard && !reader.rest().empty()) reports_.heard(arrival.from, reader.rest());
+      if (heard_report_ && !reader.rest().empty()) heard_report_(arrival.from, reader.rest());
       return;
     case MessageKind::kCollective:
       if (!is_over_) {
@@ -470,12 +470,12 @@ void Team::send_beats(Clock::time_point now) {
 
 // A report that cannot leave would be old when it does.
 void Team::send_report(Clock::time_point now) {
-  if (!reports_.own || now - reported_ < kBetweenReports) return;
+  if (!own_report_ || now - reported_ < kBetweenReports) return;
   reported_ = now;
   if (rank() == 0) {
-    reports_.heard(0, reports_.own());
+    heard_report_(0, own_report_());
   } else if (peers_.unsent(0) == 0) {
-    send(0, message_of({MessageKind::kBeat, latest_.mark()}, reports_.own()));
+    send(0, message_of({MessageKind::kBeat, latest_.mark()}, own_report_()));
   }
 }
 

@@ -49,12 +49,6 @@ struct TeamOptions {
   std::function<void(const Verdict&)> leave;
 };
 
-// Reports for the user that processes send to rank 0 with their beats.
-struct TeamReports {
-  std::function<Message()> own;
-  std::function<void(unsigned from, ConstByteSpan report)> heard;  // of rank 0, its own included
-};
-
 // Ends what a process does because the job has failed. Not an Error: it is not to be told.
 class JobEnded : public std::exception {
  public:
@@ -107,8 +101,13 @@ class Team {
   // Once the command has been read.
   void set_peer_timeout(std::chrono::milliseconds timeout) { options_.peer_timeout = timeout; }
 
-  // From now on, once a second; until there is no `own`.
-  void set_reports(TeamReports reports) { reports_ = std::move(reports); }
+  // From now on, until there is no `own`, this process sends it to rank 0 once a second, with its
+  // beats. `heard` gets the reports of all in rank 0, its own included.
+  using Heard = std::function<void(unsigned from, ConstByteSpan report)>;
+  void set_reports(std::function<Message()> own, Heard heard) {
+    own_report_ = std::move(own);
+    heard_report_ = std::move(heard);
+  }
 
   // Whether all processes have said goodbye, after run_job().
   [[nodiscard]] bool can_leave() const { return can_leave_; }
@@ -191,7 +190,8 @@ class Team {
   std::vector<bool> has_left_;
   Clock::time_point beaten_;
   Clock::time_point looked_;
-  TeamReports reports_;
+  std::function<Message()> own_report_;
+  Heard heard_report_;
   Clock::time_point reported_;
   std::chrono::microseconds pause_ = kShortestPause;
   bool is_over_ = false;          // the job has ended: what arrives is dropped

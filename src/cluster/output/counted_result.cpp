@@ -51,7 +51,7 @@ Starts starts_of_distinct(const KeyCounts& counts, const KeyFormat& key) {
 }
 
 void CountedResult::put_range(OutputRange range, PieceSink& sink) const {
-  put_counted(plan_, counts_, range, nullptr, memory_, sink);
+  put_counted(plan, counts, range, nullptr, memory, sink);
 }
 
 void CountedResult::put(const Job& job, const Starts& starts, OutputRange own) const {
@@ -59,22 +59,20 @@ void CountedResult::put(const Job& job, const Starts& starts, OutputRange own) c
   LastSink last;
   if (elements.begin > 0) put_range({elements.begin - 1, elements.begin}, last);
   const bool is_own_file = job.unique && starts.empty();
-  Result result(job, proof_, output_,
-                {elements.begin, is_own_file ? 0 : own.begin, last.element()});
+  Result result(job, proof, output, {elements.begin, is_own_file ? 0 : own.begin, last.element()});
   put_range(elements, result.sink());
 }
 
 void CountedResult::leave_out(Job job, const Starts& starts, std::uint64_t result, unsigned rank,
                               unsigned ranks) const {
   const std::uint64_t all = starts.empty()
-                                ? std::accumulate(counts_.begin(), counts_.end(), std::uint64_t{0})
+                                ? std::accumulate(counts.begin(), counts.end(), std::uint64_t{0})
                                 : starts.size() - 1;
   const OutputRange share = share_behind(result, std::max(result, all), rank, ranks);
-  if (starts.empty() && !proof_.enabled())
-    return proof_.add_left_out({share.elements()}, UInt128{0});
+  if (starts.empty() && !proof.enabled()) return proof.add_left_out({share.elements()}, UInt128{0});
   const OutputRange elements = elements_of(starts, share);
   job.top = result;
-  Result beyond(job, proof_, output_, {elements.begin, share.begin});
+  Result beyond(job, proof, output, {elements.begin, share.begin});
   put_range(elements, beyond.sink());
 }
 

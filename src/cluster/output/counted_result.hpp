@@ -20,12 +20,12 @@ namespace gsort::cluster {
 using Starts = std::vector<std::uint64_t>;
 [[nodiscard]] Starts starts_of_distinct(const KeyCounts& counts, const KeyFormat& key);
 
-class CountedResult {
- public:
-  // All outlive it; `memory` is as of put_counted().
-  CountedResult(const Plan& plan, const KeyCounts& counts, Proof& proof, PieceSink& output,
-                ByteSpan memory)
-      : plan_(plan), counts_(counts), proof_(proof), output_(output), memory_(memory) {}
+struct CountedResult {
+  const Plan& plan;
+  const KeyCounts& counts;
+  Proof& proof;
+  PieceSink& output;
+  ByteSpan memory;  // as of put_counted()
 
   // Puts the range of this process, in elements of the result: distinct keys or, without `starts`,
   // all. With job.unique and no starts, repeated elements are dropped, and positions are those in
@@ -34,15 +34,8 @@ class CountedResult {
   // Proves this process's share of the elements after the first `result`.
   void leave_out(Job job, const Starts& starts, std::uint64_t result, unsigned rank,
                  unsigned ranks) const;
-
- private:
+  // Puts elements in the order of all.
   void put_range(OutputRange range, PieceSink& sink) const;
-
-  const Plan& plan_;
-  const KeyCounts& counts_;
-  Proof& proof_;
-  PieceSink& output_;
-  const ByteSpan memory_;
 };
 
 }  // namespace gsort::cluster

@@ -93,7 +93,7 @@ Bytes run_of(const std::vector<Key>& keys) {
 struct Exchanged {
   Bytes output;
   std::vector<std::optional<Verdict>> verdicts;
-  std::vector<ExchangeCost> costs;
+  std::vector<Statistics> costs;
 };
 
 void exchange_one(Team& team, const Elements& elements, std::uint64_t part_elements,
@@ -124,7 +124,7 @@ void exchange_one(Team& team, const Elements& elements, std::uint64_t part_eleme
       true,
       lanes,
       {scratches.bytes().first(scratch), scratches.bytes().subspan(scratch)}};
-  exchanged.costs[team.rank()] = exchange(team, context, sink);
+  exchange(team, context, sink, exchanged.costs[team.rank()]);
 }
 
 Exchanged exchanged(const Elements& elements, LocalNetwork& network, std::uint64_t part_elements,
@@ -256,8 +256,8 @@ TEST(Exchange, SendsNothingOfSortedInput) {
     elements.runs.push_back({run_of(keys)});
   }
   LocalNetwork network(3);
-  for (const ExchangeCost& cost : exchanged(elements, network, 100).costs) {
-    EXPECT_EQ(cost.frames, 0);
+  for (const Statistics& cost : exchanged(elements, network, 100).costs) {
+    EXPECT_EQ(cost.sent_frames, 0);
     EXPECT_EQ(cost.own_bytes, 8000);
   }
 }
@@ -272,9 +272,9 @@ TEST(Exchange, PacksKeysOnTheWay) {
     runs = {run_of(keys)};
   }
   LocalNetwork network(2);
-  for (const ExchangeCost& cost : exchanged(elements, network, 40'000).costs) {
+  for (const Statistics& cost : exchanged(elements, network, 40'000).costs) {
     EXPECT_GT(cost.sent_bytes, 60'000);
-    EXPECT_LT(cost.bytes, cost.sent_bytes * 3 / 4);
+    EXPECT_LT(cost.sent_frame_bytes, cost.sent_bytes * 3 / 4);
   }
 }
 

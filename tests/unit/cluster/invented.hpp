@@ -46,8 +46,8 @@ struct InventedExchange {
 };
 
 // Returns the cost of each rank.
-inline std::vector<ExchangeCost> run_exchange(LocalNetwork& network, const InventedExchange& all) {
-  std::vector<ExchangeCost> costs(network.count());
+inline std::vector<Statistics> run_exchange(LocalNetwork& network, const InventedExchange& all) {
+  std::vector<Statistics> costs(network.count());
   run_job(network, [&](Team& team) {
     const unsigned rank = team.rank();
     static constexpr io::BlockEntry kBlock{};
@@ -67,7 +67,7 @@ inline std::vector<ExchangeCost> run_exchange(LocalNetwork& network, const Inven
       some.resize(scratch_bytes);
       context.scratch.emplace_back(some);
     }
-    costs[rank] = exchange(team, context, *all.sink);
+    exchange(team, context, *all.sink, costs[rank]);
   });
   return costs;
 }

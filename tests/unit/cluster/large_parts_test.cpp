@@ -105,7 +105,7 @@ TEST(LargeParts, AreExchanged) {
   NoSink sink;
   all.sink = &sink;
   LocalNetwork network(2);
-  for (const ExchangeCost& cost : run_exchange(network, all)) {
+  for (const Statistics& cost : run_exchange(network, all)) {
     EXPECT_EQ(cost.own_bytes, kMany * sizeof(std::uint32_t));
     EXPECT_EQ(cost.sent_bytes, kFew * sizeof(std::uint32_t));
   }

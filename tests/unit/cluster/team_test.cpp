@@ -335,15 +335,15 @@ TEST(Team, TellsRank0WithItsBeats) {
   LocalNetwork network(3);
   expect_no_verdict(verdicts_on_hosts(network, [](Team& team) {
     std::vector<unsigned> heard(3);
-    team.set_reports({[&] { return Message(7, std::byte(team.rank())); },
-                      [&](unsigned from, ConstByteSpan report) {
-                        EXPECT_EQ(report.size(), 7);
-                        EXPECT_EQ(report.front(), std::byte(from));
-                        ++heard[from];
-                      }});
+    team.set_reports([&] { return Message(7, std::byte(team.rank())); },
+                     [&](unsigned from, ConstByteSpan report) {
+                       EXPECT_EQ(report.size(), 7);
+                       EXPECT_EQ(report.front(), std::byte(from));
+                       ++heard[from];
+                     });
     while (team.rank() == 0 && std::ranges::count(heard, 0) > 0) team.step();
     team.meet();
-    team.set_reports({});
+    team.set_reports({}, {});
     EXPECT_EQ(std::ranges::count(heard, 0), team.rank() == 0 ? 0 : 3);
   }));
 }
