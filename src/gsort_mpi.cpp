@@ -122,18 +122,6 @@ std::string resumed_runs_of(const cluster::ClusterOutcome& outcome, const Option
                      counted(outcome.resumed_elements, "element"));
 }
 
-constexpr const char* kInPlace =
-    "the sorted output is in place; only this report could not be written";
-
-void write_report(io::Output& output, const std::string& text) {
-  try {
-    output.write_next(std::as_bytes(std::span(text)));
-    output.commit(text.size());
-  } catch (const Error& error) {
-    throw Error(error).hint(kInPlace);
-  }
-}
-
 // Collective: writes the work of each thread of each process. Rank 0 has the file. Each process has
 // its own clock, which begins with its sort.
 void write_trace_of_all(cluster::Team& team, Meter& meter, std::optional<io::Output>& output) {
@@ -330,7 +318,10 @@ class Process {
     if (options.trace) write_trace_of_all(team, *outcome.meter, trace);
     if (team.rank() != 0) return;
     if (stats) {
-      team.work([&] { write_report(*stats, cluster_stats(team, outcome, options)); });
+      team.work([&] {
+        write_report(*stats,
+                     [&](const WriteText& write) { write(cluster_stats(team, outcome, options)); });
+      });
     }
     put_to_stderr(outcome.note);
     if (options.verbosity >= 0) put_to_stderr(lost_device_lines(outcome.lost_devices));

@@ -2,6 +2,8 @@
 
 #include <array>
 #include <string_view>
+#include <utility>
+#include <vector>
 
 #include <fmt/format.h>
 
@@ -9,7 +11,6 @@
 #include "base/quoted.hpp"
 #include "base/units.hpp"
 #include "form/known_layout.hpp"
-#include "io/system/host_facts.hpp"
 #include "options/assumed_type.hpp"
 #include "options/options.hpp"
 #include "options/suffix_warning.hpp"
@@ -59,10 +60,7 @@ bool looks_like_sosd(const Options& options, const io::Reader& reader, const Job
 }  // namespace
 
 std::uint64_t memory_of(const Resources& resources, unsigned processes) {
-  const io::HostFacts host = io::host_facts();
-  Machine machine;
-  machine.memory_bytes = host.memory_bytes;
-  machine.available_bytes = host.available_bytes;
+  Machine machine = survey({}, "");
   divide_memory(machine, processes);
   return host_budget(resources, machine);
 }
@@ -118,12 +116,10 @@ WantedOrder wanted_order(const Job& job) {
 }
 
 void limit_decoders_of_check(const Resources& resources, io::Reader& reader) {
-  Machine machine;
-  machine.compressed = compressed_inputs(reader);
-  if (machine.compressed.empty()) return;
-  const io::HostFacts host = io::host_facts();
-  machine.memory_bytes = host.memory_bytes;
-  machine.available_bytes = host.available_bytes;
+  std::vector<CompressedInput> compressed = compressed_inputs(reader);
+  if (compressed.empty()) return;
+  Machine machine = survey({}, "");
+  machine.compressed = std::move(compressed);
   constexpr bool kAllAtOnce = false;
   require_decoding_memory(resources, kAllAtOnce, machine, [](const Resources&) { return true; });
   const std::uint64_t host_bytes = host_budget(resources, machine);

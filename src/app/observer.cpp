@@ -14,15 +14,12 @@
 #include "report/stats.hpp"
 #include "report/style.hpp"
 #include "report/summary.hpp"
-#include "report/trace.hpp"
 #include "report/words.hpp"
 
 namespace gsort {
 namespace {
 
 constexpr unsigned kUsualColumns = 80;
-constexpr const char* kInPlace =
-    "the sorted output is in place; only this report could not be written";
 
 std::optional<io::Output> open_report(const std::optional<std::string>& path) {
   if (!path) return std::nullopt;
@@ -44,15 +41,22 @@ unsigned stderr_columns() {
   return columns > 0 ? columns : kUsualColumns;
 }
 
-void write_text(io::Output& output, std::string_view text) {
-  output.write_next(std::as_bytes(std::span(text)));
-}
-
 }  // namespace
 
 void put_to_stderr(const std::string& text) {
   static_cast<void>(std::fwrite(text.data(), 1, text.size(), stderr));
   static_cast<void>(std::fflush(stderr));
+}
+
+void write_report(io::Output& report, const std::function<void(const WriteText& write)>& all) try {
+  std::uint64_t written = 0;
+  all([&](std::string_view text) {
+    report.write_next(std::as_bytes(std::span(text)));
+    written += text.size();
+  });
+  report.commit(written);
+} catch (const Error& error) {
+  throw Error(error).hint(kInPlace);
 }
 
 Progress::Request progress_request(const Reporting& reporting) {
@@ -116,26 +120,20 @@ void Observer::tell_report_is_missing() noexcept {
   std::fprintf(stderr, "gsort: reserving memory: out of memory\n  %s\n", kInPlace);
 }
 
-void Observer::write_reports(const SortReport& report) try {
+void Observer::write_reports(const SortReport& report) {
   if (stats_) {
-    const std::string text = stats_json(report.outcome, report.plan, report.names, report.machine);
-    write_text(*stats_, text);
-    stats_->commit(text.size());
+    write_report(*stats_, [&](const WriteText& write) {
+      write(stats_json(report.outcome, report.plan, report.names, report.machine));
+    });
   }
-  if (trace_) {
+  if (!trace_) return;
+  write_report(*trace_, [&](const WriteText& write) {
     const std::vector<TrackRecord> tracks = meter_.tracks();
-    std::uint64_t written = 0;
     const std::string devices = device_words(report.plan);
     write_trace({report.outcome.phases, tracks, meter_.lost_spans(),
                  devices.empty() ? "gsort" : "gsort, " + devices},
-                [&](std::string_view text) {
-                  write_text(*trace_, text);
-                  written += text.size();
-                });
-    trace_->commit(written);
-  }
-} catch (const Error& error) {
-  throw Error(error).hint(kInPlace);
+                write);
+  });
 }
 
 }  // namespace gsort

@@ -3,6 +3,7 @@
 // --trace.
 #pragma once
 
+#include <functional>
 #include <memory>
 #include <optional>
 #include <string>
@@ -14,11 +15,19 @@
 #include "plan/outcome.hpp"
 #include "plan/plan.hpp"
 #include "report/progress.hpp"
+#include "report/trace.hpp"
 
 namespace gsort {
 
 // Ignores errors: if standard error cannot be written, only the text is lost.
 void put_to_stderr(const std::string& text);
+
+// The hint if a report is missing.
+inline constexpr const char* kInPlace =
+    "the sorted output is in place; only this report could not be written";
+
+// Writes all of a report: `all` hands over its text. Throws: Error with that hint.
+void write_report(io::Output& report, const std::function<void(const WriteText& write)>& all);
 
 // How progress is shown on standard error; kSilent if it is not shown.
 [[nodiscard]] Progress::Request progress_request(const Reporting& reporting);

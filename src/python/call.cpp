@@ -15,13 +15,11 @@
 #include "element/fingerprint.hpp"
 #include "element/record_text.hpp"
 #include "form/npy.hpp"
-#include "io/system/host_facts.hpp"
 #include "io/system/same_file.hpp"
 #include "options/assumed_type.hpp"
 #include "options/suffix_warning.hpp"
 #include "pipeline/check_order.hpp"
 #include "pipeline/survey.hpp"
-#include "plan/budget.hpp"
 #include "report/busiest.hpp"
 
 namespace gsort::python {
@@ -104,11 +102,7 @@ Call::Call(const std::vector<std::string>& words, std::vector<io::MemoryInput> a
 }
 
 std::uint64_t Call::memory_bytes() const {
-  const io::HostFacts host = io::host_facts();
-  Machine machine;
-  machine.memory_bytes = host.memory_bytes;
-  machine.available_bytes = host.available_bytes;
-  return host_budget(options_, machine);
+  return memory_of(options_);
 }
 
 std::string Call::dtype() const {
