@@ -46,8 +46,8 @@ bool output_is_in_place = false;
 int check(const Options& options, const Job& job, io::Reader& reader) {
   limit_decoders_of_check(options, reader);
   Observer observer(options, note_of_types(options, job));
-  const CheckOutcome outcome = check_order(job.element, wanted_order(job), reader,
-                                           cores_for(options.parallel), &observer.meter());
+  const CheckOutcome outcome =
+      check_order(job, reader, cores_for(options.parallel), &observer.meter());
   observer.check_is_done(outcome.elements * job.element.bytes());
   return answer_check(options, job, outcome) ? kDone : kRefuted;
 }

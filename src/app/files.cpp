@@ -110,11 +110,6 @@ std::string note_of_types(const Request& request, const Job& job) {
   return note + (warning.empty() ? assumed_type_note(request, job) : warning);
 }
 
-WantedOrder wanted_order(const Job& job) {
-  return {job.is_distinct() ? OrderKind::kStrict : OrderKind::kAscending,
-          job.array_elements > 0 ? job.array_elements : WantedOrder::kOneArray};
-}
-
 void limit_decoders_of_check(const Resources& resources, io::Reader& reader) {
   std::vector<CompressedInput> compressed = compressed_inputs(reader);
   if (compressed.empty()) return;

@@ -7,7 +7,6 @@
 #include "io/input/reader.hpp"
 #include "options/job.hpp"
 #include "options/request.hpp"
-#include "pipeline/check_order.hpp"
 
 namespace gsort {
 
@@ -21,9 +20,6 @@ namespace gsort {
 
 // A note on the assumed type of the keys, if it may be wrong; empty with -q and -C.
 [[nodiscard]] std::string note_of_types(const Request& request, const Job& job);
-
-// The order that -c checks.
-[[nodiscard]] WantedOrder wanted_order(const Job& job);
 
 // Keeps decoders within -S for inputs that are only read once, without a plan. Throws:
 // Error(kUsage) if that is impossible.

@@ -6,6 +6,7 @@
 #include <string>
 #include <utility>
 
+#include "base/checked.hpp"
 #include "base/failure.hpp"
 #include "base/parallel.hpp"
 #include "base/units.hpp"
@@ -63,12 +64,12 @@ void look_at_blocks(const ElementOrder& order, io::Reader& reader, unsigned thre
 
 class OrderCheck {
  public:
-  OrderCheck(const ElementFormat& format, const WantedOrder& wanted)
-      : format_(format),
-        order_(format),
-        strict_(wanted.kind == OrderKind::kStrict),
-        array_elements_(wanted.array_elements),
-        ledger_(wanted.kind) {}
+  explicit OrderCheck(const Job& job)
+      : format_(job.element),
+        order_(format_),
+        strict_(job.is_distinct()),
+        array_elements_(job.array_elements > 0 ? job.array_elements : kMostFileBytes),
+        ledger_(strict_ ? OrderKind::kStrict : OrderKind::kAscending) {}
 
   CheckOutcome run(io::Reader& reader, unsigned threads, Meter* meter) {
     look_at_blocks(order_, reader, threads, meter, [&](auto position, ConstByteSpan elements) {
@@ -156,9 +157,8 @@ class OrderCheck {
 
 }  // namespace
 
-CheckOutcome check_order(const ElementFormat& format, const WantedOrder& wanted, io::Reader& reader,
-                         unsigned threads, Meter* meter) {
-  return OrderCheck(format, wanted).run(reader, threads, meter);
+CheckOutcome check_order(const Job& job, io::Reader& reader, unsigned threads, Meter* meter) {
+  return OrderCheck(job).run(reader, threads, meter);
 }
 
 Fingerprint fingerprint_of_input(const ElementFormat& format, io::Reader& reader, unsigned threads,

@@ -182,8 +182,7 @@ Report Call::run(io::Output output, Meter& meter, const std::function<void()>& b
 CheckOutcome Call::check(Meter& meter) {
   use();
   limit_decoders_of_check(options_, reader_);
-  return check_order(job_.element, wanted_order(job_), reader_, cores_for(options_.parallel),
-                     &meter);
+  return check_order(job_, reader_, cores_for(options_.parallel), &meter);
 }
 
 }  // namespace gsort::python

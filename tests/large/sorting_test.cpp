@@ -76,7 +76,9 @@ TEST_P(LargeSort, IsRight) {
     EXPECT_EQ(outcome.elements, kElements);
   }
   io::Reader result({folder / "out"}, {4});
-  const CheckOutcome check = check_order({kFormat, {}}, {}, result, 2);
+  Job job;
+  job.element.key = kFormat;
+  const CheckOutcome check = check_order(job, result, 2);
   EXPECT_TRUE(check.in_order) << "at element " << check.disorder_element;
   EXPECT_EQ(check.fingerprint, wanted);
 }

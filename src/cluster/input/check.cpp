@@ -41,7 +41,7 @@ class WholeCheck {
   WholeCheck(const Job& job, bool has_own_inputs)
       : format_(job.element),
         order_(format_),
-        is_strict_(wanted_order(job).kind == OrderKind::kStrict),
+        is_strict_(job.is_distinct()),
         has_own_inputs_(has_own_inputs) {}
 
   void add(const ShareOutcome& share) {
@@ -108,7 +108,7 @@ ShareOutcome check_share(const Request& request, const Job& job, io::Reader& rea
     // The last element of the share before is compared, too, but not counted.
     const std::uint64_t overlap = range.begin > 0 ? 1 : 0;
     limit_to(range.begin - overlap);
-    share.found = check_order(job.element, wanted_order(job), reader, threads);
+    share.found = check_order(job, reader, threads);
     if (overlap > 0 && share.found.in_order) {
       share.found.fingerprint -= ElementOrder(job.element).fingerprint(element(range.begin - 1));
       share.found.elements -= 1;

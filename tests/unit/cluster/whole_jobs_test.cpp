@@ -46,8 +46,7 @@ CheckOutcome checked_by(unsigned processes, const Options& options) {
 
 CheckOutcome checked_alone(const Options& options) {
   io::Reader reader(options.inputs, reader_options(options));
-  const Job job = job_of(options, reader);
-  return check_order(job.element, wanted_order(job), reader, 1);
+  return check_order(job_of(options, reader), reader, 1);
 }
 
 // A job: its number of processes, its type and its options.

@@ -19,11 +19,12 @@ using test::Bytes;
 constexpr std::uint64_t kBlockKeys = (256 << 10) / 4;  // keys of four bytes read at once
 
 CheckOutcome checked(const Bytes& raw, const KeyFormat& format, unsigned threads = 3,
-                     const WantedOrder& order = {}) {
+                     Job job = {}) {
   const io::test::TempFolder folder;
   io::test::write_file(folder / "in", raw);
   io::Reader reader({folder / "in"}, {bytes_of(format.type)});
-  return check_order({format, {}}, order, reader, threads);
+  job.element.key = format;
+  return check_order(job, reader, threads);
 }
 
 template <class Number>
@@ -59,12 +60,14 @@ TEST(CheckOrder, FindsTheFirstRepeatedKeyWhereOrderIsStrict) {
   std::vector<std::uint32_t> keys(3 * kBlockKeys);
   for (std::uint32_t i = 0; i < keys.size(); ++i) keys[i] = i;
   const KeyFormat format{KeyType::kU32, false, false};
-  EXPECT_TRUE(checked(raw_of(keys), format, 3, {OrderKind::kStrict}).in_order);
+  Job distinct;
+  distinct.unique = true;
+  EXPECT_TRUE(checked(raw_of(keys), format, 3, distinct).in_order);
   for (const std::uint64_t at :
        {std::uint64_t{1}, std::uint64_t{777}, kBlockKeys, 2 * kBlockKeys}) {
     std::vector<std::uint32_t> repeated = keys;
     repeated[at] = repeated[at - 1];
-    const CheckOutcome outcome = checked(raw_of(repeated), format, 1, {OrderKind::kStrict});
+    const CheckOutcome outcome = checked(raw_of(repeated), format, 1, distinct);
     EXPECT_FALSE(outcome.in_order);
     EXPECT_EQ(outcome.disorder_element, at);
     EXPECT_EQ(outcome.value, outcome.value_before);
@@ -81,13 +84,14 @@ TEST(CheckOrder, LetsKeysFallFromOneArrayToTheNextOnly) {
     for (std::uint32_t i = 0; i < keys.size(); ++i) {
       keys[i] = static_cast<std::uint32_t>(i % array + keys.size() - i / array);
     }
-    const WantedOrder order{OrderKind::kAscending, array};
-    EXPECT_TRUE(checked(raw_of(keys), format, 3, order).in_order);
+    Job arrays;
+    arrays.array_elements = array;
+    EXPECT_TRUE(checked(raw_of(keys), format, 3, arrays).in_order);
     EXPECT_EQ(checked(raw_of(keys), format, 1).in_order, false);
     if (array == 1) continue;
     const std::uint64_t at = (keys.size() - 1) / array * array - 1;  // the last of an array
     keys[at] = keys[at - 1] - 1;
-    const CheckOutcome outcome = checked(raw_of(keys), format, 1, order);
+    const CheckOutcome outcome = checked(raw_of(keys), format, 1, arrays);
     EXPECT_FALSE(outcome.in_order);
     EXPECT_EQ(outcome.disorder_element, at);
   }
@@ -177,13 +181,16 @@ TEST(CheckOrder, ReadsSeveralFilesAsOne) {
   io::test::write_file(folder / "a", raw_of<std::uint32_t>({1, 2, 9}));
   io::test::write_file(folder / "b", raw_of<std::uint32_t>({3}));
   io::Reader reader({folder / "a", folder / "b"}, {4});
-  const CheckOutcome outcome = check_order({{KeyType::kU32, false, false}, {}}, {}, reader, 2);
+  Job job;
+  job.element.key.type = KeyType::kU32;
+  const CheckOutcome outcome = check_order(job, reader, 2);
   EXPECT_FALSE(outcome.in_order);
   EXPECT_EQ(outcome.disorder_element, 3U);
 }
 
 TEST(CheckOrder, EndsWithAnErrorWhenTheFileHasGrownSinceItWasOpened) {
-  const ElementFormat format{{KeyType::kU8, false, false}, {}};
+  Job job;
+  job.element.key.type = KeyType::kU8;
   const io::test::TempFolder folder;
   const std::string path = folder / "in";
   Bytes keys(1, std::byte{1});
@@ -192,35 +199,38 @@ TEST(CheckOrder, EndsWithAnErrorWhenTheFileHasGrownSinceItWasOpened) {
   io::Reader added_up({path}, {1});
   keys.push_back(std::byte{2});
   io::test::write_file(path, keys);
-  const Error of_check = io::test::error_of([&] { (void)check_order(format, {}, checked, 1); });
+  const Error of_check = io::test::error_of([&] { (void)check_order(job, checked, 1); });
   EXPECT_EQ(of_check.reason(), "the file grew while it was read");
-  const Error of_sum = io::test::error_of([&] { (void)fingerprint_of_input(format, added_up, 1); });
+  const Error of_sum =
+      io::test::error_of([&] { (void)fingerprint_of_input(job.element, added_up, 1); });
   EXPECT_EQ(of_sum.reason(), "the file grew while it was read");
 }
 
 // Records of two bytes: a key, and a byte that is not compared.
 TEST(CheckOrder, ComparesRecordsByTheirKeysAndCountsThemByTheirBytes) {
-  const ElementFormat format{{}, RecordFormat{2, {{0, 1, KeyType::kU8, false, false}}}};
+  Job job;
+  job.element.records = RecordFormat{2, {{0, 1, KeyType::kU8, false, false}}};
   constexpr std::uint64_t kRecords = 3 * (256 << 10) / 2;  // three blocks
-  const auto checked_of = [&](const std::vector<std::uint8_t>& records, OrderKind kind) {
+  const auto checked_of = [&](const std::vector<std::uint8_t>& records, bool unique = false) {
     const io::test::TempFolder folder;
     io::test::write_file(folder / "in", raw_of(records));
     io::Reader reader({folder / "in"}, {2});
-    return check_order(format, {kind}, reader, 3);
+    job.unique = unique;
+    return check_order(job, reader, 3);
   };
   std::vector<std::uint8_t> records(2 * kRecords, 7);
-  const CheckOutcome same = checked_of(records, OrderKind::kAscending);
+  const CheckOutcome same = checked_of(records);
   EXPECT_TRUE(same.in_order);
   EXPECT_EQ(same.distinct, 1U);
   EXPECT_EQ(same.fingerprint, fingerprint_of_records(raw_of(records), 2));
-  EXPECT_EQ(checked_of(records, OrderKind::kStrict).disorder_element, 1U);
+  EXPECT_EQ(checked_of(records, true).disorder_element, 1U);
   const std::uint64_t border = kRecords / 3;  // the first of the second block
   records[2 * border + 1] = 6;
-  const CheckOutcome other_bytes = checked_of(records, OrderKind::kAscending);
+  const CheckOutcome other_bytes = checked_of(records);
   EXPECT_TRUE(other_bytes.in_order);
   EXPECT_EQ(other_bytes.distinct, 3U);
   records[2 * border] = 6;
-  const CheckOutcome other_key = checked_of(records, OrderKind::kAscending);
+  const CheckOutcome other_key = checked_of(records);
   EXPECT_FALSE(other_key.in_order);
   EXPECT_EQ(other_key.disorder_element, border);
   EXPECT_EQ(other_key.value, "6");
