@@ -61,6 +61,7 @@ class RegularOutput : public Output::Impl {
   [[nodiscard]] std::vector<std::string> notes() const override;
 
  private:
+  void write_directly(std::uint64_t bytes, const WriteWindows& windows);
   void write_cached(std::uint64_t offset, ConstByteSpan bytes);
   void look_at_target();
   void require_place() const;
@@ -116,7 +117,13 @@ void RegularOutput::prepare(std::uint64_t bytes, const WriteWindows& windows) {
   const auto facts = folder_facts(target_.folder);
   if (facts) memory_watch_.set_kind(facts->memory_kind);
   const DirectIo policy = options_.is_shared ? DirectIo::kOff : options_.direct_io;
-  if (!wants_direct_output(policy, bytes, memory_watch_.is_memory())) return;
+  if (wants_direct_output(policy, bytes, memory_watch_.is_memory())) {
+    write_directly(bytes, windows);
+  }
+  if (!options_.is_shared) new_file_.file().grow_to(bytes);
+}
+
+void RegularOutput::write_directly(std::uint64_t bytes, const WriteWindows& windows) {
   File direct = new_file_.file().reopened(O_WRONLY | O_DIRECT);
   direct_refused_ = !direct.is_open();
   if (direct_refused_) return;
@@ -148,6 +155,7 @@ void RegularOutput::finish(std::uint64_t size_bytes) {
   const File& file = new_file_.file();
   early_room_.reset();
   if (direct_) direct_->finish();
+  file.require_written_size();
   file.truncate(size_bytes);
   if (!options_.is_private) {
     look_at_target();

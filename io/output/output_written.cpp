@@ -128,6 +128,7 @@ void WrittenOutput::write_through(ByteSpan step) const {
     const ByteSpan wanted = step.first(std::min<std::uint64_t>(step.size(), size_bytes_ - offset));
     const std::size_t bytes = copy.read_full_at(wanted, offset);
     if (bytes != wanted.size()) throw copy.error("reading", EIO);
+    require_size(std::max(replaced_bytes(), offset));
     file_.write_full_at(wanted, offset);
     offset += bytes;
   }

@@ -244,6 +244,7 @@ void SharedFile::write_at(std::uint64_t offset, ConstByteSpan bytes) const {
 }
 
 void SharedFile::finish(std::uint64_t begin, std::uint64_t end) {
+  file_.require_written_size();
   file_.sync();
   places_.require_only(begin, end, file_.path(), remains_);
 }

@@ -97,8 +97,28 @@ void File::write_full_at(ConstByteSpan from, std::uint64_t offset) const {
 }
 
 void File::note_written(std::uint64_t offset, std::size_t bytes) const {
-  if (places_ == nullptr || places_->add(offset, bytes)) return;
-  throw misplaced(kOverlap, path_, kDiscarded, "writing").at(offset);
+  if (places_ == nullptr) return;
+  if (!places_->add(offset, bytes)) {
+    throw misplaced(kOverlap, path_, kDiscarded, "writing").at(offset);
+  }
+  places_->note_end(offset + bytes);
+}
+
+bool File::grow_to(std::uint64_t bytes) const {
+  if (bytes == 0) return true;
+  if (sys::fallocate(fd_, 0, static_cast<off_t>(bytes - 1), 1) != 0) return false;
+  if (places_ != nullptr) places_->note_end(bytes);
+  return true;
+}
+
+void File::require_written_size() const {
+  if (places_ != nullptr && size() < places_->end()) throw became_shorter();
+}
+
+Error File::became_shorter() const {
+  return Error(kind_, "writing", "another program has made the file shorter")
+      .path(path_)
+      .hint("let no other program change the file, and sort again");
 }
 
 bool File::read_direct_at(ByteSpan to, std::uint64_t offset, std::size_t& moved) const {
@@ -121,6 +141,7 @@ bool File::read_direct_at(ByteSpan to, std::uint64_t offset, std::size_t& moved)
 
 bool File::write_direct_at(ConstByteSpan from, std::uint64_t offset, std::size_t& moved) const {
   moved = 0;
+  require_written_size();
   while (moved < from.size()) {
     const ssize_t now = sys::pwrite(fd_, from.data() + moved, one_call(from.size() - moved),
                                     static_cast<off_t>(offset + moved));

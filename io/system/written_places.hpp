@@ -4,6 +4,7 @@
 // out, put twice or put elsewhere.
 #pragma once
 
+#include <atomic>
 #include <cstdint>
 #include <mutex>
 #include <string>
@@ -44,6 +45,14 @@ class WrittenPlaces {
     return places_.add(offset, offset + bytes);
   }
 
+  // The least size of the file, which this process has written or grown to `end`.
+  [[nodiscard]] std::uint64_t end() const { return end_; }
+  void note_end(std::uint64_t end) {
+    std::uint64_t before = end_;
+    while (before < end && !end_.compare_exchange_weak(before, end)) {
+    }
+  }
+
   // Whether all of [0, bytes), and nothing after it, has been written.
   [[nodiscard]] bool covers(std::uint64_t bytes) const {
     const std::scoped_lock lock(mutex_);
@@ -67,6 +76,7 @@ class WrittenPlaces {
  private:
   mutable std::mutex mutex_;
   Tiling places_;
+  std::atomic<std::uint64_t> end_{0};
 };
 
 }  // namespace gsort::io

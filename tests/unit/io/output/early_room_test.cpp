@@ -2,9 +2,12 @@
 
 #include <algorithm>
 #include <cerrno>
+#include <cstdlib>
 #include <fstream>
 #include <optional>
+#include <stop_token>
 #include <string>
+#include <thread>
 
 #include <fcntl.h>
 #include <gtest/gtest.h>
@@ -14,6 +17,8 @@
 #include "base/units.hpp"
 #include "io/output/output.hpp"
 #include "io/system/host_facts.hpp"
+#include "io/system/memory.hpp"
+#include "io/system/process.hpp"
 #include "unit/io/support.hpp"
 
 namespace gsort::io {
@@ -179,6 +184,37 @@ TEST_F(EarlyRoomTest, IsNotFilledTwice) {
   output.write_at(kMiB / 2, data);
   const Error error = test::error_of([&] { output.write_at(0, data); });
   EXPECT_EQ(error.kind(), ErrorKind::kCorrupt);
+}
+
+// Fills the room while another thread makes the file shorter, until a page is gone.
+void lose_a_page(const File& file) {
+  const Bytes data = random_bytes(kRoom);
+  const std::size_t page = memory_page_bytes();
+  for (bool is_lost = false; !is_lost;) {
+    EarlyRoom room(file, kRoom);
+    std::jthread other([&](const std::stop_token& stop) {
+      for (Bytes last(1); !stop.stop_requested() && last[0] == std::byte{};) {
+        (void)file.read_full_at(last, kRoom / 2);
+      }
+      file.truncate(0);
+    });
+    try {
+      (void)room.fill(0, data, page);
+    } catch (const Error& error) {
+      is_lost = error.offset_bytes().has_value();
+    }
+  }
+}
+
+TEST_F(EarlyRoomTest, LosesAPageWithAnError) {
+  const File file = opened(O_RDWR);
+  EXPECT_EXIT(
+      {
+        take_process();
+        lose_a_page(file);
+        std::exit(0);
+      },
+      testing::ExitedWithCode(0), "");
 }
 
 TEST_F(EarlyRoomTest, IsOfTheOutputBeforeItIsWritten) {

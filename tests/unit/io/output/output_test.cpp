@@ -57,6 +57,26 @@ TEST_F(OutputFile, MayBeginAgain) {
   EXPECT_EQ(folder_.entries().size(), 1U);
 }
 
+// By /proc, as if to free the space of a removed file.
+TEST_F(OutputFile, IsRefusedIfAnotherProgramMakesItShorter) {
+  const Bytes data = random_bytes(300'000);
+  for (const DirectIo policy : {DirectIo::kOff, DirectIo::kOn}) {
+    for (const std::size_t before : {100'000U, 200'000U, 300'000U}) {
+      Output output(folder_ / "out", {.direct_io = policy});
+      output.prepare(data.size());
+      output.write_at(0, ConstByteSpan(data).first(before));
+      ASSERT_EQ(::ftruncate(test::file_in(folder_.path()), 50'000), 0);
+      const Error error = test::error_of([&] {
+        output.write_at(before, ConstByteSpan(data).subspan(before));
+        output.commit(data.size());
+      });
+      EXPECT_EQ(error.reason(), "another program has made the file shorter");
+      EXPECT_EQ(error.path(), folder_ / "out");
+    }
+  }
+  EXPECT_TRUE(folder_.entries().empty());
+}
+
 TEST_F(OutputFile, LeavesNothingAndTheOldFileWithoutCommit) {
   write_file(folder_ / "old", bytes_of("old content"));
   {

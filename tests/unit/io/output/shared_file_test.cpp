@@ -52,6 +52,15 @@ TEST_F(SharedOutput, IsRefusedIfItIsWrittenTwice) {
             ErrorKind::kCorrupt);
 }
 
+TEST_F(SharedOutput, IsRefusedIfAnotherProgramMakesItShorter) {
+  SharedFile share(hidden_, "out", mark_);
+  share.write_at(0, ConstByteSpan(bytes_).first(16));
+  write_file(hidden_, {});
+  const auto write = [&] { share.write_at(16, ConstByteSpan(bytes_).subspan(16)); };
+  EXPECT_EQ(error_of(write).reason(), "another program has made the file shorter");
+  EXPECT_EQ(error_of([&] { share.finish(0, 16); }).kind(), ErrorKind::kOutput);
+}
+
 TEST_F(SharedOutput, IsRefusedIfItIsAnotherFile) {
   const auto open_with = [&](std::uint64_t mark) { SharedFile(hidden_, "out", mark); };
   EXPECT_EQ(error_of([&] { open_with(mark_ + 1); }).kind(), ErrorKind::kOutput);
