@@ -120,7 +120,7 @@ void expect_numeric_merge(KeyType type) {
   for (auto begin = all.begin(); begin != all.end(); begin += 5'000) {
     std::vector<Value> some(begin, begin + 5'000);
     std::ranges::stable_sort(some, comes_first);
-    request.merged.push_back(test::raw_of(some, false));
+    request.merged.push_back(test::raw_of(some));
   }
   const test::SortResult result = test::sort_on_devices(request, 0);
   ASSERT_FALSE(result.error.has_value()) << result.error->what();

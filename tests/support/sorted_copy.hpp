@@ -50,7 +50,7 @@ template <class Number>
   return numbers;
 }
 template <class Number>
-[[nodiscard]] Bytes raw_of(const std::vector<Number>& numbers, bool big_endian) {
+[[nodiscard]] Bytes raw_of(const std::vector<Number>& numbers, bool big_endian = false) {
   const auto raw = std::as_bytes(std::span(numbers));
   const auto turned = numbers_in<Number>(raw, big_endian);
   const auto bytes = std::as_bytes(std::span(turned));

@@ -17,11 +17,13 @@
 #include "engine/footprint.hpp"
 #include "engine/record_footprint.hpp"
 #include "support/runs_on_disk.hpp"
+#include "support/sorted_copy.hpp"
 #include "unit/cluster/local_team.hpp"
 
 namespace gsort::cluster {
 namespace {
 
+using gsort::test::raw_of;
 using test::LocalNetwork;
 using Bytes = std::vector<std::byte>;
 
@@ -83,12 +85,6 @@ class OutputInMemory final : public PieceSink {
   Bytes& output_;
   std::uint64_t element_bytes_;
 };
-
-template <class Key>
-Bytes run_of(const std::vector<Key>& keys) {
-  const auto bytes = std::as_bytes(std::span(keys));
-  return {bytes.begin(), bytes.end()};
-}
 
 struct Exchanged {
   Bytes output;
@@ -159,7 +155,7 @@ Elements keys_of(unsigned ranks, std::size_t most, std::mt19937_64& random, cons
       std::vector<Key> keys(random() % most);
       for (Key& key : keys) key = static_cast<Key>(make(random, rank));
       std::ranges::sort(keys);
-      runs.push_back(run_of(keys));
+      runs.push_back(raw_of(keys));
     }
   }
   return elements;
@@ -253,7 +249,7 @@ TEST(Exchange, SendsNothingOfSortedInput) {
   Elements elements;
   for (std::uint64_t rank = 0; rank < 3; ++rank) {
     const std::vector<std::uint64_t> keys(1000, 5);
-    elements.runs.push_back({run_of(keys)});
+    elements.runs.push_back({raw_of(keys)});
   }
   LocalNetwork network(3);
   for (const Statistics& cost : exchanged(elements, network, 100).costs) {
@@ -269,7 +265,7 @@ TEST(Exchange, PacksKeysOnTheWay) {
     std::vector<std::uint32_t> keys(40'000);
     for (std::uint32_t& key : keys) key = static_cast<std::uint32_t>(random());
     std::ranges::sort(keys);
-    runs = {run_of(keys)};
+    runs = {raw_of(keys)};
   }
   LocalNetwork network(2);
   for (const Statistics& cost : exchanged(elements, network, 40'000).costs) {
@@ -305,7 +301,7 @@ TEST(Exchange, EndsFramesWhereBlocksEnd) {
   for (const std::uint64_t first : {1000U, 0U}) {
     std::vector<std::uint64_t> keys(1000);
     std::iota(keys.begin(), keys.end(), first);
-    elements.runs.push_back({run_of(keys)});
+    elements.runs.push_back({raw_of(keys)});
   }
   LocalNetwork network(2);
   network.set_most_message_bytes(1000);  // 118 keys
@@ -332,7 +328,7 @@ class ExchangeOverABadNetwork : public testing::Test {
       std::vector<std::uint64_t> keys(2000);
       for (std::uint64_t& key : keys) key = random();
       std::ranges::sort(keys);
-      runs = {run_of(keys)};
+      runs = {raw_of(keys)};
     }
     LocalNetwork network(3);
     int frames = 0;

@@ -135,8 +135,7 @@ Bytes keys_at_all_scales(std::uint64_t count) {
     const auto bits = static_cast<Key>(random());
     key = static_cast<Key>(bits >> (random() % (8 * sizeof(Key))));
   }
-  const auto bytes = std::as_bytes(std::span(keys));
-  return {bytes.begin(), bytes.end()};
+  return test::raw_of(keys);
 }
 
 TEST_P(ChunksOfEngine, AreSortedWhenKeysLieAtAllScalesAndTheSampleIsEmpty) {

@@ -3,8 +3,6 @@
 
 #include <algorithm>
 #include <array>
-#include <bit>
-#include <charconv>
 #include <cmath>
 #include <cstdint>
 #include <cstring>
@@ -16,11 +14,13 @@
 
 #include "element/value.hpp"
 #include "support/decimal_text.hpp"
+#include "support/sorted_copy.hpp"
 
 namespace gsort {
 namespace {
 
-using Bytes = std::vector<std::byte>;
+using test::Bytes;
+using test::raw_of;
 
 // The keys of all lines, or the first bad line.
 struct Parsed {
@@ -42,12 +42,6 @@ std::string format_of(const Bytes& keys, const KeyFormat& format) {
   std::string text(count * most_line_bytes(format.type) + kTextSlack, '\0');
   text.resize(format_lines(keys, format, text.data()));
   return text;
-}
-
-template <class Value>
-Bytes bytes_of_values(const std::vector<Value>& values) {
-  const auto bytes = std::as_bytes(std::span(values));
-  return {bytes.begin(), bytes.end()};
 }
 
 // Around every power of ten and of two, and the borders.
@@ -74,7 +68,7 @@ TEST(Decimal, WritesAndReadsIntegersOfEveryLength) {
       using Value = decltype(any);
       if constexpr (!kIsFloat<Value>) {
         const std::vector<Value> values = interesting_integers<Value>();
-        const Bytes keys = bytes_of_values(values);
+        const Bytes keys = raw_of(values);
         const std::string text = test::decimal_text(values);
         EXPECT_EQ(format_of(keys, {type}), text);
         const Parsed parsed = parse(text, {type});
@@ -98,7 +92,7 @@ std::vector<Value> interesting_floats() {
 template <class Value>
 void expect_exact_floats(KeyType type) {
   const std::vector<Value> values = interesting_floats<Value>();
-  const Bytes keys = bytes_of_values(values);
+  const Bytes keys = raw_of(values);
   const std::string text = format_of(keys, {type});
   EXPECT_EQ(text, test::decimal_text(values));
   EXPECT_EQ(parse(text, {type}).keys, keys);
@@ -120,9 +114,9 @@ std::vector<Value> all_short_floats() {
 }
 
 TEST(Decimal, WritesAndReadsAllFloatsOf16Bits) {
-  const Bytes halves = bytes_of_values(all_short_floats<Float16>());
+  const Bytes halves = raw_of(all_short_floats<Float16>());
   EXPECT_EQ(parse(format_of(halves, {KeyType::kF16}), {KeyType::kF16}).keys, halves);
-  const Bytes brains = bytes_of_values(all_short_floats<BFloat16>());
+  const Bytes brains = raw_of(all_short_floats<BFloat16>());
   EXPECT_EQ(parse(format_of(brains, {KeyType::kBF16}), {KeyType::kBF16}).keys, brains);
 }
 
@@ -130,10 +124,10 @@ TEST(Decimal, WritesAndReadsAllFloatsOf16Bits) {
 TEST(Decimal, WritesFloatsOf16BitsWithAsFewDigitsAsTellThemApart) {
   const std::vector<std::uint16_t> halves = {0x2e66, 0x7bff, 0x0001, 0xc248,
                                              0x3555, 0xfc00, 0xfe00};
-  EXPECT_EQ(format_of(bytes_of_values(halves), {KeyType::kF16}),
+  EXPECT_EQ(format_of(raw_of(halves), {KeyType::kF16}),
             "0.1\n65500\n6e-08\n-3.14\n0.3333\n-inf\n-nan\n");
   const std::vector<std::uint16_t> brains = {0x3dcd, 0x7f7f, 0x0001, 0xc049, 0x3eab, 0x7fc0};
-  EXPECT_EQ(format_of(bytes_of_values(brains), {KeyType::kBF16}),
+  EXPECT_EQ(format_of(raw_of(brains), {KeyType::kBF16}),
             "0.1\n3.39e+38\n9e-41\n-3.14\n0.334\nnan\n");
 }
 
@@ -141,7 +135,7 @@ TEST(Decimal, RefusesNumbersThatFloatsOf16BitsDoNotHold) {
   for (const char* const bad : {"65520", "-1e9", "2e-8", "1e999"}) {
     EXPECT_TRUE(parse(std::string(bad) + "\n", {KeyType::kF16}).bad) << bad;
   }
-  EXPECT_EQ(parse("65519\n", {KeyType::kF16}).keys, bytes_of_values<std::uint16_t>({0x7bff}));
+  EXPECT_EQ(parse("65519\n", {KeyType::kF16}).keys, raw_of<std::uint16_t>({0x7bff}));
   EXPECT_TRUE(parse("3.4e38\n", {KeyType::kBF16}).bad);
   EXPECT_FALSE(parse("3.39e38\n", {KeyType::kBF16}).bad);
 }
@@ -166,7 +160,7 @@ TEST(Decimal, CountsTheNansWhosePayloadsTextDoesNotHold) {
     const KeyFormat format{KeyType::kF32, big_endian, false};
     std::vector<std::uint32_t> raw = bits;
     if (big_endian) std::ranges::transform(raw, raw.begin(), swap_bytes<std::uint32_t>);
-    const Bytes keys = bytes_of_values(raw);
+    const Bytes keys = raw_of(raw);
     const Bytes back = parse(format_of(keys, format), format).keys;
     std::uint64_t changed = 0;
     for (std::size_t at = 0; at < keys.size(); at += 4) {
@@ -179,19 +173,19 @@ TEST(Decimal, CountsTheNansWhosePayloadsTextDoesNotHold) {
   const std::vector<std::uint64_t> wide = {0x7ff8000000000000, 0x7ff8000000000001,
                                            0x7ff0000000000000, 0xfff0000000000001,
                                            0x4000000000000000};
-  EXPECT_EQ(count_lost_nan_payloads(bytes_of_values(wide), {KeyType::kF64}), 2U);
+  EXPECT_EQ(count_lost_nan_payloads(raw_of(wide), {KeyType::kF64}), 2U);
 }
 
 TEST(Decimal, WritesNoMoreThanItSays) {
   EXPECT_EQ(most_line_bytes(KeyType::kU64), 21U);
-  EXPECT_EQ(format_of(bytes_of_values<std::int64_t>({INT64_MIN}), {KeyType::kI64}).size(),
+  EXPECT_EQ(format_of(raw_of<std::int64_t>({INT64_MIN}), {KeyType::kI64}).size(),
             most_line_bytes(KeyType::kI64));
-  EXPECT_EQ(format_of(bytes_of_values<double>({-2.2250738585072014e-308}), {KeyType::kF64}).size(),
+  EXPECT_EQ(format_of(raw_of<double>({-2.2250738585072014e-308}), {KeyType::kF64}).size(),
             most_line_bytes(KeyType::kF64));
   for (const auto type : {KeyType::kF16, KeyType::kBF16}) {
     std::size_t most = 0;
     for (std::uint32_t bits = 0; bits <= UINT16_MAX; ++bits) {
-      const Bytes key = bytes_of_values<std::uint16_t>({static_cast<std::uint16_t>(bits)});
+      const Bytes key = raw_of<std::uint16_t>({static_cast<std::uint16_t>(bits)});
       most = std::max(most, format_of(key, {type}).size());
     }
     EXPECT_EQ(most, most_line_bytes(type)) << name_of(type);
@@ -210,7 +204,7 @@ TEST(Decimal, HeedsTheByteOrderOfTheKeys) {
 TEST(Decimal, ReadsLeadingZerosAndMinusZero) {
   const Parsed parsed = parse("007\n-0\n0000000000000000000000000000000000042\n", {KeyType::kI32});
   EXPECT_FALSE(parsed.bad);
-  EXPECT_EQ(parsed.keys, bytes_of_values<std::int32_t>({7, 0, 42}));
+  EXPECT_EQ(parsed.keys, raw_of<std::int32_t>({7, 0, 42}));
 }
 
 TEST(Decimal, NamesTheFirstBadLine) {

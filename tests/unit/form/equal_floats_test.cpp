@@ -1,17 +1,18 @@
 #include "form/equal_floats.hpp"
 
 #include <bit>
-#include <cmath>
-#include <cstring>
 #include <limits>
 #include <vector>
 
 #include <gtest/gtest.h>
 
+#include "support/sorted_copy.hpp"
+
 namespace gsort {
 namespace {
 
-using Bytes = std::vector<std::byte>;
+using test::Bytes;
+using test::raw_of;
 
 Bytes alike(const Bytes& elements, const ElementFormat& format) {
   Bytes copy = elements;
@@ -19,18 +20,12 @@ Bytes alike(const Bytes& elements, const ElementFormat& format) {
   return copy;
 }
 
-template <class Value>
-Bytes bytes_of_all(const std::vector<Value>& values) {
-  const auto bytes = std::as_bytes(std::span(values));
-  return {bytes.begin(), bytes.end()};
-}
-
 TEST(EqualFloats, BecomeOneZeroAndOneNan) {
   const float nan = std::numeric_limits<float>::quiet_NaN();
   const float other_nan = std::bit_cast<float>(0xff800001U);
   const float infinity = std::numeric_limits<float>::infinity();
-  const Bytes given = bytes_of_all<float>({-0.0F, 0, other_nan, -nan, nan, infinity, -infinity, 1});
-  const Bytes wanted = bytes_of_all<float>({0, 0, nan, nan, nan, infinity, -infinity, 1});
+  const Bytes given = raw_of<float>({-0.0F, 0, other_nan, -nan, nan, infinity, -infinity, 1});
+  const Bytes wanted = raw_of<float>({0, 0, nan, nan, nan, infinity, -infinity, 1});
   EXPECT_EQ(alike(given, {{KeyType::kF32}, {}}), wanted);
   EXPECT_EQ(alike(given, {{KeyType::kF32, false, false, {}, FloatOrder::kTotal}, {}}), given);
   EXPECT_EQ(alike(given, {{KeyType::kU32}, {}}), given);
@@ -39,7 +34,7 @@ TEST(EqualFloats, BecomeOneZeroAndOneNan) {
 TEST(EqualFloats, HaveTheirByteOrderAndWidth) {
   const auto big = [](std::vector<std::uint16_t> keys) {
     for (std::uint16_t& key : keys) key = swap_bytes(key);
-    return bytes_of_all(keys);
+    return raw_of(keys);
   };
   EXPECT_EQ(alike(big({0x8000, 0xfe01, 0x7c00, 0xfc00, 0x8001}), {{KeyType::kF16, true}, {}}),
             big({0, 0x7e00, 0x7c00, 0xfc00, 0x8001}));
@@ -64,7 +59,7 @@ TEST(EqualFloats, AreFoundAmongAllNumbersOf16Bits) {
         given[i] = big_endian ? swap_bytes(key) : key;
         wanted[i] = big_endian ? swap_bytes(same) : same;
       }
-      EXPECT_EQ(alike(bytes_of_all(given), {{type, big_endian}, {}}), bytes_of_all(wanted));
+      EXPECT_EQ(alike(raw_of(given), {{type, big_endian}, {}}), raw_of(wanted));
     }
   }
 }
@@ -75,8 +70,8 @@ TEST(EqualFloats, AreThoseOfTheKeysOfRecordsAlone) {
     double key;
   };
   const RecordFormat records{sizeof(Record), {{8, 8, KeyType::kF64}}};
-  Bytes given = bytes_of_all<Record>({{-0.0, -0.0}, {-0.0, 1}});
-  const Bytes wanted = bytes_of_all<Record>({{-0.0, 0.0}, {-0.0, 1}});
+  Bytes given = raw_of<Record>({{-0.0, -0.0}, {-0.0, 1}});
+  const Bytes wanted = raw_of<Record>({{-0.0, 0.0}, {-0.0, 1}});
   EXPECT_EQ(alike(given, {{}, records}), wanted);
 }
 

@@ -15,6 +15,7 @@ namespace gsort {
 namespace {
 
 using test::Bytes;
+using test::raw_of;
 
 constexpr std::uint64_t kBlockKeys = (256 << 10) / 4;  // keys of four bytes read at once
 
@@ -25,12 +26,6 @@ CheckOutcome checked(const Bytes& raw, const KeyFormat& format, unsigned threads
   io::Reader reader({folder / "in"}, {bytes_of(format.type)});
   job.element.key = format;
   return check_order(job, reader, threads);
-}
-
-template <class Number>
-Bytes raw_of(const std::vector<Number>& numbers) {
-  const auto bytes = std::as_bytes(std::span(numbers));
-  return {bytes.begin(), bytes.end()};
 }
 
 TEST(CheckOrder, FindsSortedKeysOfEveryFormatInOrder) {

@@ -7,6 +7,8 @@
 #include "base/units.hpp"
 #include "io/runs/run_store.hpp"
 #include "io/system/host_facts.hpp"
+#include "support/sorted_copy.hpp"
+#include "support/stably_sorted.hpp"
 #include "unit/io/support.hpp"
 
 namespace gsort::io {
@@ -83,8 +85,7 @@ Bytes sorted_numbers(std::size_t count, std::uint64_t seed, std::uint64_t end = 
   std::vector<std::uint64_t> numbers(count);
   for (std::uint64_t& number : numbers) number = random() % end;
   std::ranges::sort(numbers);
-  const auto bytes = std::as_bytes(std::span(numbers));
-  return {bytes.begin(), bytes.end()};
+  return gsort::test::raw_of(numbers);
 }
 
 TEST_F(PersistentRuns, AreFoundBitForBitByTheNextStore) {

@@ -18,13 +18,9 @@ namespace gsort {
 namespace {
 
 using test::Bytes;
+using test::raw_of;
 
 constexpr KeyFormat kFormat{KeyType::kU32, false, false};
-
-Bytes bytes_of_keys(const std::vector<std::uint32_t>& keys) {
-  const auto raw = std::as_bytes(std::span(keys));
-  return {raw.begin(), raw.end()};
-}
 
 std::vector<std::uint32_t> sorted_keys(std::size_t count, std::uint32_t each) {
   std::vector<std::uint32_t> keys(count);
@@ -44,7 +40,7 @@ void put_in_pieces(PieceSink& sink, const Bytes& keys, std::size_t piece_keys) {
 // The result for `keys`, which must pass the proof.
 Bytes unique_of(const std::vector<std::uint32_t>& keys, std::size_t piece_keys,
                 std::uint64_t distinct) {
-  const Bytes input = bytes_of_keys(keys);
+  const Bytes input = raw_of(keys);
   Proof proof({kFormat, {}}, true, nullptr, OrderKind::kStrict);
   proof.add_input(input);
   test::CollectingSink collected(distinct, 4);
@@ -63,21 +59,21 @@ TEST(UniqueSink, PassesOnOneOfEachHoweverPiecesCutThem) {
       SCOPED_TRACE(testing::Message() << each << " of each in pieces of " << piece_keys);
       const auto keys = sorted_keys(300'000, each);
       const std::uint64_t distinct = keys.back() + 1;
-      EXPECT_TRUE(unique_of(keys, piece_keys, distinct) == bytes_of_keys(sorted_keys(distinct, 1)));
+      EXPECT_TRUE(unique_of(keys, piece_keys, distinct) == raw_of(sorted_keys(distinct, 1)));
     }
   }
 }
 
 TEST(UniqueSink, TakesPiecesOfOneKeyAndKeysWithAllBits) {
-  EXPECT_EQ(unique_of({0, 0, 1, ~0U, ~0U, ~0U}, 1, 3), bytes_of_keys({0, 1, ~0U}));
-  EXPECT_EQ(unique_of({0}, 1, 1), bytes_of_keys({0}));
+  EXPECT_EQ(unique_of({0, 0, 1, ~0U, ~0U, ~0U}, 1, 3), raw_of<std::uint32_t>({0, 1, ~0U}));
+  EXPECT_EQ(unique_of({0}, 1, 1), raw_of<std::uint32_t>({0}));
 }
 
 TEST(UniqueSink, EndsCallsThatWaitWhenTheEngineGivesUp) {
   Proof proof({kFormat, {}}, true, nullptr, OrderKind::kStrict);
   test::StreamSink next(4);
   UniqueSink sink({kFormat, {}}, proof, next);
-  const Bytes keys = bytes_of_keys({1, 2});
+  const Bytes keys = raw_of<std::uint32_t>({1, 2});
   std::jthread waiting([&] { EXPECT_THROW(sink.put(2, keys), Error); });
   sink.abandon();
   waiting.join();
@@ -100,7 +96,7 @@ class DamagingSink final : public PieceSink {
 TEST(UniqueSink, ThrowsWhenAKeyIsDroppedThatWasToStay) {
   std::vector<std::uint32_t> distinct = sorted_keys(100'000, 1);
   distinct[1] = 0;  // one repeats: so keys are copied, some at a time
-  Bytes keys = bytes_of_keys(distinct);
+  Bytes keys = raw_of(distinct);
   Proof proof({kFormat, {}}, true, nullptr, OrderKind::kStrict);
   DamagingSink damaging(keys);
   UniqueSink sink({kFormat, {}}, proof, damaging);
@@ -112,15 +108,15 @@ TEST(UniqueSink, RefusesAPieceThatHasBeenThere) {
   Proof proof({kFormat, {}}, true, nullptr, OrderKind::kStrict);
   test::CollectingSink next(3, 4);
   UniqueSink sink({kFormat, {}}, proof, next);
-  sink.put(0, bytes_of_keys({1, 2, 3}));
+  sink.put(0, raw_of<std::uint32_t>({1, 2, 3}));
   for (const std::uint64_t position : {0U, 2U}) {
-    const Error error = io::test::error_of([&] { sink.put(position, bytes_of_keys({3})); });
+    const Error error = io::test::error_of([&] { sink.put(position, raw_of<std::uint32_t>({3})); });
     EXPECT_EQ(error.kind(), ErrorKind::kCorrupt) << error.what();
   }
 }
 
 TEST(LimitSink, PassesOnTheFirstAndProvesTheRest) {
-  const Bytes input = bytes_of_keys(sorted_keys(1'000, 1));
+  const Bytes input = raw_of(sorted_keys(1'000, 1));
   for (const std::uint64_t limit : {0U, 1U, 99U, 100U, 101U, 999U, 1'000U, 5'000U}) {
     const std::uint64_t stay = std::min<std::uint64_t>(limit, 1'000);
     Proof proof({kFormat, {}}, true, nullptr, OrderKind::kAscending, limit);
@@ -140,8 +136,8 @@ TEST(LimitSink, FindsAKeyBehindTheLimitThatBelongsBeforeIt) {
   test::CollectingSink collected(2, 4);
   ProvingSink proving(proof, collected);
   LimitSink sink(2, 4, proof, proving);
-  sink.put(0, bytes_of_keys({5, 7}));
-  EXPECT_THROW(sink.put(2, bytes_of_keys({6, 8})), Error);
+  sink.put(0, raw_of<std::uint32_t>({5, 7}));
+  EXPECT_THROW(sink.put(2, raw_of<std::uint32_t>({6, 8})), Error);
 }
 
 }  // namespace
