@@ -113,27 +113,24 @@ ManifestInput take_input(Decoder& from) {
   return input;
 }
 
+// Calls use(number) for each of a run, in their order in the file.
+template <class ConstOrNot, class Use>
+void for_each_number_of(ConstOrNot& run, bool has_place, const Use& use) {
+  for (auto* const number : {&run.number, &run.input.count, &run.input.first, &run.input.second,
+                             &run.index.offset, &run.index.blocks, &run.index.checksum}) {
+    use(*number);
+  }
+  if (has_place) use(run.first_element);
+}
+
 void put_run(Encoder& to, const ManifestRun& run, bool has_place) {
-  to.put(run.number);
-  to.put(run.input.count);
-  to.put(run.input.first);
-  to.put(run.input.second);
-  to.put(run.index.offset);
-  to.put(run.index.blocks);
-  to.put(run.index.checksum);
-  if (has_place) to.put(run.first_element);
+  for_each_number_of(run, has_place, [&](std::uint64_t number) { to.put(number); });
 }
 
 ManifestRun take_run(Decoder& from, bool has_place) {
   ManifestRun run;
-  run.number = from.take<std::uint64_t>();
-  run.input.count = from.take<std::uint64_t>();
-  run.input.first = from.take<std::uint64_t>();
-  run.input.second = from.take<std::uint64_t>();
-  run.index.offset = from.take<std::uint64_t>();
-  run.index.blocks = from.take<std::uint64_t>();
-  run.index.checksum = from.take<std::uint64_t>();
-  if (has_place) run.first_element = from.take<std::uint64_t>();
+  for_each_number_of(run, has_place,
+                     [&](std::uint64_t& number) { number = from.take<std::uint64_t>(); });
   return run;
 }
 

@@ -121,16 +121,7 @@ TEST_F(PersistentRuns, MayBeOfRecords) {
   format.keys[0].bytes = 16;
   options.records.emplace(format);
   const RecordOrder order(format);
-  Bytes records = test::random_bytes(24 * 5'000);
-  std::vector<Bytes> each;
-  for (std::size_t at = 0; at < records.size(); at += 24) {
-    each.emplace_back(records.begin() + static_cast<long>(at),
-                      records.begin() + static_cast<long>(at) + 24);
-  }
-  std::ranges::sort(
-      each, [&](const Bytes& a, const Bytes& b) { return order.compare(a.data(), b.data()) < 0; });
-  records.clear();
-  for (const Bytes& record : each) records.insert(records.end(), record.begin(), record.end());
+  const Bytes records = gsort::test::stably_sorted(random_bytes(24 * 5'000), format);
   ManifestRun kept;
   {
     RunStore first = store(24, options);
