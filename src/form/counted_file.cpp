@@ -1,6 +1,6 @@
 #include "form/counted_file.hpp"
 
-#include <array>
+#include <span>
 
 #include <fmt/format.h>
 
@@ -9,24 +9,20 @@
 namespace gsort::io {
 
 std::uint64_t read_sosd_header(ByteStream& from, const std::string& path) {
-  std::array<std::byte, kSosdHeaderBytes> bytes{};
-  if (const std::size_t read = from.read(bytes); read < bytes.size()) {
+  std::uint64_t elements = 0;
+  const auto header = std::as_writable_bytes(std::span(&elements, 1));
+  if (const std::size_t read = from.read(header); read < header.size()) {
     throw Error(ErrorKind::kInput, "reading the SOSD header of",
-                fmt::format("the file has {} of its {} bytes", read, bytes.size()))
+                fmt::format("the file has {} of its {} bytes", read, header.size()))
         .path(path)
         .hint("is the file complete? a SOSD file begins with the number of its keys, in 64 bits");
-  }
-  std::uint64_t elements = 0;
-  for (std::size_t i = 0; i < bytes.size(); ++i) {
-    elements |= std::to_integer<std::uint64_t>(bytes[i]) << (8 * i);
   }
   return elements;
 }
 
 std::vector<std::byte> make_sosd_header(std::uint64_t elements) {
-  std::vector<std::byte> bytes(kSosdHeaderBytes);
-  for (std::size_t i = 0; i < bytes.size(); ++i) bytes[i] = std::byte(elements >> (8 * i));
-  return bytes;
+  const auto header = std::as_bytes(std::span(&elements, 1));
+  return {header.begin(), header.end()};
 }
 
 std::uint64_t promised_bytes(const std::string& path, std::uint64_t elements,

@@ -2,6 +2,7 @@
 
 #include <algorithm>
 #include <charconv>
+#include <cstring>
 #include <map>
 #include <utility>
 
@@ -20,9 +21,7 @@ constexpr std::size_t kCardBytes = 80;
 
 std::uint64_t little_endian(std::string_view bytes) {
   std::uint64_t number = 0;
-  for (std::size_t i = bytes.size(); i-- > 0;) {
-    number = number << 8U | static_cast<unsigned char>(bytes[i]);
-  }
+  std::memcpy(&number, bytes.data(), bytes.size());
   return number;
 }
 
@@ -55,10 +54,7 @@ class FitsHeader {
     return found == values_.end() ? std::string_view() : std::string_view(found->second);
   }
   [[nodiscard]] std::uint64_t number(const std::string& name) const {
-    const std::string_view value = text(name);
-    std::uint64_t number = 0;
-    std::from_chars(value.data(), value.data() + value.size(), number);
-    return number;
+    return number_in(text(name));
   }
   // Whether the values of the data are the stored numbers times a negative one.
   [[nodiscard]] bool is_reversed_by(const std::string& scale) const {
@@ -68,9 +64,7 @@ class FitsHeader {
   [[nodiscard]] std::uint64_t data_bytes() const {
     std::string_view bits = text("BITPIX");
     if (bits.starts_with('-')) bits.remove_prefix(1);
-    std::uint64_t number = 0;
-    std::from_chars(bits.data(), bits.data() + bits.size(), number);
-    return capped_product(elements(), number / 8);
+    return capped_product(elements(), number_in(bits) / 8);
   }
   // The product of the axes of its data, capped; 0 if it has none.
   [[nodiscard]] std::uint64_t elements() const {
@@ -84,6 +78,11 @@ class FitsHeader {
   }
 
  private:
+  static std::uint64_t number_in(std::string_view text) {
+    std::uint64_t number = 0;
+    std::from_chars(text.data(), text.data() + text.size(), number);
+    return number;
+  }
   // Reads a card, "NAXIS1  =                   12 / width". Returns whether it is the last one.
   bool add(std::string_view card) {
     constexpr std::size_t kNameBytes = 8;

@@ -2,6 +2,7 @@
 
 #include <algorithm>
 #include <array>
+#include <cstring>
 #include <limits>
 #include <optional>
 #include <utility>
@@ -222,9 +223,7 @@ NpyHeader read_npy_header(ByteStream& from, const std::string& path) {
   const std::size_t length_bytes = version == 1 ? 2 : 4;
   read_exactly(from, start_bytes.subspan(kStartBytes, length_bytes - 2), path);
   std::size_t length = 0;
-  for (std::size_t i = 0; i < length_bytes; ++i) {
-    length |= std::to_integer<std::size_t>(start_bytes[8 + i]) << (8 * i);
-  }
+  std::memcpy(&length, &start_bytes[8], length_bytes);
   if (length > kMostHeaderBytes) throw bad_header(path, "it is longer than any header can be");
   std::string text(length, '\0');
   read_exactly(from, std::as_writable_bytes(std::span(text)), path);
@@ -254,9 +253,8 @@ std::vector<std::byte> make_npy_header(const StoredDtype& dtype, std::uint64_t e
   text += '\n';
   std::string header(kMagic);
   header += {static_cast<char>(version), '\x00'};
-  for (std::size_t i = 0; i < length_bytes; ++i) {
-    header += static_cast<char>(text.size() >> (8 * i) & 0xff);
-  }
+  const std::size_t length = text.size();
+  header.append(reinterpret_cast<const char*>(&length), length_bytes);
   header += text;
   const auto raw = std::as_bytes(std::span(header));
   return {raw.begin(), raw.end()};

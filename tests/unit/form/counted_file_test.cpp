@@ -1,38 +1,16 @@
 #include "form/counted_file.hpp"
 
-#include <algorithm>
-#include <array>
-#include <cstdint>
-#include <span>
-#include <string>
-
-#include <gtest/gtest.h>
-
 #include "base/checked.hpp"
-#include "support/error_of.hpp"
+#include "unit/io/memory_stream.hpp"
 
 namespace gsort::io {
 namespace {
-
-class Bytes final : public ByteStream {
- public:
-  explicit Bytes(ConstByteSpan bytes) : bytes_(bytes) {}
-  [[nodiscard]] std::size_t read(ByteSpan to) override {
-    const std::size_t count = std::min(to.size(), bytes_.size());
-    std::copy_n(bytes_.begin(), count, to.begin());
-    bytes_ = bytes_.subspan(count);
-    return count;
-  }
-
- private:
-  ConstByteSpan bytes_;
-};
 
 TEST(SosdHeader, IsTheCountInLittleEndian) {
   const std::vector<std::byte> header = make_sosd_header(0x0102030405060708);
   ASSERT_EQ(header.size(), kSosdHeaderBytes);
   for (std::size_t i = 0; i < header.size(); ++i) EXPECT_EQ(header[i], std::byte(8 - i));
-  Bytes bytes(header);
+  test::MemoryStream bytes(header);
   EXPECT_EQ(read_sosd_header(bytes, "in"), 0x0102030405060708U);
 }
 
@@ -40,7 +18,7 @@ TEST(SosdHeader, ThatIsCutShortIsAnErrorWithTheFilesName) {
   const std::vector<std::byte> header = make_sosd_header(1);
   for (std::size_t size = 0; size < header.size(); ++size) {
     SCOPED_TRACE(size);
-    Bytes bytes(ConstByteSpan(header).first(size));
+    test::MemoryStream bytes({header.begin(), header.begin() + static_cast<long>(size)});
     const Error error = test::error_of([&] { (void)read_sosd_header(bytes, "in"); });
     EXPECT_EQ(error.kind(), ErrorKind::kInput);
     EXPECT_EQ(error.path(), "in");
