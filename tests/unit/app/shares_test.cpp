@@ -28,6 +28,12 @@
 namespace gsort {
 namespace {
 
+ShareDone form_share(const Options& options, io::DirectIo direct_io = io::DirectIo::kAuto) {
+  Meter meter;
+  io::Reader reader(options.inputs, {4, direct_io, {}});
+  return form(options, make_job(options), reader, meter);
+}
+
 struct Unmounting {
   const std::string& path;
   ~Unmounting() { ::umount2(path.c_str(), MNT_DETACH); }
@@ -48,12 +54,9 @@ TEST(Take, AgainNeedsRoomForWhatIsMissingOnly) {
   options.inputs = {input};
   options.form = folder / "runs";
   options.share = {0, 1};
-  Meter meter;
-  {
-    io::Reader reader({input}, {4, io::DirectIo::kAuto, {}});
-    (void)form(options, make_job(options), reader, meter);
-  }
+  (void)form_share(options);
   options.form.reset();
+  Meter meter;
   options.from = {folder / "runs"};
   options.output = disk / "out";
   for (const unsigned part : {0U, 1U, 1U}) {
@@ -72,10 +75,7 @@ TEST(FormedShare, SaysHowItsInputsWereRead) {
   options.inputs = {folder / "in"};
   options.form = folder / "runs";
   options.share = {0, 1};
-  Meter meter;
-  io::Reader reader(options.inputs, {4, io::DirectIo::kOn, {}});
-  const std::vector<std::string> notes =
-      form(options, make_job(options), reader, meter).outcome.notes;
+  const std::vector<std::string> notes = form_share(options, io::DirectIo::kOn).outcome.notes;
   ASSERT_FALSE(notes.empty());
   EXPECT_TRUE(notes.front().starts_with(options.inputs.front())) << notes.front();
 }
@@ -97,13 +97,11 @@ class SmallSort {
   bool run(unsigned step) const {
     Options options = test::options_for(KeyType::kU32, "16M");
     options.parallel = 2;
-    Meter meter;
     if (step == 0) {
       options.inputs = {folder_ / "in"};
       options.form = folder_ / "shares/0";
       options.share = {0, 1};
-      io::Reader reader(options.inputs, {4, io::DirectIo::kAuto, {}});
-      return form(options, make_job(options), reader, meter).was_there;
+      return form_share(options).was_there;
     }
     options.output = folder_ / (has_own_files_ ? "out{}" : "out");
     if (has_own_files_) options.split_output = 2;
@@ -112,6 +110,7 @@ class SmallSort {
     if (step == kSteps - 1) return join(options).count == keys_.size();
     options.take = {step - 1, 2};
     options.from = {folder_ / "shares/0"};
+    Meter meter;
     return take(options, meter).was_there;
   }
 
@@ -223,9 +222,7 @@ TEST(Take, ReadsBlocksOfTheLargestShare) {
     options.form = folder / std::to_string(share);
     options.share = {share, 3};
     options.from.push_back(*options.form);
-    Meter meter;
-    io::Reader reader({input}, {4, io::DirectIo::kAuto, {}});
-    (void)form(options, make_job(options), reader, meter);
+    (void)form_share(options);
   }
   const auto block_of = [&](unsigned share) {
     return io::ResumeFolder(options.from[share], io::ResumeAccess::kRead).found()->block_elements;
@@ -265,10 +262,8 @@ class Form : public testing::Test {
     options.inputs = {folder_ / "in"};
     options.form = folder_ / "f";
     options.share = {0, 1};
-    Meter meter;
     try {
-      io::Reader reader(options.inputs, {4, io::DirectIo::kAuto, {}});
-      (void)form(options, make_job(options), reader, meter);
+      (void)form_share(options);
     } catch (const Error& error) {
       return error.what();
     }
@@ -335,17 +330,14 @@ TEST(Take, RefusesSharesThatCannotBe) {
   options.inputs = {folder / "in"};
   options.form = folder / "runs";
   options.share = {0, 1};
-  Meter meter;
-  {
-    io::Reader reader(options.inputs, {4, io::DirectIo::kAuto, {}});
-    (void)form(options, make_job(options), reader, meter);
-  }
+  (void)form_share(options);
   const io::Manifest formed =
       io::ResumeFolder(*options.form, io::ResumeAccess::kRead).found().value();
   options.from = {*options.form};
   options.form.reset();
   options.take = {0, 1};
   options.output = folder / "out";
+  Meter meter;
   const auto take_of = [&](const auto& change) {
     io::Manifest forged = formed;
     change(forged);
