@@ -1,7 +1,6 @@
 #include "io/codecs/decoder_memory.hpp"
 
 #include <algorithm>
-#include <cstring>
 #include <new>
 
 #include <fmt/format.h>

@@ -5,7 +5,6 @@
 #include "io/codecs/decompress.hpp"
 
 #include <algorithm>
-#include <array>
 #include <cstring>
 #include <ios>
 #include <new>

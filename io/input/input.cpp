@@ -1,7 +1,6 @@
 #include "io/input/input.hpp"
 
 #include <algorithm>
-#include <array>
 #include <cerrno>
 #include <limits>
 #include <semaphore>

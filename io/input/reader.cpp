@@ -4,7 +4,6 @@
 #include <memory>
 #include <mutex>
 #include <random>
-#include <string_view>
 #include <utility>
 
 #include <fmt/format.h>

@@ -5,8 +5,6 @@
 #include <bit>
 #include <cmath>
 #include <cstring>
-#include <memory>
-#include <type_traits>
 
 #include <fmt/format.h>
 

@@ -1,7 +1,6 @@
 // A pipe, FIFO, device, or standard output of any kind: bytes are written in order and cannot be
 // undone.
 #include <algorithm>
-#include <cerrno>
 #include <exception>
 #include <map>
 #include <string>

@@ -7,7 +7,6 @@
 #include <utility>
 
 #include <fcntl.h>
-#include <fmt/format.h>
 #include <unistd.h>
 
 #include "io/output/output_rights.hpp"

@@ -1,6 +1,5 @@
 #include "io/system/file.hpp"
 
-#include <array>
 #include <cerrno>
 #include <utility>
 

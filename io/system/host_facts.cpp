@@ -5,7 +5,6 @@
 #include <memory>
 
 #include <fcntl.h>
-#include <fmt/format.h>
 #include <linux/magic.h>
 #include <sched.h>
 #include <sys/resource.h>

@@ -10,7 +10,6 @@
 #include <ctime>
 #include <mutex>
 #include <new>
-#include <optional>
 
 #include "base/error.hpp"
 #include "base/made_once.hpp"

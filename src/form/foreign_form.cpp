@@ -1,7 +1,6 @@
 #include "form/foreign_form.hpp"
 
 #include <algorithm>
-#include <array>
 #include <bit>
 #include <span>
 

@@ -3,7 +3,6 @@
 #include <algorithm>
 #include <charconv>
 #include <limits>
-#include <type_traits>
 
 #include <fmt/format.h>
 

@@ -2,7 +2,6 @@
 
 #include <exception>
 #include <numeric>
-#include <string_view>
 #include <utility>
 
 #include <fmt/format.h>

@@ -6,8 +6,6 @@ import argparse
 import os
 import random
 import re
-import resource
-import shlex
 import struct
 import subprocess
 import sys
@@ -166,7 +164,7 @@ class Promise:
         status, kib = done.stdout.split()[-2:]
         return int(status), int(kib) / 1024, done.stderr
 
-    def problem(self, feature: str, size: int, begin=0.0) -> str:
+    def problem(self, feature: str, size: int) -> str:
         """Why the promise does not hold; empty where it does."""
         status, peak, said = self.peak_of(feature, size)
         least = max(size, LEAST_MIB)

@@ -4,10 +4,8 @@
 #include <algorithm>
 #include <chrono>
 #include <cstdint>
-#include <cstdlib>
 #include <numeric>
 #include <set>
-#include <span>
 #include <string>
 #include <thread>
 #include <vector>
@@ -19,7 +17,6 @@
 #include "base/units.hpp"
 #include "device_sorts.hpp"
 #include "devices.hpp"
-#include "engine/cpu/cpu_engine.hpp"
 #include "engine/footprint.hpp"
 #include "gpu/cuda/cuda_check.hpp"
 #include "gpu/cuda/cuda_resources.hpp"

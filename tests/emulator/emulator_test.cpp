@@ -2,8 +2,6 @@
 #include "emulator.hpp"
 
 #include <array>
-#include <cstdint>
-#include <numeric>
 #include <stdexcept>
 #include <vector>
 

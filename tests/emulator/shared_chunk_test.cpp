@@ -2,7 +2,6 @@
 #include <cstdint>
 #include <latch>
 #include <memory>
-#include <optional>
 #include <string>
 #include <utility>
 #include <vector>

@@ -6,7 +6,6 @@
 // others follow. By default, N grows in strides, and a seed (support/some_of.hpp) chooses a third
 // of a few errors, or a sixth if the sort spills; with GSORT_EVERY_FAULT, the test tries all.
 #include <algorithm>
-#include <array>
 #include <cerrno>
 #include <cstdlib>
 #include <filesystem>

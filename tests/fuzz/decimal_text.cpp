@@ -2,7 +2,6 @@
 // written, read as the same keys again. The first byte says which type.
 #include <algorithm>
 #include <cstdint>
-#include <cstring>
 #include <iterator>
 #include <string>
 #include <vector>

@@ -3,7 +3,6 @@
 // without which hardly any bytes would come so far. Nothing outside the bytes is read.
 #include "io/runs/manifest.hpp"
 
-#include <algorithm>
 #include <cstdint>
 #include <cstring>
 #include <vector>

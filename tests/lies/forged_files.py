@@ -10,7 +10,6 @@ Usage: forged_files.py --bin DIR [--shim FILE] [--trials N] [--seed N]
 import argparse
 import os
 import random
-import shutil
 import subprocess
 import sys
 import tempfile

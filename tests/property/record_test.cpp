@@ -3,7 +3,6 @@
 #include "element/record.hpp"
 
 #include <algorithm>
-#include <numeric>
 #include <string>
 #include <vector>
 

@@ -4,7 +4,6 @@
 #include <cstring>
 #include <numeric>
 #include <optional>
-#include <span>
 
 #include <gtest/gtest.h>
 

@@ -14,7 +14,6 @@
 #include <cstring>
 #include <iostream>
 #include <iterator>
-#include <numeric>
 #include <span>
 #include <sstream>
 #include <stdexcept>

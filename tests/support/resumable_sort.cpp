@@ -5,7 +5,6 @@
 #include "io/input/reader.hpp"
 #include "io/output/output.hpp"
 #include "options/job.hpp"
-#include "options/record_options.hpp"
 #include "pipeline/run_folder.hpp"
 #include "plan/make_plan.hpp"
 #include "support/engine_wrap.hpp"

@@ -1,7 +1,6 @@
 // Compares gsort's device sort and merges with CUB's in one run, on one card: every output is
 // checked for order and by fingerprint, every time is a median. Usage: bench_sort [log2 of the keys
 // [repeats]]
-#include <algorithm>
 #include <cstdio>
 #include <cstdlib>
 #include <exception>

@@ -3,8 +3,6 @@
 
 #include <algorithm>
 
-#include "gpu/cuda/cuda_check.hpp"
-
 namespace gsort::bench {
 namespace {
 

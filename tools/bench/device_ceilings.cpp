@@ -1,8 +1,6 @@
 // gsort-bench ceilings, the card's part: the device copy, and the bus one way and both ways at
 // once.
-#include <algorithm>
 #include <chrono>
-#include <cstring>
 
 #include "bench/device_runs.hpp"
 #include "bench/subcommands.hpp"

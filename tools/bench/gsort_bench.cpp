@@ -1,6 +1,5 @@
 // gsort-bench: measures gsort's parts beside CUB's, the textbook's and the machine's ceilings. This
 // file lists the subcommands, which have files of their own.
-#include <cstdio>
 #include <exception>
 #include <iostream>
 #include <string>

@@ -5,7 +5,6 @@
 #include <cerrno>
 #include <fstream>
 #include <ostream>
-#include <sstream>
 
 #include <fmt/format.h>
 #include <nlohmann/json.hpp>

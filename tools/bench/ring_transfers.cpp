@@ -1,7 +1,6 @@
 #include "bench/ring_transfers.hpp"
 
 #include <algorithm>
-#include <cstring>
 #include <vector>
 
 #include <liburing.h>

@@ -1,7 +1,6 @@
 #include "engine/cpu/array_lane.hpp"
 
 #include <algorithm>
-#include <cstring>
 #include <vector>
 
 #include "element/key_loops.hpp"

@@ -7,7 +7,6 @@
 #include <bit>
 #include <cstring>
 #include <utility>
-#include <vector>
 
 #include <hwy/contrib/sort/vqsort.h>
 

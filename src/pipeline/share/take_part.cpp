@@ -1,7 +1,6 @@
 #include "pipeline/share/take_part.hpp"
 
 #include <algorithm>
-#include <memory>
 #include <optional>
 #include <utility>
 
@@ -12,7 +11,6 @@
 #include "base/device_error.hpp"
 #include "base/error.hpp"
 #include "base/units.hpp"
-#include "form/counted_file.hpp"
 #include "io/output/shared_file.hpp"
 #include "io/runs/run_store.hpp"
 #include "io/system/host_facts.hpp"

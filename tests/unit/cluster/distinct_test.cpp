@@ -6,7 +6,6 @@
 #include <filesystem>
 #include <optional>
 #include <random>
-#include <span>
 #include <string>
 #include <vector>
 

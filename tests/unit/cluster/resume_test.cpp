@@ -1,14 +1,10 @@
 // Sorts by threads of one process that end before their time in every phase, and others, by another
 // number of processes, that go on with the runs that they have left.
-#include <atomic>
 #include <cstring>
 #include <filesystem>
-#include <fstream>
 #include <functional>
-#include <numeric>
 #include <optional>
 #include <string>
-#include <utility>
 #include <vector>
 
 #include <fmt/format.h>

@@ -2,7 +2,6 @@
 
 #include <algorithm>
 #include <atomic>
-#include <map>
 #include <numeric>
 
 #include <gtest/gtest.h>

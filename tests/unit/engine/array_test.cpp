@@ -1,8 +1,6 @@
 // Blocks of many arrays, on every engine: each comes out as std::sort makes it, whatever their
 // length, and whether the last one is whole.
 #include <algorithm>
-#include <string>
-#include <vector>
 
 #include <gtest/gtest.h>
 

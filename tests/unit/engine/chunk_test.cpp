@@ -2,7 +2,6 @@
 // size, byte order and direction, whatever the sample said and however the blocks came.
 #include <random>
 #include <span>
-#include <string>
 #include <vector>
 
 #include <gtest/gtest.h>

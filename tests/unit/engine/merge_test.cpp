@@ -3,7 +3,6 @@
 #include <functional>
 #include <random>
 #include <span>
-#include <string>
 #include <vector>
 
 #include <gtest/gtest.h>

@@ -1,7 +1,6 @@
 // Chunks and parts of records, on every engine that has them: what comes out is std::stable_sort of
 // what went in.
 #include <algorithm>
-#include <string>
 #include <vector>
 
 #include <gtest/gtest.h>

@@ -1,6 +1,5 @@
 #include "form/counted_lines.hpp"
 
-#include <cstring>
 #include <string>
 #include <vector>
 

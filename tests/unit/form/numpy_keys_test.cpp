@@ -1,15 +1,14 @@
-#include "form/equal_floats.hpp"
-
 #include <algorithm>
 #include <bit>
 #include <cmath>
 #include <cstring>
-#include <limits>
 #include <numeric>
 #include <random>
 #include <vector>
 
 #include <gtest/gtest.h>
+
+#include "form/equal_floats.hpp"
 
 namespace gsort {
 namespace {

@@ -1,7 +1,6 @@
 #include "library/sort_file.hpp"
 
 #include <cstdint>
-#include <filesystem>
 #include <fstream>
 #include <functional>
 #include <regex>

@@ -3,7 +3,6 @@
 #include <algorithm>
 #include <atomic>
 #include <optional>
-#include <vector>
 
 #include <gtest/gtest.h>
 

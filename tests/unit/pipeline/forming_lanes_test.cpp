@@ -6,7 +6,6 @@
 #include <numeric>
 #include <set>
 #include <span>
-#include <string>
 #include <utility>
 #include <vector>
 

@@ -1,7 +1,6 @@
 // Sorts of which one device fails, in each call of its lanes in turn. Lanes of another engine stand
 // for those of three devices, so this needs no emulator, and ThreadSanitizer sees all threads.
 // tests/emulator/lost_device_test.cpp makes every CUDA call fail.
-#include <algorithm>
 #include <array>
 #include <atomic>
 #include <cstdint>

@@ -1,7 +1,6 @@
 // The meter's record of a sort: it has every byte once at every stage that the byte passes, and the
 // phases in their order.
 #include <bit>
-#include <string>
 #include <vector>
 
 #include <gtest/gtest.h>

@@ -3,12 +3,10 @@
 #include <algorithm>
 #include <random>
 #include <string>
-#include <vector>
 
 #include <gtest/gtest.h>
 
 #include "base/error.hpp"
-#include "pipeline/sort_job.hpp"
 #include "support/engine_wrap.hpp"
 #include "support/expected_output.hpp"
 

@@ -4,7 +4,6 @@
 
 #include <filesystem>
 #include <functional>
-#include <numeric>
 #include <set>
 
 #include <gtest/gtest.h>

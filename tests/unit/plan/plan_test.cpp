@@ -6,7 +6,6 @@
 #include "base/error.hpp"
 #include "plan/budget.hpp"
 #include "plan/engine_choice.hpp"
-#include "plan/make_plan.hpp"
 #include "support/error_of.hpp"
 #include "support/invented.hpp"
 

@@ -5,7 +5,6 @@
 #include <cstring>
 #include <functional>
 #include <thread>
-#include <type_traits>
 #include <utility>
 
 #include "base/units.hpp"

@@ -2,7 +2,6 @@
 // keys are, and code, word and what was staged give the key back.
 #include "gpu/records/pair_code.hpp"
 
-#include <algorithm>
 #include <cstdint>
 #include <limits>
 #include <random>

@@ -1,6 +1,5 @@
 #include "io/codecs/decompress.hpp"
 
-#include <array>
 #include <string_view>
 
 #include "base/units.hpp"

@@ -5,7 +5,6 @@
 #include <unistd.h>
 
 #include "base/units.hpp"
-#include "io/codecs/compress.hpp"
 #include "io/codecs/decoder_memory.hpp"
 #include "unit/io/codec_samples.hpp"
 #include "unit/io/memory_stream.hpp"

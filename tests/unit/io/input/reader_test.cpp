@@ -4,7 +4,6 @@
 #include <array>
 #include <cerrno>
 #include <cstring>
-#include <functional>
 #include <mutex>
 #include <thread>
 

@@ -1,6 +1,5 @@
 #include "io/output/content_sum.hpp"
 
-#include <cstring>
 #include <random>
 
 #include "unit/io/support.hpp"

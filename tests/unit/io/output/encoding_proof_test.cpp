@@ -1,8 +1,6 @@
 #include "io/output/encoding_proof.hpp"
 
 #include <bit>
-#include <cstring>
-#include <limits>
 #include <string>
 #include <vector>
 

@@ -2,10 +2,8 @@
 
 #include <algorithm>
 #include <cerrno>
-#include <cstring>
 #include <random>
 
-#include <fcntl.h>
 #include <unistd.h>
 
 #include "base/parallel.hpp"

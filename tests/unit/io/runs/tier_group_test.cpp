@@ -2,8 +2,6 @@
 // different memories, and what one memory says when it fails is said.
 #include "io/runs/tier_group.hpp"
 
-#include <algorithm>
-
 #include <gtest/gtest.h>
 
 #include "base/parallel.hpp"

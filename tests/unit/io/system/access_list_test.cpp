@@ -1,6 +1,5 @@
 #include "io/system/access_list.hpp"
 
-#include <array>
 #include <cerrno>
 #include <initializer_list>
 

@@ -1,7 +1,6 @@
 #include "io/system/memory.hpp"
 
 #include <algorithm>
-#include <array>
 #include <cerrno>
 
 #include <sys/mman.h>

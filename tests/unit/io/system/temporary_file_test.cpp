@@ -3,7 +3,6 @@
 #include <cerrno>
 #include <set>
 
-#include <fcntl.h>
 #include <sys/stat.h>
 #include <unistd.h>
 

@@ -1,7 +1,6 @@
 #include "pipeline/output/index_sink.hpp"
 
 #include <algorithm>
-#include <cstring>
 
 #include <gtest/gtest.h>
 

@@ -1,7 +1,6 @@
 #include <filesystem>
 #include <functional>
 #include <initializer_list>
-#include <optional>
 #include <string>
 #include <vector>
 
@@ -11,7 +10,6 @@
 #include "io/output/shared_file.hpp"
 #include "io/system/sys.hpp"
 #include "pipeline/share/join_parts.hpp"
-#include "pipeline/share/part_file.hpp"
 #include "pipeline/share/part_record.hpp"
 #include "unit/io/support.hpp"
 #include "unit/pipeline/share/at_every.hpp"

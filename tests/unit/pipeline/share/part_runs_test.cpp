@@ -1,13 +1,11 @@
 #include "pipeline/share/part_runs.hpp"
 
-#include <algorithm>
 #include <cstdint>
 #include <memory>
 #include <optional>
 #include <random>
 #include <span>
 #include <string>
-#include <utility>
 #include <vector>
 
 #include <gtest/gtest.h>
