@@ -2,6 +2,7 @@
 
 #include <algorithm>
 #include <compare>
+#include <utility>
 
 #include "support/key_values.hpp"
 
@@ -15,6 +16,18 @@ Bytes sorted_as(std::span<const std::byte> raw, const KeyFormat& format) {
             [](const Number& a, const Number& b) { return std::is_lt(compare_keys(a, b)); });
   if (format.descending) std::reverse(numbers.begin(), numbers.end());
   return raw_of(numbers, format.big_endian);
+}
+
+// Every key becomes map_key(map of the format, key).
+template <class MapKey>
+Bytes mapped(Bytes bytes, const KeyFormat& format, const MapKey& map_key) {
+  with_key_of_width(bytes_of(format.type), [&](auto width) {
+    using Key = decltype(width);
+    const std::span<Key> keys(reinterpret_cast<Key*>(bytes.data()), bytes.size() / sizeof(Key));
+    const auto map = KeyMap<Key>::of(format);
+    for (Key& key : keys) key = map_key(map, key);
+  });
+  return bytes;
 }
 
 }  // namespace
@@ -34,23 +47,11 @@ Bytes generated(const KeyFormat& format, Distribution distribution, std::uint64_
 }
 
 Bytes to_ordered(Bytes raw, const KeyFormat& format) {
-  with_key_of_width(bytes_of(format.type), [&](auto width) {
-    using Key = decltype(width);
-    const std::span<Key> keys(reinterpret_cast<Key*>(raw.data()), raw.size() / sizeof(Key));
-    const auto map = KeyMap<Key>::of(format);
-    for (Key& key : keys) key = map.to_ordered(key);
-  });
-  return raw;
+  return mapped(std::move(raw), format, [](auto map, auto key) { return map.to_ordered(key); });
 }
 
 Bytes to_raw(Bytes ordered, const KeyFormat& format) {
-  with_key_of_width(bytes_of(format.type), [&](auto width) {
-    using Key = decltype(width);
-    const std::span<Key> keys(reinterpret_cast<Key*>(ordered.data()), ordered.size() / sizeof(Key));
-    const auto map = KeyMap<Key>::of(format);
-    for (Key& key : keys) key = map.to_raw(key);
-  });
-  return ordered;
+  return mapped(std::move(ordered), format, [](auto map, auto key) { return map.to_raw(key); });
 }
 
 std::string words_of(const KeyFormat& format) {

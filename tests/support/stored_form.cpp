@@ -57,23 +57,22 @@ Bytes keys_of_piece(const StoredKeys& piece, std::span<const std::byte> buffer) 
   return keys;
 }
 
+// Calls use(Key{}) for keys of 4, 8 or 16 bytes.
+template <class Use>
+auto with_packed_key(std::size_t key_bytes, const Use& use) {
+  if (key_bytes == sizeof(UInt128)) return use(UInt128{});
+  return key_bytes == sizeof(std::uint32_t) ? use(std::uint32_t{}) : use(std::uint64_t{});
+}
+
 }  // namespace
 
 StoredForm to_stored(std::span<const std::byte> keys, std::size_t key_bytes,
                      std::uint64_t block_elements, Packing packing) {
-  if (key_bytes == sizeof(UInt128)) {
-    return stored<UInt128>(
-        {reinterpret_cast<const UInt128*>(keys.data()), keys.size() / sizeof(UInt128)},
-        block_elements, packing);
-  }
-  if (key_bytes == sizeof(std::uint32_t)) {
-    return stored<std::uint32_t>(
-        {reinterpret_cast<const std::uint32_t*>(keys.data()), keys.size() / sizeof(std::uint32_t)},
-        block_elements, packing);
-  }
-  return stored<std::uint64_t>(
-      {reinterpret_cast<const std::uint64_t*>(keys.data()), keys.size() / sizeof(std::uint64_t)},
-      block_elements, packing);
+  return with_packed_key(key_bytes, [&](auto width) {
+    using Key = decltype(width);
+    const auto* const begin = reinterpret_cast<const Key*>(keys.data());
+    return stored<Key>({begin, keys.size() / sizeof(Key)}, block_elements, packing);
+  });
 }
 
 Bytes from_stored(const StoredBlocks& blocks, std::size_t key_bytes, std::uint64_t block_elements) {
@@ -100,9 +99,8 @@ Bytes from_stored(const StoredBlocks& blocks, std::size_t key_bytes, std::uint64
 }
 
 Bytes keys_of(const StoredKeys& piece, std::span<const std::byte> buffer, std::size_t key_bytes) {
-  if (key_bytes == sizeof(UInt128)) return keys_of_piece<UInt128>(piece, buffer);
-  return key_bytes == sizeof(std::uint32_t) ? keys_of_piece<std::uint32_t>(piece, buffer)
-                                            : keys_of_piece<std::uint64_t>(piece, buffer);
+  return with_packed_key(key_bytes,
+                         [&](auto width) { return keys_of_piece<decltype(width)>(piece, buffer); });
 }
 
 }  // namespace gsort::test

@@ -191,20 +191,25 @@ Bytes keys() {
 
 const char* const kOptions[] = {"--parallel=2", "-S", "16M", "-T", "/tmp", nullptr};
 
-class AllocationsInC : public testing::TestWithParam<Failing> {};
+class AllocationsInC : public testing::TestWithParam<Failing> {
+ protected:
+  static void fail_in_sort(const Files& files, const char* const* options,
+                           gsort_report* report = nullptr, Content content = Content::kSorted) {
+    fail_each_allocation(
+        GetParam(),
+        [&] {
+          return told_by([&] {
+            return gsort_sort(files.inputs(), 1, files.output().c_str(), options, report);
+          });
+        },
+        [&](bool is_done) { return files.wrong_after(is_done, content); });
+  }
+};
 
 TEST_P(AllocationsInC, FailInASort) {
-  const Files files(keys());
   gsort_report report{};
   report.size = sizeof report;
-  fail_each_allocation(
-      GetParam(),
-      [&] {
-        return told_by([&] {
-          return gsort_sort(files.inputs(), 1, files.output().c_str(), kOptions, &report);
-        });
-      },
-      [&](bool is_done) { return files.wrong_after(is_done); });
+  fail_in_sort(Files(keys()), kOptions, &report);
 }
 
 TEST_P(AllocationsInC, FailInAMerge) {
@@ -244,15 +249,7 @@ TEST_P(AllocationsInC, FailInASortOfEachKind) {
   for (std::vector<const char*> words : kinds) {
     SCOPED_TRACE(words.front());
     words.insert(words.end(), std::begin(kOptions), std::end(kOptions));
-    const Files files(keys());
-    fail_each_allocation(
-        GetParam(),
-        [&] {
-          return told_by([&] {
-            return gsort_sort(files.inputs(), 1, files.output().c_str(), words.data(), nullptr);
-          });
-        },
-        [&](bool is_done) { return files.wrong_after(is_done, Content::kOther); });
+    fail_in_sort(Files(keys()), words.data(), nullptr, Content::kOther);
     if (HasFailure()) return;
   }
 }
@@ -279,18 +276,10 @@ TEST_P(AllocationsInC, FailInASortIntoSeveralFiles) {
 }
 
 TEST_P(AllocationsInC, FailInASortThatResumes) {
-  const Files files(keys());
   const TempFolder folder;
   const std::string resume = "--resume=" + (folder / "runs");
   const char* const options[] = {resume.c_str(), "--parallel=2", "-S", "16M", nullptr};
-  fail_each_allocation(
-      GetParam(),
-      [&] {
-        return told_by([&] {
-          return gsort_sort(files.inputs(), 1, files.output().c_str(), options, nullptr);
-        });
-      },
-      [&](bool is_done) { return files.wrong_after(is_done); });
+  fail_in_sort(Files(keys()), options);
 }
 
 INSTANTIATE_TEST_SUITE_P(OneOrAll, AllocationsInC,

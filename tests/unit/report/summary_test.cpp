@@ -78,10 +78,6 @@ TEST(SummaryLine, NamesTheTypeOrTheRecords) {
             "sorted 0 B of records of 100 bytes in 0.00 s, not verified\n");
 }
 
-TEST(SummaryLine, SurvivesNothingInNoTime) {
-  EXPECT_EQ(summary_line(Outcome{}, Plan{}), "sorted 0 B of i32 in 0.00 s, not verified\n");
-}
-
 class PhaseLines : public testing::Test {
  protected:
   Plan plan_ =

@@ -7,14 +7,6 @@
 namespace gsort {
 namespace {
 
-TEST(EngineWords, NameTheDevice) {
-  Plan plan;
-  plan.devices = {{0, "an invented GPU", kGiB}};
-  plan.engine = EngineKind::kCuda;
-  plan.engine_reason = "as asked";
-  EXPECT_EQ(engine_words(plan), "cuda, device 0 (an invented GPU): as asked");
-}
-
 TEST(EngineWords, NameEveryDevice) {
   Plan plan;
   plan.devices = {{1, "one GPU", kGiB}, {0, "another", kGiB}, {0, "another", kGiB}};
