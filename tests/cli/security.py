@@ -20,19 +20,21 @@ def the_mode_of_a_new_output_is_what_the_umask_leaves(place):
     return report(as_for_any_new_file=modes == {"000": "666", "077": "600", "027": "640"})
 
 
-def access_list(*entries: tuple[int, int]) -> bytes:
-    """The list of the owner (1), the group (4) and all others (32), as the kernel takes it."""
-    return struct.pack("<I", 2) + b"".join(struct.pack("<HHI", who, what, 2**32 - 1) for who, what in entries)
+def give_list(path: Path, kind: str, entries: list[tuple[int, int]], user: int = 2**32 - 1) -> bytes:
+    """The list, as the kernel takes it: what the owner (1), `user` (2), the group (4), the mask (16) and all others (32) may do."""
+    made = struct.pack("<I", 2) + b"".join(struct.pack("<HHI", who, what, user if who == 2 else 2**32 - 1) for who, what in entries)
+    try:
+        os.setxattr(path, f"system.posix_acl_{kind}", made)
+    except OSError as error:
+        skip(f"the file system has no access lists: {error}")
+    return made
 
 
 @scenario
 def who_is_shut_out_of_a_folder_may_not_read_a_new_output(place):
     """By the folder's default access list, in place of the umask."""
     place.bash("gsort-gen -n 1000 -o in; mkdir shut")
-    try:
-        os.setxattr(place.work / "shut", "system.posix_acl_default", access_list((1, 7), (4, 5), (32, 0)))
-    except OSError as error:
-        skip(f"the file system has no access lists: {error}")
+    give_list(place.work / "shut", "default", [(1, 7), (4, 5), (32, 0)])
     place.bash("umask 022; touch shut/plain; gsort in -o shut/new")
     modes = place.bash("stat -c %a shut/plain shut/new").stdout.split()
     print("   ", modes)
@@ -42,15 +44,9 @@ def who_is_shut_out_of_a_folder_may_not_read_a_new_output(place):
 @scenario
 def a_joined_output_gives_its_group_no_more_than_before(place):
     """Its list names one user, so that its mode has the mask where that of others has the group."""
-    nobody, mask = 65534, 2**32 - 1
-    entries = [(1, 6, mask), (2, 6, nobody), (4, 0, mask), (16, 6, mask), (32, 0, mask)]
-    secret = struct.pack("<I", 2) + b"".join(struct.pack("<HHI", *entry) for entry in entries)
     place.bash("gsort-gen -n 1000 -o in; gsort --form=r --share=0/1 in; touch out out-0")
-    try:
-        for name in ("out", "out-0"):
-            os.setxattr(place.work / name, "system.posix_acl_access", secret)
-    except OSError as error:
-        skip(f"the file system has no access lists: {error}")
+    for name in ("out", "out-0"):
+        secret = give_list(place.work / name, "access", [(1, 6), (2, 6), (4, 0), (16, 6), (32, 0)], user=65534)
     place.bash("umask 0; for o in out out-{}; do gsort --take=0/1 --from=r -o $o; done; stat -c %a .out*gsort-[op]*[0-9a-f] > modes;"
                "for o in out out-{}; do gsort --join=1 -o $o; done")
     hidden = (place.work / "modes").read_text().split()
