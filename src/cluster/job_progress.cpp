@@ -13,6 +13,10 @@ Stage stage_of(Phase phase) {
   return phase == Phase::kRead ? Stage::kRead : Stage::kWrite;
 }
 
+RankProgress progress_of(const PhaseRecord& phase) {
+  return {phase.phase, phase.stages[stage_of(phase.phase)].bytes, phase.total_bytes};
+}
+
 std::uint64_t left_of(const RankProgress& rank) {
   return rank.total_bytes - std::min(rank.total_bytes, rank.bytes);
 }
@@ -23,10 +27,6 @@ double share_done(const RankProgress& rank) {
 }
 
 }  // namespace
-
-RankProgress progress_of(const PhaseRecord& phase) {
-  return {phase.phase, phase.stages[stage_of(phase.phase)].bytes, phase.total_bytes};
-}
 
 void JobProgress::begin(std::vector<std::string> names, std::uint64_t bytes) {
   const std::scoped_lock lock(mutex_);

@@ -22,8 +22,6 @@ struct RankProgress {
   std::uint64_t total_bytes = 0;  // that it must
 };
 
-[[nodiscard]] RankProgress progress_of(const PhaseRecord& phase);
-
 // Thread-safe.
 class JobProgress {
  public:

@@ -15,7 +15,8 @@ Proof proof_of(const Job& job, Meter* meter) {
                job.is_distinct() ? OrderKind::kStrict : OrderKind::kAscending, job.top);
 }
 
-EngineShape engine_shape_of(const Plan& plan, Meter* meter) {
+std::unique_ptr<Engine> start_engine(SortContext& context, ByteSpan memory) {
+  const Plan& plan = context.plan;
   EngineShape shape;
   shape.format = plan.job.element.key;
   shape.records = plan.job.element.records;
@@ -25,14 +26,9 @@ EngineShape engine_shape_of(const Plan& plan, Meter* meter) {
   shape.chunk_lanes = plan.chunk.lanes;
   shape.shares_chunk = plan.chunk.is_shared;
   shape.device_bytes = plan.device_budget_bytes();
-  shape.meter = meter;
-  return shape;
-}
-
-std::unique_ptr<Engine> start_engine(SortContext& context, ByteSpan memory) {
-  EngineShape shape = engine_shape_of(context.plan, context.meter);
+  shape.meter = context.meter;
   shape.losses = context.losses;
-  auto engine = context.make_engine(context.plan, shape, memory);
+  auto engine = context.make_engine(plan, shape, memory);
   context.engine = engine.get();
   context.memory = memory;
   return engine;

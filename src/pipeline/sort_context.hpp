@@ -73,9 +73,6 @@ struct SortContext {
 // The proof of a sort. `meter` may be null. Requires: it outlives the proof.
 [[nodiscard]] Proof proof_of(const Job& job, Meter* meter);
 
-// The shape of the plan's engine.
-[[nodiscard]] EngineShape engine_shape_of(const Plan& plan, Meter* meter);
-
 // Makes the engine, which works in `memory`, and sets it in the context. The caller keeps it while
 // stages use it.
 [[nodiscard]] std::unique_ptr<Engine> start_engine(SortContext& context, ByteSpan memory);

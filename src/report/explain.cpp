@@ -136,8 +136,6 @@ std::string disk_words(const Plan& plan, const Machine& machine) {
   return words;
 }
 
-}  // namespace
-
 std::string explain_text(const Plan& plan, const Machine& machine) {
   std::string text;
   text += line("input", input_words(plan, machine));
@@ -171,6 +169,8 @@ std::string explain_json(const Plan& plan, const Machine& machine) {
   json.update(plan_object(plan, machine));
   return json_text(json);
 }
+
+}  // namespace
 
 std::string explain(ExplainMode mode, const Plan& plan, const Machine& machine) {
   return mode == ExplainMode::kJson ? explain_json(plan, machine) : explain_text(plan, machine);

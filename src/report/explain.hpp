@@ -9,10 +9,6 @@
 
 namespace gsort {
 
-[[nodiscard]] std::string explain_text(const Plan& plan, const Machine& machine);
-[[nodiscard]] std::string explain_json(const Plan& plan, const Machine& machine);
-
-// The form that `mode` selects.
 [[nodiscard]] std::string explain(ExplainMode mode, const Plan& plan, const Machine& machine);
 
 }  // namespace gsort

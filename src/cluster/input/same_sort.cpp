@@ -12,6 +12,7 @@
 #include <xxhash.h>
 
 #include "app/files.hpp"
+#include "base/error.hpp"
 #include "element/key.hpp"
 #include "io/system/sys.hpp"
 #include "options/assumed_type.hpp"
@@ -22,6 +23,11 @@ namespace {
 
 constexpr const char* kElsewhere =
     "use gsort on one machine; gsort-mpi --help lists what works on several";
+
+// The error for a feature that gsort has and gsort-mpi does not: "reading standard input".
+Error not_yet(std::string what) {
+  return Error(ErrorKind::kUsage, std::move(what), "gsort-mpi cannot do this yet").hint(kElsewhere);
+}
 
 struct Fact {
   const char* name;
@@ -128,10 +134,6 @@ void require_same_sort(Team& team, const Request& request, const io::Reader& rea
 }
 
 }  // namespace
-
-Error not_yet(std::string what) {
-  return Error(ErrorKind::kUsage, std::move(what), "gsort-mpi cannot do this yet").hint(kElsewhere);
-}
 
 Job open_same_inputs(Team& team, const Options& options, std::optional<io::Reader>& reader,
                      std::string& note) {

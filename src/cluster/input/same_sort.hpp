@@ -4,16 +4,12 @@
 #include <optional>
 #include <string>
 
-#include "base/error.hpp"
 #include "cluster/team.hpp"
 #include "io/input/reader.hpp"
 #include "options/job.hpp"
 #include "options/request.hpp"
 
 namespace gsort::cluster {
-
-// The error for a feature that gsort has and gsort-mpi does not: "reading standard input".
-[[nodiscard]] Error not_yet(std::string what);
 
 // Together: opens the inputs of this process into `reader`, and makes the job that all have. With
 // request.inputs_here, each has its own inputs, of the same kind of elements. `note` becomes a note

@@ -34,25 +34,7 @@ Error too_small(const std::string& host, const Room& room) {
       .hint("give each process a folder of its own on another disk, or free some space");
 }
 
-}  // namespace
-
-std::uint64_t least_output_of(const Request& request, const Job& job, std::uint64_t elements,
-                              unsigned rank, unsigned ranks) {
-  if (job.unique || (!request.parts && rank > 0)) return 0;
-  const std::uint64_t own = request.parts ? share_of(elements, rank, ranks).elements() : elements;
-  return least_output_bytes(job.output_form, job.header_bytes, job.result_bytes(), own);
-}
-
-Plan plan_of_host(const Job& job, const Machine& machine, std::uint64_t output_bytes,
-                  const SuitsPlan& suits) {
-  return on_this_host([&] {
-    Plan plan = make_plan(job, with_room(machine), suits);  // how much the output takes comes now
-    plan.output.least_bytes = output_bytes;
-    require_disk_space(plan, machine);
-    return plan;
-  });
-}
-
+// Adds one run of at most `elements` elements to those of the plan.
 void add_run(Plan& plan, const Machine& machine, std::uint64_t elements) {
   Plan with_run = plan;
   with_run.elements = checked_sum(plan.elements, elements);
@@ -63,6 +45,7 @@ void add_run(Plan& plan, const Machine& machine, std::uint64_t elements) {
   plan.run.through_page_cache = runs_fit_page_cache(plan, machine);
 }
 
+// As MoreRuns, beside the runs of the plan and one of `others` elements.
 std::optional<std::uint64_t> bytes_of_run(const Plan& plan, const Machine& machine,
                                           std::uint64_t elements, std::uint64_t others) {
   // The output grows while such runs are there. A key takes up to four times its bytes as text.
@@ -82,6 +65,25 @@ std::optional<std::uint64_t> bytes_of_run(const Plan& plan, const Machine& machi
     return std::nullopt;
   }
   return with_run.temporary_bytes - without.temporary_bytes;
+}
+
+}  // namespace
+
+std::uint64_t least_output_of(const Request& request, const Job& job, std::uint64_t elements,
+                              unsigned rank, unsigned ranks) {
+  if (job.unique || (!request.parts && rank > 0)) return 0;
+  const std::uint64_t own = request.parts ? share_of(elements, rank, ranks).elements() : elements;
+  return least_output_bytes(job.output_form, job.header_bytes, job.result_bytes(), own);
+}
+
+Plan plan_of_host(const Job& job, const Machine& machine, std::uint64_t output_bytes,
+                  const SuitsPlan& suits) {
+  return on_this_host([&] {
+    Plan plan = make_plan(job, with_room(machine), suits);  // how much the output takes comes now
+    plan.output.least_bytes = output_bytes;
+    require_disk_space(plan, machine);
+    return plan;
+  });
 }
 
 MoreRuns add_runs(Plan& plan, const Machine& machine, std::uint64_t distinct,

@@ -26,24 +26,17 @@ namespace gsort::cluster {
 [[nodiscard]] Plan plan_of_host(const Job& job, const Machine& machine, std::uint64_t output_bytes,
                                 const SuitsPlan& suits = {});
 
-// Adds one run of at most `elements` elements to those of the plan, unless keys are counted.
-// Throws: as require_disk_space; Error(kResource) if 64 bits cannot count the bytes.
-void add_run(Plan& plan, const Machine& machine, std::uint64_t elements);
-
-// The bytes of temporary files for a run of at most `elements` elements that may be left out,
-// beside those of the plan and of one run of `others` elements. Null if it would be empty, or if
-// the host has no room for the runs of all of its processes beside the longest output.
-[[nodiscard]] std::optional<std::uint64_t> bytes_of_run(const Plan& plan, const Machine& machine,
-                                                        std::uint64_t elements,
-                                                        std::uint64_t others);
-
-// The temporary files of further runs: one of distinct elements, and one that may be left out.
+// The temporary files of further runs: one of distinct elements, and one that may be left out. The
+// latter has no bytes if it would be empty, or if the host has no room for the runs of all of its
+// processes beside the longest output.
 struct MoreRuns {
   std::uint64_t distinct_bytes = 0;
-  std::optional<std::uint64_t> deferred_bytes;  // as bytes_of_run()
+  std::optional<std::uint64_t> deferred_bytes;
 };
 
-// Adds a run of at most `distinct` elements to the plan, if there are any. Throws: as add_run().
+// Adds a run of at most `distinct` elements to the plan, if there are any and keys are not counted,
+// and says what one of at most `deferred` elements would take in addition. Throws: as
+// require_disk_space(); Error(kResource) if 64 bits cannot count the bytes.
 MoreRuns add_runs(Plan& plan, const Machine& machine, std::uint64_t distinct,
                   std::uint64_t deferred);
 

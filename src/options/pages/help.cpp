@@ -80,8 +80,7 @@ std::string all_options(Program program) {
   return text;
 }
 
-}  // namespace
-
+// One screen, examples first.
 std::string short_help() {
   std::string text = "gsort sorts files of binary numbers of any size.\n\n";
   text += fmt::format("{}\n{}\nCommon options:\n", kUsage, examples(kExamples));
@@ -91,6 +90,7 @@ std::string short_help() {
   return text;
 }
 
+// Every option by group, sizes, environment, status.
 std::string full_help() {
   std::string text =
       "gsort sorts files of binary numbers of any size, on a GPU where there is one.\n";
@@ -108,6 +108,8 @@ std::string cluster_help() {
          described("Environment", kClusterVariables, 21) +
          described("Exit status", kClusterExitStatuses, 2);
 }
+
+}  // namespace
 
 std::string_view name_of(Program program) {
   return program == Program::kGsort ? "gsort" : "gsort-mpi";

@@ -10,9 +10,6 @@ namespace gsort {
 
 enum class Show : std::uint8_t;
 
-[[nodiscard]] std::string short_help();    // one screen, examples first
-[[nodiscard]] std::string full_help();     // every option by group, sizes, environment, status
-[[nodiscard]] std::string cluster_help();  // the same for gsort-mpi
 [[nodiscard]] std::string_view name_of(Program program);                    // "gsort-mpi"
 [[nodiscard]] std::string version_text(Program program = Program::kGsort);  // "gsort 0.1.0"
 

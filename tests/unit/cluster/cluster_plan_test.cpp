@@ -270,18 +270,23 @@ TEST(Room, IsThatOfARunBesideAllOthers) {
   Machine machine = invented_machine(kGiB, 4, 16 * kGiB);
   const Plan plan = make_plan(job, machine);
   Plan both = plan;
-  add_run(both, machine, kShare);
+  add_runs(both, machine, kShare, 0);
   EXPECT_GE(both.temporary_bytes, plan.temporary_bytes + kGiB);
   EXPECT_LE(both.temporary_bytes, plan.temporary_bytes + kGiB + kGiB / 4);
   EXPECT_EQ(both.elements, plan.elements);
   EXPECT_EQ(both.run.count, plan.run.count);
   machine.temporary.front().free_bytes = both.temporary_bytes;
-  EXPECT_NO_THROW(add_run(both = plan, machine, kShare));
+  EXPECT_NO_THROW(add_runs(both = plan, machine, kShare, 0));
   machine.temporary.front().free_bytes -= 1;
   EXPECT_NO_THROW(require_disk_space(plan, machine));
-  EXPECT_THROW(add_run(both = plan, machine, kShare), Error);
-  EXPECT_THROW(add_run(both = plan, machine, UINT64_MAX), Error);
-  EXPECT_THROW(add_run(both = plan, machine, UINT64_MAX / 4), Error);
+  EXPECT_THROW(add_runs(both = plan, machine, kShare, 0), Error);
+  EXPECT_THROW(add_runs(both = plan, machine, UINT64_MAX, 0), Error);
+  EXPECT_THROW(add_runs(both = plan, machine, UINT64_MAX / 4, 0), Error);
+}
+
+std::optional<std::uint64_t> bytes_deferred(Plan plan, const Machine& machine,
+                                            std::uint64_t deferred, std::uint64_t distinct) {
+  return add_runs(plan, machine, distinct, deferred).deferred_bytes;
 }
 
 TEST(Room, OfARunThatIsNotNeededMayBeMissing) {
@@ -289,36 +294,37 @@ TEST(Room, OfARunThatIsNotNeededMayBeMissing) {
   Machine machine = invented_machine(kGiB, 4, 16 * kGiB);
   const Plan plan = make_plan(job_of_share({KeyType::kU64}, "64M"), machine);
   Plan both = plan;
-  add_run(both, machine, kShare);
+  add_runs(both, machine, kShare, 0);
   machine.temporary.front().free_bytes = both.temporary_bytes;
-  EXPECT_EQ(bytes_of_run(plan, machine, kShare, 0), both.temporary_bytes - plan.temporary_bytes);
+  EXPECT_EQ(bytes_deferred(plan, machine, kShare, 0), both.temporary_bytes - plan.temporary_bytes);
   machine.processes = 2;  // each has half of that
-  EXPECT_EQ(bytes_of_run(plan, machine, kShare, 0), std::nullopt);
+  EXPECT_EQ(bytes_deferred(plan, machine, kShare, 0), std::nullopt);
   machine.processes = 1;
   machine.temporary.front().free_bytes -= 1;
-  EXPECT_EQ(bytes_of_run(plan, machine, kShare, 0), std::nullopt);
-  EXPECT_EQ(bytes_of_run(plan, machine, UINT64_MAX, 0), std::nullopt);
-  EXPECT_EQ(bytes_of_run(plan, machine, 0, 0), std::nullopt);
+  EXPECT_EQ(bytes_deferred(plan, machine, kShare, 0), std::nullopt);
+  EXPECT_EQ(bytes_deferred(plan, machine, UINT64_MAX, 0), std::nullopt);
+  EXPECT_EQ(bytes_deferred(plan, machine, 0, 0), std::nullopt);
   machine.temporary.front().free_bytes = 4 * kGiB;
-  const auto second = bytes_of_run(plan, machine, kShare, kShare);  // beside a run of distinct keys
+  // Beside a run of distinct keys.
+  const auto second = bytes_deferred(plan, machine, kShare, kShare);
   ASSERT_TRUE(second);
   EXPECT_GE(*second, kGiB);
   machine.temporary.front().free_bytes = both.temporary_bytes;
   machine.output->file_system = machine.temporary.front().file_system;
   machine.output->free_bytes = both.temporary_bytes;
-  EXPECT_EQ(bytes_of_run(plan, machine, kShare, 0), std::nullopt);
+  EXPECT_EQ(bytes_deferred(plan, machine, kShare, 0), std::nullopt);
 }
 
 TEST(Room, OfARunThatFitsInMemoryIsNone) {
   Machine machine = invented_machine(kMiB, 4, 16 * kGiB);
   machine.temporary.front().free_bytes = 0;
   Plan plan = make_plan(job_of_share({KeyType::kU64}, "1G"), machine);
-  add_run(plan, machine, kMiB / 8);
+  add_runs(plan, machine, kMiB / 8, 0);
   EXPECT_EQ(plan.temporary_bytes, 0);
   Job counted = job_of_share({KeyType::kU8}, "1G");
   counted.forms_share = false;
   plan = make_plan(counted, machine);
-  add_run(plan, machine, kMiB);
+  add_runs(plan, machine, kMiB, 0);
   EXPECT_EQ(plan.temporary_bytes, 0);
 }
 
@@ -326,7 +332,7 @@ TEST(Room, OfARunDecidesOnThePageCache) {
   Machine machine = invented_machine(kGiB, 4, 16 * kGiB);
   Plan plan = make_plan(job_of_share({KeyType::kU64}, "64M"), machine);
   ASSERT_TRUE(plan.run.through_page_cache);
-  add_run(plan, machine, 2 * kGiB);
+  add_runs(plan, machine, 2 * kGiB, 0);
   EXPECT_FALSE(plan.run.through_page_cache);
 }
 

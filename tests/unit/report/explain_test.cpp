@@ -21,7 +21,7 @@ Case case_of(std::optional<std::uint64_t> input_bytes, KeyType type, const std::
 }
 
 std::string text_of(const Case& c) {
-  return explain_text(c.plan, c.machine);
+  return explain(ExplainMode::kText, c.plan, c.machine);
 }
 
 void expect_part(const std::string& text, const std::string& part) {
@@ -53,7 +53,7 @@ TEST(Explain, SaysHowMuchStaysOnTheDevice) {
   ASSERT_GT(c.plan.run.device_buffers, 0U);
   expect_part(text_of(c), "up to " + format_bytes(c.plan.run.device_bytes()) +
                               " stay on the device, then up to");
-  const auto json = nlohmann::json::parse(explain_json(c.plan, c.machine));
+  const auto json = nlohmann::json::parse(explain(ExplainMode::kJson, c.plan, c.machine));
   EXPECT_EQ(json.at("device_run_bytes"), c.plan.run.device_bytes());
 }
 
@@ -72,7 +72,7 @@ TEST(Explain, SaysHowMuchStaysOnEveryDevice) {
   expect_part(text_of(c), "device 0   at most 36 GiB of 40 GiB free");
   expect_part(text_of(c),
               "device 1   at most 18 GiB of 20 GiB free, link of 59.6 GiB/s, NUMA node 1");
-  const auto json = nlohmann::json::parse(explain_json(c.plan, c.machine));
+  const auto json = nlohmann::json::parse(explain(ExplainMode::kJson, c.plan, c.machine));
   EXPECT_EQ(json.at("device_run_bytes"), c.plan.device_run_bytes());
   EXPECT_EQ(json.at("device_budget_bytes"), 54 * kGiB);
   ASSERT_EQ(json.at("devices").size(), 2U);
@@ -86,7 +86,7 @@ TEST(Explain, SaysHowMuchStaysOnEveryDevice) {
 
 TEST(ExplainJson, HoldsThePlanExactly) {
   const Case c = case_of(10 * kGiB, KeyType::kF64, "256M");
-  const auto json = nlohmann::json::parse(explain_json(c.plan, c.machine));
+  const auto json = nlohmann::json::parse(explain(ExplainMode::kJson, c.plan, c.machine));
   EXPECT_EQ(json.at("input_bytes"), 10 * kGiB);
   EXPECT_EQ(json.at("elements"), c.plan.elements);
   EXPECT_EQ(json.at("type"), "f64");
@@ -101,7 +101,7 @@ TEST(ExplainJson, HoldsThePlanExactly) {
 
 TEST(ExplainJson, SaysNullForWhatAPipeDoesNotTell) {
   const Case c = case_of({}, KeyType::kI32, "256M");
-  const auto json = nlohmann::json::parse(explain_json(c.plan, c.machine));
+  const auto json = nlohmann::json::parse(explain(ExplainMode::kJson, c.plan, c.machine));
   EXPECT_TRUE(json.at("input_bytes").is_null());
   EXPECT_TRUE(json.at("elements").is_null());
 }
@@ -109,7 +109,7 @@ TEST(ExplainJson, SaysNullForWhatAPipeDoesNotTell) {
 TEST(ExplainJson, SurvivesFolderNamesThatAreNoText) {
   Case c = case_of(10 * kGiB, KeyType::kI32, "256M");
   c.machine.temporary[0].path = "/bad\xff\"name";
-  const auto json = nlohmann::json::parse(explain_json(c.plan, c.machine));
+  const auto json = nlohmann::json::parse(explain(ExplainMode::kJson, c.plan, c.machine));
   EXPECT_TRUE(json.at("temporary").at(0).at("path").is_string());
 }
 

@@ -9,6 +9,7 @@
 #include <gtest/gtest.h>
 
 #include "options/option_spec.hpp"
+#include "options/options.hpp"
 
 namespace gsort {
 namespace {
@@ -21,13 +22,13 @@ std::vector<std::string> lines_of(const std::string& text) {
 }
 
 TEST(ShortHelp, FitsOneScreen) {
-  const auto lines = lines_of(short_help());
+  const auto lines = lines_of(text_of(Show::kHelp));
   EXPECT_LE(lines.size(), 32U);
   for (const std::string& line : lines) EXPECT_LE(line.size(), 80U) << line;
 }
 
 TEST(ShortHelp, ShowsExamplesBeforeOptions) {
-  const std::string text = short_help();
+  const std::string text = text_of(Show::kHelp);
   EXPECT_LT(text.find("gsort input.bin -o output.bin"), text.find("--type"));
 }
 
@@ -40,7 +41,7 @@ std::string in_one_line(const std::string& text) {
 }
 
 TEST(FullHelp, ShowsEveryOption) {
-  const std::string text = in_one_line(full_help());
+  const std::string text = in_one_line(text_of(Show::kFullHelp));
   for (const OptionSpec& spec : option_table()) {
     EXPECT_NE(text.find(display_name(spec)), std::string::npos) << display_name(spec);
     EXPECT_NE(text.find(spec.help), std::string::npos) << spec.help;
@@ -48,11 +49,12 @@ TEST(FullHelp, ShowsEveryOption) {
 }
 
 TEST(FullHelp, IsShortEnoughToRead) {
-  EXPECT_LE(lines_of(full_help()).size(), 186U);
+  EXPECT_LE(lines_of(text_of(Show::kFullHelp)).size(), 186U);
 }
 
 TEST(FullHelp, KeepsToEightyColumns) {
-  for (const std::string& line : lines_of(full_help())) EXPECT_LE(line.size(), 80U) << line;
+  for (const std::string& line : lines_of(text_of(Show::kFullHelp)))
+    EXPECT_LE(line.size(), 80U) << line;
 }
 
 TEST(OptionTable, HasUniqueNamesAndLetters) {
