@@ -67,8 +67,9 @@ try_tools() {
   for name in gsort-gen gsort-plot; do gzip -t "$usr/share/man/man1/$name.1.gz"; done
 }
 
-# The guide's example in C sorts dump.u64.
+# The guide's example in C sorts dump.u64. The variables are for a USR that the system does not search.
 try_library() {
+  export PKG_CONFIG_PATH=$usr/lib/pkgconfig LD_LIBRARY_PATH=$usr/lib
   # shellcheck disable=SC2016
   sed -n '/^```c$/,/^```$/{/^```/d; p}' "$documents/libgsort-dev/README.md" >example.c
   # shellcheck disable=SC2046  # words
