@@ -23,6 +23,7 @@ struct CpuChunkFootprint {
   std::uint64_t buckets = 1;
   std::uint64_t page_bytes = 0;
   std::uint64_t bucket_elements = 0;  // the largest bucket that is sorted at once
+  std::uint64_t pages_at_once = 0;    // that a worker takes from the pool
   std::uint64_t pages = 0;
   std::uint64_t block_bytes = 0;
 
@@ -64,7 +65,10 @@ struct CpuChunkFootprint {
     const std::uint64_t slack = slack_pages(f.buckets, workers);
     f.page_bytes =
         std::clamp<std::uint64_t>(std::bit_floor(chunk_bytes / (8 * slack)), 512, kMostPageBytes);
-    f.pages = div_up(chunk_bytes, f.page_bytes) + slack;
+    const std::uint64_t at_once =
+        std::min(std::bit_floor(chunk_bytes / (std::uint64_t{64} * workers)), kHugePageBytes);
+    f.pages_at_once = at_once < kLeastBytesAtOnce ? kLeastPagesAtOnce : at_once / f.page_bytes;
+    f.pages = div_up(chunk_bytes, f.page_bytes) + slack_pages(f.buckets, workers, f.pages_at_once);
     return f;
   }
 
@@ -78,16 +82,20 @@ struct CpuChunkFootprint {
   // The number of buckets to which a bucket that is too large is dealt out.
   static constexpr std::uint64_t kMostSplit = 256;
 
-  // Pages that a worker takes from the pool at once.
-  static constexpr std::uint64_t kPagesAtOnce = 16;
+  // A worker takes these pages from the pool at once, or a huge page if the chunk is large: if
+  // several workers are the first to write to a huge page, the kernel clears one for each of them
+  // (4 GiB on 16 cores: 19,000 page faults, not 5,000, and 0.2 s more).
+  static constexpr std::uint64_t kLeastPagesAtOnce = 16;
+  static constexpr std::uint64_t kLeastBytesAtOnce = 512 * kKiB;
+  static constexpr std::uint64_t kHugePageBytes = 2 * kMiB;
 
   // Pages that are not full, or taken but not used. Each worker begins one in each bucket. Buckets
   // that are too large are dealt out again, at most 8 times for keys of 64 bits (a pass narrows the
   // range by 2^8 or ends); a pass makes no more buckets than there were, and kMostSplit for each
   // worker while they share one.
-  static constexpr std::uint64_t slack_pages(std::uint64_t buckets, std::uint64_t workers) {
-    return std::max<std::uint64_t>(2 * workers, 8) * buckets +
-           (kMostSplit + 2 * kPagesAtOnce) * workers;
+  static constexpr std::uint64_t slack_pages(std::uint64_t buckets, std::uint64_t workers,
+                                             std::uint64_t at_once = kLeastPagesAtOnce) {
+    return std::max<std::uint64_t>(2 * workers, 8) * buckets + (kMostSplit + 2 * at_once) * workers;
   }
 
   [[nodiscard]] constexpr std::uint64_t pool_bytes() const {

@@ -40,7 +40,8 @@ CpuChunkLane<Key>::CpuChunkLane(const EngineShape& shape, ByteSpan memory,
       meter_(shape.meter),
       map_(map_of<Key>(shape)),
       keys_are_records_(shape.records.has_value()),
-      pool_(LaneMemory(memory).take(footprint_.pool_bytes()), footprint_.page_bytes),
+      pool_(LaneMemory(memory).take(footprint_.pool_bytes()), footprint_.page_bytes,
+            footprint_.pages_at_once),
       kept_(footprint_.block_bytes / sizeof(Key)) {
   LaneMemory layout(memory);
   layout.take(footprint_.pool_bytes());

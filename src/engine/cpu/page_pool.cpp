@@ -14,8 +14,11 @@ Error ran_out() {
 
 }  // namespace
 
-PagePool::PagePool(ByteSpan memory, std::size_t page_bytes)
-    : memory_(memory), page_bytes_(page_bytes), next_(memory.size() / page_bytes, kNone) {
+PagePool::PagePool(ByteSpan memory, std::size_t page_bytes, std::size_t pages_at_once)
+    : memory_(memory),
+      page_bytes_(page_bytes),
+      pages_at_once_(pages_at_once),
+      next_(memory.size() / page_bytes, kNone) {
   reset();
 }
 

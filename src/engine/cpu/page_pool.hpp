@@ -11,6 +11,7 @@
 #include <vector>
 
 #include "engine/engine.hpp"
+#include "engine/footprint.hpp"
 
 namespace gsort::cpu {
 
@@ -20,9 +21,11 @@ class PagePool {
   static constexpr Page kNone = ~Page{0};
 
   // Requires: page_bytes is a power of two; memory is aligned to it and outlives the pool.
-  PagePool(ByteSpan memory, std::size_t page_bytes);
+  PagePool(ByteSpan memory, std::size_t page_bytes,
+           std::size_t pages_at_once = CpuChunkFootprint::kLeastPagesAtOnce);
 
   [[nodiscard]] std::size_t page_bytes() const { return page_bytes_; }
+  [[nodiscard]] std::size_t pages_at_once() const { return pages_at_once_; }  // to be taken
   [[nodiscard]] std::byte* address_of(Page page) const {
     return memory_.data() + std::size_t{page} * page_bytes_;
   }
@@ -61,6 +64,7 @@ class PagePool {
 
   alignas(kCacheLine) ByteSpan memory_;
   std::size_t page_bytes_;
+  std::size_t pages_at_once_;
   std::vector<Page> next_;
   alignas(kCacheLine) std::atomic<std::uint64_t> untouched_;  // a Range
   std::mutex mutex_;

@@ -110,7 +110,7 @@ void Partitioner<Key>::add_page(std::size_t bucket) {
 template <class Key>
 PagePool::Page Partitioner<Key>::take_page() {
   if (own_pages_.empty()) {
-    own_pages_.resize(CpuChunkFootprint::kPagesAtOnce);
+    own_pages_.resize(pool_.pages_at_once());
     own_pages_.resize(pool_.take(own_pages_));
     std::ranges::reverse(own_pages_);  // in address order
   }

@@ -86,11 +86,21 @@ void RecordChunkLane::take_first_word() {
   });
 }
 
-// The lowest numbers are taken first: memory that is not needed is never touched.
+// The lowest numbers are taken first: memory that is not needed is never touched. But the workers
+// begin in huge pages of their own (CpuChunkFootprint::pages_at_once says why).
 void RecordChunkLane::free_all_blocks() {
+  const std::uint64_t in_page =
+      std::max<std::uint64_t>(CpuChunkFootprint::kHugePageBytes / footprint_.block_bytes, 1);
+  const std::uint64_t at_once = in_page * footprint_.workers;
+  const std::uint64_t in_turn = round_down(footprint_.blocks, at_once);
   const std::scoped_lock lock(mutex_);
   free_.clear();
-  for (std::size_t block = footprint_.blocks; block > 0; --block) free_.push_back(block - 1);
+  for (std::size_t block = footprint_.blocks; block > in_turn; --block) free_.push_back(block - 1);
+  for (std::size_t place = in_turn; place > 0; --place) {
+    const std::uint64_t in_group = (place - 1) % at_once;
+    const std::uint64_t page = in_group % footprint_.workers;
+    free_.push_back(place - 1 - in_group + page * in_page + in_group / footprint_.workers);
+  }
 }
 
 ByteSpan RecordChunkLane::acquire_block() {

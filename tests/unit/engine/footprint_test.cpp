@@ -88,6 +88,20 @@ TEST(CpuChunkFootprint, GrowsWithTheChunk) {
   }
 }
 
+TEST(CpuChunkFootprint, GivesWorkersHugePagesOnlyIfTheseAreLittleOfTheChunk) {
+  const auto bytes_at_once = [](std::uint64_t chunk_bytes, unsigned workers) {
+    const auto f = CpuChunkFootprint::of(chunk_bytes / 4, 4, workers, 256 * kKiB);
+    return f.pages_at_once * f.page_bytes;
+  };
+  EXPECT_EQ(bytes_at_once(4 * kGiB, 17), CpuChunkFootprint::kHugePageBytes);
+  EXPECT_EQ(bytes_at_once(kGiB, 17), CpuChunkFootprint::kLeastBytesAtOnce);
+  for_all_chunks([](const CpuChunkFootprint& f, std::uint64_t elements) {
+    EXPECT_GE(f.pages_at_once, CpuChunkFootprint::kLeastPagesAtOnce);
+    if (f.pages_at_once == CpuChunkFootprint::kLeastPagesAtOnce) return;
+    EXPECT_LE(f.pages_at_once * f.page_bytes * f.workers * 64, elements * f.key_bytes);
+  });
+}
+
 TEST(CpuMergeFootprint, HoldsThePartAndTwoStretches) {
   for (const std::uint64_t elements : kChunkSizes) {
     const auto f = CpuMergeFootprint::of(elements, 8);

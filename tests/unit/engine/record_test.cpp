@@ -5,7 +5,9 @@
 
 #include <gtest/gtest.h>
 
+#include "engine/cpu/record_chunk_lane.hpp"
 #include "engine/record_footprint.hpp"
+#include "io/system/memory.hpp"
 #include "support/engines.hpp"
 #include "support/error_of.hpp"
 #include "support/sinks.hpp"
@@ -74,6 +76,25 @@ TEST_P(RecordsOfEngine, InAChunkAreSortedStably) {
 }
 
 // All of them, and all but two: equal ones stay as they came, which is not the other way round.
+TEST(RecordChunkLane, GivesEachWorkerAHugePageOfItsOwnAndEachBlockOnce) {
+  constexpr std::uint64_t kHugePage = CpuChunkFootprint::kHugePageBytes;
+  EngineShape shape = shape_of(kFormats[3], 200'000);
+  shape.threads = 3;
+  const auto footprint =
+      CpuRecordChunkFootprint::of(shape.chunk_elements, 100, shape.threads, shape.block_bytes);
+  const io::Arena memory(footprint.arena_bytes(), "a lane");
+  cpu::RecordChunkLane lane(shape, memory.bytes());
+  std::vector<std::size_t> places;
+  for (std::uint64_t block = 0; block < footprint.blocks; ++block) {
+    places.push_back(static_cast<std::size_t>(lane.acquire_block().data() - memory.data()));
+  }
+  EXPECT_EQ(places[0], 0U);
+  EXPECT_GE(places[1], kHugePage - shape.block_bytes);
+  EXPECT_GE(places[2], 2 * (kHugePage - shape.block_bytes));
+  std::ranges::sort(places);
+  for (std::size_t i = 0; i < places.size(); ++i) EXPECT_EQ(places[i], i * shape.block_bytes);
+}
+
 TEST_P(RecordsOfEngine, InAChunkAreSortedStablyWhereTheyDescend) {
   const RecordFormat format{12, {{4, 8, KeyType::kU64, false, false}}};
   constexpr std::uint64_t kCount = 60'001;
