@@ -26,8 +26,9 @@ concept SortableKey = kIsNumberType<Key>;
 
 // Sorts in place. `threads` is how many cores to keep busy, at most 4096; 0: all this process may
 // run on. Less than 1 MiB is sorted by the calling thread alone. Takes about 2 MiB of memory for
-// each core at most; for arrays of up to 1 MiB, it may be memory for a copy instead; for keys of
-// one and two bytes, 1 MiB for each core at most. Thread-safe on disjoint keys.
+// each core at most; for arrays of up to 1 MiB, it may be 1 MiB instead, which the process keeps
+// for the next sort; for keys of one and two bytes, 1 MiB for each core at most. Thread-safe on
+// disjoint keys.
 // Throws: Error(kResource), with the keys unchanged, if memory cannot be allocated; Error(kUsage)
 // for too many threads.
 template <SortableKey Key>

@@ -64,12 +64,12 @@ def _bounds(array: numpy.ndarray) -> Tuple[int, int]:
 
 def _stretches_of(array: numpy.ndarray) -> List[_Stretch]:
     """As the kernel numbers the file, and as os.stat does: some file systems have two numbers for a device."""
-    found = mapped_at(*_bounds(array)) if array.size else None
-    if found is None:
-        return []
     root: Any = array
     while isinstance(root.base, numpy.ndarray):
         root = root.base
+    found = mapped_at(*_bounds(array)) if array.size and not root.flags.owndata else None
+    if found is None:
+        return []
     name = getattr(root, "filename", None)
     return [found] + ([found._replace(file=file) for file in _file_named(name)] if name else [])
 

@@ -3,10 +3,12 @@
 #include <algorithm>
 #include <cstring>
 #include <initializer_list>
+#include <random>
 #include <vector>
 
 #include <gtest/gtest.h>
 
+#include "base/parallel.hpp"
 #include "support/some_of.hpp"
 #include "support/sorted_copy.hpp"
 
@@ -124,6 +126,21 @@ TEST_P(InPlaceSort, HasSizesOfItsOwn) {
   KeyFormat format;
   format.type = GetParam();
   expect_all_sorted(kCount, format, {1U, 3U}, {});
+}
+
+// They share a buffer that one of them may keep.
+TEST(InPlaceSortOfFewKeys, MayRunInSeveralThreadsAtOnce) {
+  run_workers(4, [](unsigned worker) {
+    for (const std::size_t count : {8'191U, 8'193U, 100'000U, 131'072U}) {
+      std::vector<std::uint64_t> keys(count);
+      std::mt19937_64 random(worker + count);
+      std::ranges::generate(keys, random);
+      std::vector<std::uint64_t> sorted = keys;
+      std::ranges::sort(sorted);
+      sort_in_place<std::uint64_t>(keys, {}, 1);
+      EXPECT_TRUE(keys == sorted) << count << " keys";
+    }
+  });
 }
 
 std::vector<KeyType> wide_types() {

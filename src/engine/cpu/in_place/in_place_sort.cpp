@@ -1,6 +1,8 @@
 #include "engine/cpu/in_place/in_place_sort.hpp"
 
 #include <algorithm>
+#include <atomic>
+#include <cstddef>
 #include <exception>
 #include <functional>
 #include <memory>
@@ -68,13 +70,43 @@ std::unique_ptr<Key[]> scratch_for(std::size_t keys) {
   return std::make_unique_for_overwrite<Key[]>(keys);
 }
 
+// A buffer of kLeastSharedBytes. One is kept from sort to sort: the first use of fresh pages would
+// take longer than the sort.
+class KeptBuffer {
+ public:
+  KeptBuffer() : bytes_(kept_.exchange(nullptr)) {
+    if (!bytes_) bytes_ = std::make_unique_for_overwrite<std::byte[]>(kLeastSharedBytes);
+  }
+  ~KeptBuffer() { bytes_.reset(kept_.exchange(bytes_.release())); }
+  KeptBuffer(const KeptBuffer&) = delete;
+  KeptBuffer& operator=(const KeptBuffer&) = delete;
+
+  template <class Key>
+  [[nodiscard]] std::span<Key> first(std::size_t keys) const {
+    return {reinterpret_cast<Key*>(bytes_.get()), keys};
+  }
+
+ private:
+  static inline constinit std::atomic<std::byte*> kept_{nullptr};
+  std::unique_ptr<std::byte[]> bytes_;
+};
+
+template <class Key>
+void sort_few(std::span<Key> raw, const KeyMap<Key>& map, std::span<Key> scratch) {
+  if (!map.is_identity()) map_to_ordered<Key>(raw, raw, map);
+  sort_in_cache(raw, scratch);
+  if (!map.is_identity()) map_to_raw<Key>(raw, raw, map);
+}
+
 template <class Key>
 void sort_few(std::span<Key> raw, const KeyMap<Key>& map) {
+  constexpr std::size_t kLeastKept = 64 * kKiB;  // for less, the heap has pages that were used
+  const std::size_t bytes = raw.size_bytes();
+  if (sizeof(Key) <= sizeof(std::uint64_t) && bytes >= kLeastKept && bytes <= kLeastSharedBytes) {
+    return sort_few(raw, map, KeptBuffer().first<Key>(raw.size()));
+  }
   const auto scratch = scratch_for<Key>(raw.size());
-  const std::size_t scratch_keys = scratch == nullptr ? 0 : raw.size();
-  if (!map.is_identity()) map_to_ordered<Key>(raw, raw, map);
-  sort_in_cache(raw, std::span(scratch.get(), scratch_keys));
-  if (!map.is_identity()) map_to_raw<Key>(raw, raw, map);
+  sort_few(raw, map, std::span(scratch.get(), scratch == nullptr ? 0 : raw.size()));
 }
 
 // Takes the memory of all workers first, so that a sort that has begun can finish.
