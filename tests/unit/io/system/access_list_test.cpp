@@ -86,36 +86,44 @@ class AccessListOf : public testing::Test {
     }
     ::removexattr(folder_.path().c_str(), kOfFolder);
   }
+
+  // A file that write(name) makes, with this fault.
+  void expect_rights_of_any_new_file(mode_t mask, const sys::FaultPlan& plan,
+                                     void (*write)(const std::string& path)) {
+    const std::string plain = folder_ / ("plain" + std::to_string(++number_));
+    const std::string ours = folder_ / ("ours" + std::to_string(number_));
+    const mode_t saved = ::umask(mask);
+    ::close(::open(plain.c_str(), O_CREAT | O_WRONLY | O_CLOEXEC, 0666));
+    {
+      const FaultScope fault(plan);
+      write(ours);
+    }
+    ::umask(saved);
+    EXPECT_TRUE(rights_of(ours) == rights_of(plain)) << number_;
+  }
+
   const TempFolder folder_;
+
+ private:
+  int number_ = 0;
 };
 
 // One half by what the kernel makes of the same folder.
 TEST_F(AccessListOf, ANewOutputIsThatOfAnyNewFileInTheFolder) {
-  int number = 0;
   for (const AccessList& list : {kNothingForOthers, kOneUser, kNothingForGroup, kLessForAll}) {
     ASSERT_TRUE(give(folder_.path(), kOfFolder, list));
     for (const mode_t mask : {mode_t{0}, mode_t{022}, mode_t{077}}) {
       for (const bool is_named : {false, true}) {
-        const std::string plain = folder_ / ("plain" + std::to_string(++number));
-        const std::string ours = folder_ / ("ours" + std::to_string(number));
-        const mode_t saved = ::umask(mask);
-        ::close(::open(plain.c_str(), O_CREAT | O_WRONLY | O_CLOEXEC, 0666));
-        {
-          // The third open is that of the unnamed file.
-          const FaultScope fault({sys::Call::kOpen, is_named ? 3U : UINT64_MAX, EOPNOTSUPP});
-          write_output(ours);
-        }
-        write_shared_file(ours + "shared");
-        ::umask(saved);
-        EXPECT_TRUE(rights_of(ours) == rights_of(plain)) << number;
-        EXPECT_TRUE(rights_of(ours + "shared") == rights_of(plain)) << number;
+        // The third open is that of the unnamed file.
+        const sys::FaultPlan plan{sys::Call::kOpen, is_named ? 3U : UINT64_MAX, EOPNOTSUPP};
+        expect_rights_of_any_new_file(mask, plan, write_output);
+        expect_rights_of_any_new_file(mask, {sys::Call::kOpen, UINT64_MAX}, write_shared_file);
       }
     }
   }
 }
 
 TEST_F(AccessListOf, ANewOutputIsSoWhereThatOfTheFolderCannotBeRead) {
-  int number = 0;
   for (const AccessList& list :
        {AccessList(), kNothingForOthers, kOneUser, kNothingForGroup, kLessForAll}) {
     if (!list.empty()) {
@@ -123,16 +131,8 @@ TEST_F(AccessListOf, ANewOutputIsSoWhereThatOfTheFolderCannotBeRead) {
     }
     for (const int error_number : {EPERM, EACCES}) {
       for (const mode_t mask : {mode_t{022}, mode_t{077}}) {
-        const std::string plain = folder_ / ("plain" + std::to_string(++number));
-        const std::string ours = folder_ / ("ours" + std::to_string(number));
-        const mode_t saved = ::umask(mask);
-        ::close(::open(plain.c_str(), O_CREAT | O_WRONLY | O_CLOEXEC, 0666));
-        {
-          const FaultScope fault({sys::Call::kAttribute, 1, error_number, true});
-          write_output(ours);
-        }
-        ::umask(saved);
-        EXPECT_TRUE(rights_of(ours) == rights_of(plain)) << number;
+        expect_rights_of_any_new_file(mask, {sys::Call::kAttribute, 1, error_number, true},
+                                      write_output);
       }
     }
   }
