@@ -56,9 +56,12 @@ Input::Input(const std::string& path)
     if (end < 0) throw file_.error("looking at", errno);
     size_ =
         static_cast<std::uint64_t>(end) - std::min(static_cast<std::uint64_t>(end), base_offset_);
-    // Files in /proc claim to be empty but are not: they are read like a stream.
-    std::byte first{};
-    if (end == 0) is_stream_ = file_.read_full_at(ByteSpan(&first, 1), 0) != 0;
+    // Files in /proc claim to be empty, those in /sys to have a page: they are read like a stream.
+    constexpr off_t kMostClaimed = 64 << 10;
+    if (facts_.st_blocks == 0 && end <= kMostClaimed) {
+      std::vector<std::byte> room(static_cast<std::size_t>(std::max<off_t>(end, 1)));
+      is_stream_ = file_.read_full_at(room, 0) != static_cast<std::size_t>(end);
+    }
   }
   if (is_stream_) {
     sys::enlarge_pipe(file_.fd());

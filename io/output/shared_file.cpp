@@ -104,8 +104,7 @@ bool write_new_record(const OutputPlace& place, const std::string& name, const s
 
 // Opens the file of this name for reading. The result is not open if there is no such file, or if
 // it is a link or may not be read: then gsort did not make it.
-static File open_beside(const OutputPlace& place, const std::string& name) {
-  const Folder folder = open_folder(place.folder, ErrorKind::kOutput);
+static File open_beside(const Folder& folder, const OutputPlace& place, const std::string& name) {
   const int flags = O_RDONLY | O_NOFOLLOW | O_NONBLOCK;
   const int fd = sys::open_at(folder.file.fd(), name.c_str(), flags);
   const int problem = fd < 0 ? errno : 0;
@@ -116,10 +115,11 @@ static File open_beside(const OutputPlace& place, const std::string& name) {
 
 std::optional<std::string> read_record(const OutputPlace& place, const std::string& name) {
   constexpr std::size_t kMostBytes = std::size_t{64} << 10;
-  const File file = open_beside(place, name);
+  const Folder folder = open_folder(place.folder, ErrorKind::kOutput);
+  const File file = open_beside(folder, place, name);
   if (!file.is_open()) return std::nullopt;
   const struct stat facts = file.facts();
-  const bool is_ours = facts.st_uid == sys::effective_user() || facts.st_uid == 0;
+  const bool is_ours = facts.st_uid == 0 || is_of_this_user(folder, facts);
   if (!S_ISREG(facts.st_mode) || !is_ours) return std::nullopt;
   std::string text(kMostBytes, ' ');
   text.resize(file.read_full_at(std::as_writable_bytes(std::span(text)), 0));
@@ -159,7 +159,8 @@ static ContentSum content_of(const File& file) {
 }
 
 std::optional<ContentSum> read_content(const OutputPlace& place, const std::string& name) {
-  const File file = open_beside(place, name);
+  const Folder folder = open_folder(place.folder, ErrorKind::kOutput);
+  const File file = open_beside(folder, place, name);
   if (!file.is_open() || !S_ISREG(file.facts().st_mode)) return std::nullopt;
   return content_of(file);
 }
@@ -178,8 +179,7 @@ SharedFile::SharedFile(const OutputPlace& place, const std::string& name, Access
   file_ = File(fd, path, ErrorKind::kOutput);
   note_writes(folder_facts(place.folder));
   const struct stat facts = file_.facts();
-  if (S_ISREG(facts.st_mode) && facts.st_uid == sys::effective_user() && facts.st_nlink <= 1)
-    return;
+  if (S_ISREG(facts.st_mode) && facts.st_nlink <= 1 && is_of_this_user(folder_, facts)) return;
   throw Error(ErrorKind::kOutput, "opening", "it is not a file that gsort made for this user")
       .path(path)
       .hint("remove it, or name another output");

@@ -35,11 +35,11 @@ std::uint64_t end_of_runs(const Manifest& manifest) {
 }
 
 // Null if a file of the folder may be gsort's.
-const char* problem_of(const struct stat& facts) {
-  return !S_ISREG(facts.st_mode)                 ? "is not a regular file"
-         : facts.st_uid != sys::effective_user() ? "belongs to another user"
-         : facts.st_nlink > 1                    ? "has more than one hard link"
-                                                 : nullptr;
+const char* problem_of(const struct stat& facts, const Folder& folder) {
+  return !S_ISREG(facts.st_mode)           ? "is not a regular file"
+         : !is_of_this_user(folder, facts) ? "belongs to another user"
+         : facts.st_nlink > 1              ? "has more than one hard link"
+                                           : nullptr;
 }
 
 }  // namespace
@@ -107,8 +107,8 @@ void ResumeFolder::open() {
     const bool is_other = error.error_number() == ENOTDIR || error.error_number() == ELOOP;
     throw is_other ? refusal("is a link, or a file") : error;
   }
-  const uid_t owner = folder_.file.facts().st_uid;
-  if (owner == sys::effective_user() || owner == 0) return;
+  const struct stat facts = folder_.file.facts();
+  if (facts.st_uid == 0 || is_of_this_user(folder_, facts)) return;
   folder_ = {};
   throw refusal("belongs to another user");
 }
@@ -176,7 +176,7 @@ File ResumeFolder::open_file(const char* name, int flags) const {
         .hint(errno == ELOOP ? kNotOurs : hint_for(errno));
   }
   File file(fd, path, ErrorKind::kTemporary);
-  const char* const problem = problem_of(file.facts());
+  const char* const problem = problem_of(file.facts(), folder_);
   if (problem != nullptr) {
     throw Error(ErrorKind::kTemporary, "opening", problem).path(path).hint(kNotOurs);
   }
@@ -259,7 +259,8 @@ void ResumeFolder::remove_file(const char* name) const {
   struct stat facts = {};
   const int folder = folder_.file.fd();
   const bool is_seen = sys::stat_at(folder, name, &facts, AT_SYMLINK_NOFOLLOW) == 0;
-  if (const char* const problem = is_seen ? problem_of(facts) : nullptr; problem != nullptr) {
+  if (const char* const problem = is_seen ? problem_of(facts, folder_) : nullptr;
+      problem != nullptr) {
     throw Error(ErrorKind::kTemporary, "removing", problem).path(path_of(name)).hint(kNotOurs);
   }
   if ((is_seen && sys::unlink_at(folder, name) == 0) || errno == ENOENT) return;

@@ -299,6 +299,15 @@ File create_unnamed(const Folder& folder, const std::string& path) {
   return std::move(named.file);
 }
 
+bool is_of_this_user(const Folder& folder, const struct stat& facts) {
+  if (facts.st_uid == sys::effective_user()) return true;
+  try {
+    return facts.st_uid == create_unnamed(folder, folder.file.path()).facts().st_uid;
+  } catch (const Error&) {
+    return false;
+  }
+}
+
 std::optional<mode_t> mode_of_new_file(const Folder& folder, mode_t mode) {
   const int fd = sys::open_at(folder.file.fd(), ".", O_TMPFILE | O_RDWR | O_EXCL, mode);
   const File file(fd, folder.file.path(), folder.file.kind());
@@ -347,7 +356,7 @@ void remove_if_left(const Folder& folder, const std::string& name) {
   const File left(fd, name, folder.file.kind());
   struct stat facts = {};
   if (!left.is_open() || sys::fstat(left.fd(), &facts) != 0) return;
-  if (!S_ISREG(facts.st_mode) || facts.st_uid != sys::effective_user()) return;
+  if (!S_ISREG(facts.st_mode) || !is_of_this_user(folder, facts)) return;
   if (sys::lock(left.fd()) != 0) return;
   if (is_name_of(folder, name, facts)) sys::unlink_at(folder.file.fd(), name.c_str());
 }

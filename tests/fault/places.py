@@ -117,6 +117,22 @@ def on_nfs_a_repeated_join_sees_what_another_host_wrote(place):
 
 
 @case
+def files_are_own_where_the_file_system_maps_owners(place):
+    place.run("gsort-gen -t u64 --size 24M -o in.u64; gsort in.u64 -o want")
+    resume = "gsort -S 16M --resume=dir in.u64 -o out"
+    for kind in ("USUAL", "GSORT_LIKE_NFS"):
+        mapped = {kind: "1", "GSORT_MAPPED_OWNERS": "1"}
+        done = place.run(f"exec {resume}", **mapped, GSORT_FAULT="rename:3:kill-after")
+        place.expect(done.returncode == -9, f"{resume}: not killed", done)
+        for command in (resume, "gsort --form=runs --share=0/1 in.u64", "gsort --take=0/1 --from=runs -o joined",
+                        "gsort --join=1 -o joined"):
+            done = place.run(f"exec {command}", **mapped)
+            place.expect(done.returncode == 0, f"{command}: failed", done)
+        same = place.run("cmp out want && cmp joined want; rm -r runs")
+        place.expect(same.returncode == 0, "wrong", same)
+
+
+@case
 def a_signal_leaves_no_hidden_files(place):
     place.run("gsort-gen -t u64 --size 2M -o in.u64; printf old > out")
     hits = 0

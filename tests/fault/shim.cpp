@@ -10,6 +10,7 @@
 //                                      an open file then keeps a name, .nfs and its inode
 //   GSORT_OLD_STATES=FILE              a look at a file shows its first state, which FILE keeps for
 //                                      later commands, unless the server is asked
+//   GSORT_MAPPED_OWNERS=1              the user is another one than the owner of new files
 //   GSORT_DEAD_SERVER=1                after the signal of an ACTION, calls that ask a server
 //                                      about an open file do not return
 //
@@ -71,6 +72,7 @@ Fault the_fault;
 Main the_main = nullptr;
 std::atomic<bool> armed{false};
 std::atomic<bool> like_nfs{false};
+std::atomic<bool> owners_are_mapped{false};
 std::atomic<bool> server_is_dead{false};
 std::atomic<std::uint64_t> counted{0};
 std::atomic<bool> has_come{false};
@@ -125,6 +127,7 @@ bool is_gsort(const char* program) {
 int armed_main(int argc, char** argv, char** environment) {
   if (argc > 0 && is_gsort(argv[0])) {
     like_nfs = std::getenv("GSORT_LIKE_NFS") != nullptr;
+    owners_are_mapped = std::getenv("GSORT_MAPPED_OWNERS") != nullptr;
     arm();
   }
   return the_main(argc, argv, environment);
@@ -383,6 +386,9 @@ int ftruncate64(int fd, off64_t bytes) {
 int fallocate64(int fd, int mode, off64_t at, off64_t bytes) {
   return guarded("fallocate", -1,
                  [&] { return static_cast<int>(::syscall(SYS_fallocate, fd, mode, at, bytes)); });
+}
+uid_t geteuid() noexcept {
+  return static_cast<uid_t>(::syscall(SYS_geteuid)) + (owners_are_mapped ? 1 : 0);
 }
 int fchmod(int fd, mode_t mode) {
   return guarded("fchmod", -1, [&] { return static_cast<int>(::syscall(SYS_fchmod, fd, mode)); });

@@ -375,6 +375,13 @@ TEST(Reader, ReadsFilesThatSayTheyAreEmpty) {
   EXPECT_GT(read_all(reader, 4096).size(), 100U);
 }
 
+TEST(Reader, ReadsFilesThatSayTheyHaveAPage) {
+  const std::string path = "/sys/devices/system/cpu/online";
+  if (!std::filesystem::exists(path)) GTEST_SKIP() << "no " << path;
+  Reader reader({path});
+  EXPECT_EQ(read_all(reader, 4096), read_file(path));
+}
+
 // An array of u32 in Fortran order, whose numbers are 0, 1, ... along its rows.
 void write_columns(const std::string& path, std::uint32_t rows, std::uint32_t columns) {
   const StoredDtype dtype = npy_dtype_of({KeyType::kU32, false, false});
