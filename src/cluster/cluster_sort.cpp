@@ -352,8 +352,8 @@ class ClusterSort {
   void merge_into(PieceSink& sink) {
     const auto begin = now();
     std::optional<DeferredParts> deferred;
-    const bool has_room = more_runs_.deferred_bytes.has_value();
-    if (most_deferred() > 0 && should_rotate(team_, {*parts_, cuts_, sizes_.lanes, has_room})) {
+    const unsigned lanes_with_room = more_runs_.deferred_bytes ? sizes_.lanes : 0;
+    if (most_deferred() > 0 && should_rotate(team_, *parts_, cuts_, lanes_with_room)) {
       const OutputRange range = deferred_range(*parts_, team_.rank());
       outcome_.own.deferred_bytes += range.elements() * plan_.element_bytes;
       team_.work([&] { deferred.emplace(own_.store(plan_), range, job_.element, meter_, sink); });

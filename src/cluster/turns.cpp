@@ -26,20 +26,18 @@ std::uint64_t elements_in(std::span<const Cuts> cuts, std::uint64_t part) {
 
 }  // namespace
 
-bool should_rotate(Team& team, const TurnsQuestion& question) {
-  const PartTable& parts = question.parts;
-  std::uint64_t least[] = {question.lanes, question.has_room ? 1U : 0U};
-  team.least(least);
-  const auto [lanes, have_room] = least;
-  if (have_room == 0) return false;
+bool should_rotate(Team& team, const PartTable& parts, std::span<const Cuts> cuts,
+                   std::uint64_t lanes) {
+  team.least(std::span(&lanes, 1));
+  if (lanes == 0) return false;
   const std::uint64_t turns = div_up(most_parts(parts), lanes);
   std::vector<std::uint64_t> sent(2 * turns);  // in order, then rotated
   for (unsigned to = 0; to < parts.ranks(); ++to) {
     if (to == team.rank()) continue;
     for (std::uint64_t turn = 0; turn < parts.parts(to); ++turn) {
       const std::uint64_t first = parts.first(to);
-      sent[turn / lanes] += elements_in(question.cuts, first + turn);
-      sent[turns + turn / lanes] += elements_in(question.cuts, first + parts.in_turn(to, turn));
+      sent[turn / lanes] += elements_in(cuts, first + turn);
+      sent[turns + turn / lanes] += elements_in(cuts, first + parts.in_turn(to, turn));
     }
   }
   // The greatest count of all processes is the complement of the least complement.

@@ -6,6 +6,7 @@
 // processes.
 #pragma once
 
+#include <cstdint>
 #include <span>
 
 #include "cluster/cuts/cuts.hpp"
@@ -19,19 +20,15 @@ namespace gsort::cluster {
 // more than half a share, and should_rotate() is false.
 inline constexpr unsigned kNeverRotate = 2;
 
-struct TurnsQuestion {
-  const PartTable& parts;
-  std::span<const Cuts> cuts;  // of this process's runs, at all borders of the table
-  unsigned lanes = 1;          // parts that this process merges at once
-  bool has_room = true;        // for the parts that it would merge before their turn
-};
-
 // Together: for outputs whose parts must be put in order, whether to merge in rotated order and to
 // keep the parts that come too early. True if all processes have room for these, and rotation saves
 // more than half a share. To compare both orders, take in each turn the elements that the busiest
 // process sends, and add these up over all turns. The difference is an upper bound of what rotation
-// gains, as processes do not wait for the turns of others.
-[[nodiscard]] bool should_rotate(Team& team, const TurnsQuestion& question);
+// gains, as processes do not wait for the turns of others. `cuts` are those of this process's runs,
+// at all borders of `parts`. It merges `lanes` parts at once; 0: it has no room for parts that come
+// too early.
+[[nodiscard]] bool should_rotate(Team& team, const PartTable& parts, std::span<const Cuts> cuts,
+                                 std::uint64_t lanes);
 
 // The range of the output that a process keeps in rotated order: from the part that it merges first
 // to the end of its share. It is empty if the process begins with its first part, as rank 0 does.

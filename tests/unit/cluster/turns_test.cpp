@@ -73,7 +73,8 @@ bool rotates(const Rotation& rotation) {
     const PartTable parts({kShare * team.count(), team.count(), kPart, 1, 0});
     const std::vector<Cuts> cuts = cuts_of(team.rank(), parts, rotation.owner);
     const unsigned rank = team.rank();
-    if (should_rotate(team, {parts, cuts, rotation.lanes[rank], rotation.has_room[rank]})) ++yes;
+    const unsigned lanes = rotation.has_room[rank] ? rotation.lanes[rank] : 0;
+    if (should_rotate(team, parts, cuts, lanes)) ++yes;
   });
   EXPECT_TRUE(yes == 0 || yes == rotation.ranks) << yes;
   return yes > 0;
