@@ -216,7 +216,6 @@ bool runs_fit_page_cache(const Plan& plan, const Machine& machine) {
 bool output_fits_memory(const Plan& plan, const Machine& machine) {
   constexpr unsigned kLeastThreads = 4;
   constexpr std::uint64_t kLeastBytes = 64 * kMiB;
-  constexpr std::uint64_t kShare = 8;  // of the memory is left to other programs
   const bool is_sorted = plan.is<OneChunk>() || plan.is<Spill>();
   if (!machine.output || !machine.output->is_memory() || plan.output.needs_order || !is_sorted ||
       plan.job.handling.direct_io == DirectIo::kOn || plan.job.output_parts > 1 ||
@@ -228,7 +227,9 @@ bool output_fits_memory(const Plan& plan, const Machine& machine) {
       capped_sum(plan.output.least_bytes, plan.arena_bytes + plan.run.tier_bytes);
   const bool runs_are_in_memory = std::ranges::any_of(machine.temporary, &Folder::is_memory);
   if (runs_are_in_memory) needed = capped_sum(needed, plan.temporary_bytes);
-  return needed <= machine.available_bytes - machine.available_bytes / kShare;
+  // Another sort may begin at the same time. If memory is short later, pages that are written are
+  // refused with a message, but for early pages the kernel kills a process.
+  return needed <= machine.available_bytes / 2;
 }
 
 }  // namespace gsort

@@ -53,10 +53,10 @@ TEST(DiskSpace, MakesRoomEarlyForAnOutputInMemoryThatHasIt) {
       machine.temporary.front().memory_kind = runs_are_there ? "tmpfs" : "";
     };
   };
-  EXPECT_TRUE(makes_room(in_runs, with_memory(11 * kGiB)));
-  EXPECT_FALSE(makes_room(in_runs, with_memory(10 * kGiB)));
-  EXPECT_TRUE(makes_room(in_runs, with_memory(20 * kGiB, true)));
-  EXPECT_FALSE(makes_room(in_runs, with_memory(18 * kGiB, true)));
+  EXPECT_TRUE(makes_room(in_runs, with_memory(19 * kGiB)));
+  EXPECT_FALSE(makes_room(in_runs, with_memory(17 * kGiB)));
+  EXPECT_TRUE(makes_room(in_runs, with_memory(36 * kGiB, true)));
+  EXPECT_FALSE(makes_room(in_runs, with_memory(33 * kGiB, true)));
   EXPECT_FALSE(makes_room(in_memory, [](Machine& machine) { machine.output->memory_kind = ""; }));
   EXPECT_FALSE(makes_room(in_memory, [](Machine& machine) { machine.output.reset(); }));
   EXPECT_FALSE(makes_room(in_memory, [](Machine& machine) { machine.cores = 3; }));
