@@ -1,7 +1,8 @@
 // Merges two sequences in memory: the output is cut into parts of equal size, the co-rank gives
 // each part its slices of both sequences, and each core takes parts until none is left. A part is
 // cut once more, into stretches that are merged in turn, key by key: without a branch, a key waits
-// for the one before it in its stretch, but not for those of the other stretches.
+// for the one before it in its stretch, but not for those of the other stretches. When one side of
+// a stretch is used up, the rest is copied, and half of another stretch takes its place.
 #include <algorithm>
 #include <array>
 #include <cstddef>
@@ -20,8 +21,9 @@ namespace {
 
 // With fewer keys for each core, waking a further core does not pay.
 constexpr std::uint64_t kLeastPartKeys = std::uint64_t{1} << 15;
-constexpr std::uint64_t kPartsPerCore = 16;  // so that no core waits long for a slow one
-constexpr std::size_t kStretches = 4;        // of a part
+constexpr std::uint64_t kPartsPerCore = 16;   // so that no core waits long for a slow one
+constexpr std::size_t kStretches = 4;         // of a part
+constexpr std::ptrdiff_t kWorthHalving = 64;  // keys that a stretch has left
 
 // Maps raw keys to ordered ones; equal keys become one number. All but `flip` is known to the
 // compiler.
@@ -66,15 +68,53 @@ struct Stretch {
     b += takes_b;
     a += 1 - takes_b;
   }
+
+  // Requires: `a` or `b` is empty.
+  void copy_rest() {
+    out = std::copy(b, b_end, std::copy(a, a_end, out));
+    a = a_end;
+    b = b_end;
+  }
+
+  // Keeps the first half of the keys; returns the others.
+  template <class Ordering>
+  [[nodiscard]] Stretch take_half(const Ordering& ordered) {
+    const OrderedKeys<Bits, Ordering> all_a{{a, a_end}, ordered};
+    const OrderedKeys<Bits, Ordering> all_b{{b, b_end}, ordered};
+    const std::uint64_t half = (all_a.raw.size() + all_b.raw.size()) / 2;
+    const auto from_a =
+        co_rank<std::uint64_t>(half, all_a, all_a.raw.size(), all_b, all_b.raw.size());
+    const Stretch rest{a + from_a, a_end, b + (half - from_a), b_end, out + half};
+    a_end = rest.a;
+    b_end = rest.b;
+    return rest;
+  }
 };
 
+template <class Bits>
+using Stretches = std::array<Stretch<Bits>, kStretches>;
+
+// Gives each stretch that is used up half of the longest one. Returns false if that is too short.
 template <class Bits, class Ordering>
-void merge_in_turn(std::array<Stretch<Bits>, kStretches>& stretches, const Ordering& ordered) {
+bool replace_used_up(Stretches<Bits>& stretches, const Ordering& ordered) {
   for (;;) {
+    const auto has_fewer = [](const auto& x, const auto& y) {
+      return x.least_left() < y.least_left();
+    };
+    const auto [least, most] = std::minmax_element(stretches.begin(), stretches.end(), has_fewer);
+    if (least->least_left() > 0) return true;
+    least->copy_rest();
+    if (most->least_left() < kWorthHalving) return false;
+    *least = most->take_half(ordered);
+  }
+}
+
+template <class Bits, class Ordering>
+void merge_in_turn(Stretches<Bits>& stretches, const Ordering& ordered) {
+  while (replace_used_up(stretches, ordered)) {
     auto left = std::numeric_limits<std::ptrdiff_t>::max();
     for (const Stretch<Bits>& stretch : stretches) left = std::min(left, stretch.least_left());
-    if (left == 0) break;
-    std::array<Stretch<Bits>, kStretches> now = stretches;  // in registers
+    Stretches<Bits> now = stretches;  // in registers
     for (; left > 0; --left) {
       for (Stretch<Bits>& stretch : now) stretch.take_one(ordered);
     }
@@ -82,7 +122,7 @@ void merge_in_turn(std::array<Stretch<Bits>, kStretches>& stretches, const Order
   }
   for (Stretch<Bits> stretch : stretches) {
     while (stretch.least_left() > 0) stretch.take_one(ordered);
-    std::copy(stretch.b, stretch.b_end, std::copy(stretch.a, stretch.a_end, stretch.out));
+    stretch.copy_rest();
   }
 }
 
@@ -105,7 +145,7 @@ void merge_all(std::span<const Bits> a, std::span<const Bits> b, std::span<Bits>
     }
   };
   const auto merge_part = [&](std::size_t part) {
-    std::array<Stretch<Bits>, kStretches> stretches;
+    Stretches<Bits> stretches;
     for (std::size_t i = 0; i < kStretches; ++i) {
       const std::size_t number = part * kStretches + i;
       const std::uint64_t begin = position_of(number);

@@ -43,6 +43,25 @@ TYPED_TEST(MergeKeys, EqualsStdMergeOfBoth) {
   }
 }
 
+// Keys of one input follow those of the other, or equal them, in stretches of any length.
+TYPED_TEST(MergeKeys, EqualsStdMergeWhereOneInputIsUsedUpFirst) {
+  for (const std::size_t length : {1'000U, 12'000U, 70'000U, 300'000U}) {
+    std::vector<TypeParam> a;
+    std::vector<TypeParam> b;
+    for (std::size_t i = 0; i < 300'000; ++i) {
+      const auto key = static_cast<TypeParam>(i * 100 / 300'000);
+      const std::size_t stretch = i / length % 4;
+      if (stretch < 3) a.push_back(key);
+      if (stretch > 1 || (stretch == 1 && i % 50 == 0)) b.push_back(key);
+    }
+    std::vector<TypeParam> merged(a.size() + b.size());
+    merge_keys<TypeParam>(a, b, merged, Order::kAscending, 2);
+    std::vector<TypeParam> wanted;
+    std::ranges::merge(a, b, std::back_inserter(wanted));
+    EXPECT_TRUE(merged == wanted) << "stretches of " << length;
+  }
+}
+
 TYPED_TEST(MergeKeys, KeepsAllKeysOfInputsInNoOrder) {
   const KeyFormat format = library::format_of<TypeParam>(Order::kAscending);
   const auto keys =
