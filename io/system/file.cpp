@@ -111,7 +111,9 @@ bool File::grow_to(std::uint64_t bytes) const {
 }
 
 void File::require_written_size() const {
-  if (places_ != nullptr && size() < places_->end()) throw became_shorter();
+  if (places_ == nullptr) return;
+  const std::uint64_t end = places_->end();  // first: meanwhile other threads make the file longer
+  if (size() < end) throw became_shorter();
 }
 
 Error File::became_shorter() const {
