@@ -2,10 +2,13 @@
 
 #include <algorithm>
 #include <atomic>
+#include <chrono>
 #include <csetjmp>
 #include <csignal>
 #include <cstring>
+#include <ctime>
 #include <exception>
+#include <utility>
 
 #include <fcntl.h>
 #include <sys/mman.h>
@@ -18,8 +21,22 @@
 namespace gsort::io {
 namespace {
 
+constexpr int kCollapse = 25;  // MADV_COLLAPSE, which older headers lack
+
 // Allocated in one call, which cannot be interrupted.
 constexpr std::uint64_t kStepBytes = 32 * kMiB;
+
+// Memory is cleared at 5 GB/s on one thread, at 8.5 on two (Intel, 16 cores).
+constexpr unsigned kThreads = 2;
+
+// The most processor time of a step of huge pages: at 1 GB/s.
+constexpr std::chrono::milliseconds kMostStepTime(32);
+
+std::chrono::nanoseconds thread_time() {
+  struct timespec time = {};
+  ::clock_gettime(CLOCK_THREAD_CPUTIME_ID, &time);
+  return std::chrono::seconds(time.tv_sec) + std::chrono::nanoseconds(time.tv_nsec);
+}
 
 // Where a thread continues if a page that it fills is gone: another process has made the file
 // shorter, through /proc.
@@ -59,24 +76,43 @@ bool fill_pages(std::byte* to, ConstByteSpan from) {
 
 }  // namespace
 
-EarlyRoom::EarlyRoom(const File& file, std::uint64_t bytes) : file_(file), bytes_(bytes) {
+EarlyRoom::EarlyRoom(const File& file, std::uint64_t bytes, std::size_t step_bytes)
+    : file_(file), bytes_(bytes), step_bytes_(step_bytes) {
   has_ended_ = !file.grow_to(bytes);
   if (has_ended_) return;
   if (!address_space_is_limited()) {  // others would lack these addresses
-    void* const mapping = sys::mmap(bytes, PROT_READ | PROT_WRITE, MAP_SHARED, file.fd(), 0);
-    if (mapping != MAP_FAILED) mapping_ = static_cast<std::byte*>(mapping);
+    map();
     handle_lost_pages();
   }
+  is_huge_ = mapping_ != nullptr && kHugePageBytes / 2 <= step_bytes_;
   try {
-    thread_ = std::jthread([this](const std::stop_token& stop) { allocate(stop); });
-  } catch (const std::exception&) {  // no more threads: writes allocate pages
-    has_ended_ = true;
+    is_ready_.resize(div_up(bytes, kStepBytes));
+    threads_.reserve(kThreads);
+    for (unsigned thread = 0; thread < (is_huge_ ? kThreads : 1); ++thread) {
+      threads_.emplace_back([this, thread] { allocate(thread); });
+    }
+  } catch (const std::exception&) {  // no more threads: others, or writes, allocate pages
+    if (threads_.empty()) end();
   }
 }
 
 EarlyRoom::~EarlyRoom() {
-  thread_ = {};
-  if (mapping_ != nullptr) sys::munmap(mapping_, bytes_);
+  end();
+  threads_.clear();
+  if (addresses_ != nullptr) sys::munmap(addresses_, bytes_ + kHugePageBytes);
+}
+
+void EarlyRoom::map() {
+  constexpr int kReserved = MAP_PRIVATE | MAP_ANONYMOUS | MAP_NORESERVE;
+  void* const addresses = sys::mmap(bytes_ + kHugePageBytes, PROT_NONE, kReserved, -1, 0);
+  if (addresses == MAP_FAILED) return;
+  addresses_ = addresses;
+  auto* const low = static_cast<std::byte*>(addresses);
+  const auto address = reinterpret_cast<std::uintptr_t>(low);
+  std::byte* const begin = low + (round_up(address, kHugePageBytes) - address);
+  void* const mapping =
+      sys::mmap_over(begin, bytes_, PROT_READ | PROT_WRITE, MAP_SHARED, file_.fd(), 0);
+  if (mapping != MAP_FAILED) mapping_ = begin;
 }
 
 std::uint64_t EarlyRoom::expected_bytes() {
@@ -84,16 +120,16 @@ std::uint64_t EarlyRoom::expected_bytes() {
   return has_ended_ ? ready_bytes_ : bytes_;
 }
 
-bool EarlyRoom::fill(std::uint64_t offset, ConstByteSpan from, std::size_t step_bytes) {
+bool EarlyRoom::fill(std::uint64_t offset, ConstByteSpan from) {
   const std::uint64_t end = offset + from.size();
   if (end > bytes_ || !has_pages_up_to(end) || mapping_ == nullptr) return false;
   // A page is huge if the tmpfs was mounted so, and perhaps only once the file is large.
   const auto mapped_at_once = static_cast<std::uint64_t>(file_.facts().st_blksize);
-  if (mapped_at_once / 2 > step_bytes) return false;
+  if (mapped_at_once / 2 > step_bytes_) return false;
   file_.require_written_size();
   const std::uint64_t page = memory_page_bytes();
   for (std::uint64_t at = offset; at < end;) {
-    const std::uint64_t next = std::min(round_down(at, step_bytes) + step_bytes, end);
+    const std::uint64_t next = std::min(round_down(at, step_bytes_) + step_bytes_, end);
     if (!fill_pages(mapping_ + at, from.subspan(at - offset, next - at))) {
       throw file_.became_shorter().at(at);
     }
@@ -111,21 +147,49 @@ bool EarlyRoom::has_pages_up_to(std::uint64_t end) {
   return ready_bytes_ >= end;
 }
 
-void EarlyRoom::allocate(const std::stop_token& stop) {
-  std::uint64_t ready = 0;
-  while (ready < bytes_ && !stop.stop_requested()) {
-    const std::uint64_t step = std::min(kStepBytes, bytes_ - ready);
-    const auto begin = static_cast<off_t>(ready);
-    const auto end = static_cast<off_t>(step);
-    if (sys::fallocate(file_.fd(), FALLOC_FL_KEEP_SIZE, begin, end) != 0) break;
-    ready += step;
+void EarlyRoom::allocate(unsigned thread) {
+  while (const auto begin = next_step(thread)) {
+    const std::uint64_t bytes = std::min(kStepBytes, bytes_ - *begin);
+    if (is_huge_ && !make_huge(*begin, bytes)) is_huge_ = false;
+    if (!makes_pages(*begin, bytes)) return end();
     const std::scoped_lock lock(mutex_);
-    ready_bytes_ = ready;
+    is_ready_[*begin / kStepBytes] = true;
+    while (ready_bytes_ < bytes_ && is_ready_[ready_bytes_ / kStepBytes]) {
+      ready_bytes_ = std::min(ready_bytes_ + kStepBytes, bytes_);
+    }
     changed_.notify_all();
   }
+}
+
+// Small pages are allocated by one thread: several would take longer.
+std::optional<std::uint64_t> EarlyRoom::next_step(unsigned thread) {
+  const std::scoped_lock lock(mutex_);
+  if (has_ended_ || begun_bytes_ >= bytes_ || (thread > 0 && !is_huge_)) return std::nullopt;
+  return std::exchange(begun_bytes_, begun_bytes_ + kStepBytes);
+}
+
+void EarlyRoom::end() {
   const std::scoped_lock lock(mutex_);
   has_ended_ = true;
   changed_.notify_all();
+}
+
+bool EarlyRoom::makes_pages(std::uint64_t begin, std::uint64_t bytes) const {
+  return sys::fallocate(file_.fd(), FALLOC_FL_KEEP_SIZE, static_cast<off_t>(begin),
+                        static_cast<off_t>(bytes)) == 0;
+}
+
+// A huge page replaces small ones, of which there must be one. The call maps it, too. Returns
+// whether the next step may try it again.
+bool EarlyRoom::make_huge(std::uint64_t begin, std::uint64_t bytes) const {
+  const auto start = thread_time();
+  for (std::uint64_t at = begin; at + kHugePageBytes <= begin + bytes; at += kHugePageBytes) {
+    if (!makes_pages(at, 1)) return false;
+    const bool is_made = sys::madvise(mapping_ + at, kHugePageBytes, kCollapse) == 0;
+    sys::madvise(mapping_ + at, kHugePageBytes, MADV_DONTNEED);
+    if (!is_made || thread_time() - start > kMostStepTime) return false;
+  }
+  return true;
 }
 
 }  // namespace gsort::io

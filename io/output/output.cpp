@@ -187,8 +187,8 @@ const std::string& Output::folder() const {
 std::string Output::written_into() const {
   return impl_->written_into();
 }
-void Output::make_room_early(std::uint64_t bytes) {
-  impl_->make_room_early(bytes);
+void Output::make_room_early(std::uint64_t bytes, std::size_t step_bytes) {
+  impl_->make_room_early(bytes, step_bytes);
 }
 void Output::prepare(std::uint64_t bytes, const WriteWindows& windows) {
   impl_->prepare(bytes, windows);

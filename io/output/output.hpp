@@ -105,9 +105,9 @@ class Output {
   void prepare(std::uint64_t bytes, const WriteWindows& windows = {});
 
   // Call it before prepare(), and only if there is room for `bytes`. If the output is a file in a
-  // tmpfs, begins to allocate its pages in the background. Does nothing for other outputs, nor when
-  // called again.
-  void make_room_early(std::uint64_t bytes);
+  // tmpfs, begins to allocate its pages in the background, for threads of which each may have two
+  // steps of it as memory of the process. Does nothing for other outputs, nor when called again.
+  void make_room_early(std::uint64_t bytes, std::size_t step_bytes);
 
   // Writes `bytes` at `offset`, where nothing was written before. Thread-safe. On a stream, unless
   // it is null, a call waits until everything before `offset` has been written, so threads must

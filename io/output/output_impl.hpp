@@ -26,7 +26,7 @@ class Output::Impl {
   [[nodiscard]] virtual const std::string& path() const = 0;
   [[nodiscard]] virtual const std::string& folder() const = 0;
   [[nodiscard]] virtual std::string written_into() const { return {}; }
-  virtual void make_room_early(std::uint64_t /*bytes*/) {}
+  virtual void make_room_early(std::uint64_t /*bytes*/, std::size_t /*step_bytes*/) {}
   virtual void prepare(std::uint64_t bytes, const WriteWindows& windows) = 0;
   virtual void write_at(std::uint64_t offset, ConstByteSpan bytes) = 0;
   [[nodiscard]] virtual std::string hidden_path() const { return {}; }

@@ -40,7 +40,7 @@ class RegularOutput : public Output::Impl {
   [[nodiscard]] bool is_stream() const override { return false; }
   [[nodiscard]] const std::string& path() const override { return target_.path; }
   [[nodiscard]] const std::string& folder() const override { return target_.folder; }
-  void make_room_early(std::uint64_t bytes) override;
+  void make_room_early(std::uint64_t bytes, std::size_t step_bytes) override;
   void prepare(std::uint64_t bytes, const WriteWindows& windows) override;
   void write_at(std::uint64_t offset, ConstByteSpan bytes) override;
   [[nodiscard]] std::string hidden_path() const override {
@@ -73,7 +73,6 @@ class RegularOutput : public Output::Impl {
   LinkableFile new_file_;
   const std::string hidden_name_;  // that it had at first
   MemoryWatch memory_watch_;
-  std::size_t step_bytes_ = 0;    // of an output in memory, filled at once by a thread
   bool direct_refused_ = false;   // at open, or when it had finished
   bool was_direct_ = false;       // when it had finished
   std::uint64_t size_bytes_ = 0;  // when finished
@@ -95,11 +94,11 @@ RegularOutput::RegularOutput(OutputTarget target, const OutputOptions& options)
   rights_.find_mode_of_new(folder_);
 }
 
-void RegularOutput::make_room_early(std::uint64_t bytes) {
+void RegularOutput::make_room_early(std::uint64_t bytes, std::size_t step_bytes) {
   const bool is_suited = !early_room_ && !options_.is_shared && options_.direct_io != DirectIo::kOn;
   if (!is_suited || bytes > most_file_bytes()) return;
   const auto facts = folder_facts(target_.folder);
-  if (facts && facts->is_memory()) early_room_.emplace(new_file_.file(), bytes);
+  if (facts && facts->is_memory()) early_room_.emplace(new_file_.file(), bytes, step_bytes);
 }
 
 void RegularOutput::prepare(std::uint64_t bytes, const WriteWindows& windows) {
@@ -110,7 +109,6 @@ void RegularOutput::prepare(std::uint64_t bytes, const WriteWindows& windows) {
         .path(target_.path)
         .hint("raise the limit with 'ulimit -f'");
   }
-  step_bytes_ = windows.bytes;
   const std::uint64_t early = early_room_ ? early_room_->expected_bytes() : 0;
   const SpaceNeed need{std::span(&target_.folder, 1), bytes - std::min(bytes, early), "the output"};
   require_space(std::span(&need, 1));
@@ -141,7 +139,7 @@ void RegularOutput::write_at(std::uint64_t offset, ConstByteSpan bytes) {
 
 void RegularOutput::write_cached(std::uint64_t offset, ConstByteSpan bytes) {
   if (bytes.empty()) return;
-  if (early_room_ && early_room_->fill(offset, bytes, step_bytes_)) return;
+  if (early_room_ && early_room_->fill(offset, bytes)) return;
   memory_watch_.require_room_for(new_file_.file(), bytes.size());
   cached_writes_.write(offset, bytes);
   // Starts the writing now, so that commit() finds little left to wait for (measured: tried.md).

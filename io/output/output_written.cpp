@@ -48,7 +48,9 @@ class WrittenOutput final : public Output::Impl {
   [[nodiscard]] const std::string& path() const override { return target_.path; }
   [[nodiscard]] const std::string& folder() const override { return target_.folder; }
   [[nodiscard]] std::string written_into() const override { return resolved_; }
-  void make_room_early(std::uint64_t bytes) override { copy_->make_room_early(bytes); }
+  void make_room_early(std::uint64_t bytes, std::size_t step_bytes) override {
+    copy_->make_room_early(bytes, step_bytes);
+  }
   void prepare(std::uint64_t bytes, const WriteWindows& windows) override;
   void write_at(std::uint64_t offset, ConstByteSpan bytes) override {
     copy_->write_at(offset, bytes);

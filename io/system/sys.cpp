@@ -252,6 +252,11 @@ void* mmap(std::size_t bytes, int protection, int flags, int fd, off_t offset) {
   return ::mmap(nullptr, bytes, protection, flags, fd, offset);
 }
 
+void* mmap_over(void* address, std::size_t bytes, int protection, int flags, int fd, off_t offset) {
+  if (fails(Call::kMmap)) return MAP_FAILED;
+  return ::mmap(address, bytes, protection, flags | MAP_FIXED, fd, offset);
+}
+
 int munmap(void* address, std::size_t bytes) {
   return ::munmap(address, bytes);
 }

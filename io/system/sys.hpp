@@ -96,6 +96,9 @@ int remove_folder(const char* path);  // counts as unlinkat
 // mbind: pages of the memory come from the node, or from others if it has none.
 [[nodiscard]] int prefer_node(void* memory, std::size_t bytes, unsigned node);
 [[nodiscard]] void* mmap(std::size_t bytes, int protection, int flags, int fd, off_t offset);
+// Instead of what is mapped at the address.
+[[nodiscard]] void* mmap_over(void* address, std::size_t bytes, int protection, int flags, int fd,
+                              off_t offset);
 int munmap(void* address, std::size_t bytes);
 int madvise(void* address, std::size_t bytes, int advice);
 [[nodiscard]] int mincore(void* address, std::size_t bytes, unsigned char* resident);

@@ -323,7 +323,7 @@ bool PreparedSort::makes_room_while_devices_start(const Job& job) {
   try {
     const Plan plan = packing_plan(std::move(without), machine_);
     if (!plan.output.makes_room_early) return false;
-    outputs_.front().make_room_early(plan.output.least_bytes);
+    outputs_.front().make_room_early(plan.output.least_bytes, plan.output.windows.bytes);
     return true;
   } catch (const Error&) {  // the plan with devices says what is wrong
     return false;

@@ -48,7 +48,9 @@ class Sort {
 
   Outcome run() {
     require_space();
-    if (plan_.output.makes_room_early) outputs_.front().make_room_early(plan_.output.least_bytes);
+    if (plan_.output.makes_room_early) {
+      outputs_.front().make_room_early(plan_.output.least_bytes, plan_.output.windows.bytes);
+    }
     reader_.limit_decoders(plan_.decoding.limit);
     if (plan_.elements > 0 || !reader_.known_size()) {
       sort_into_output();

@@ -11,6 +11,7 @@
 
 #include <fcntl.h>
 #include <gtest/gtest.h>
+#include <sys/mman.h>
 #include <sys/resource.h>
 
 #include "base/parallel.hpp"
@@ -44,6 +45,21 @@ std::uint64_t shared_resident_bytes() {
   return 0;
 }
 
+constexpr std::size_t kFilled = 32 * kMiB;
+
+// The faults of this thread.
+std::uint64_t faults_of_filling(EarlyRoom& room) {
+  const Bytes data = random_bytes(kFilled);
+  const auto faults = [] {
+    struct rusage usage = {};
+    ::getrusage(RUSAGE_THREAD, &usage);
+    return static_cast<std::uint64_t>(usage.ru_minflt);
+  };
+  const std::uint64_t before = faults();
+  EXPECT_TRUE(room.fill(0, data));
+  return faults() - before;
+}
+
 class EarlyRoomTest : public testing::Test {
  protected:
   void SetUp() override {
@@ -57,28 +73,39 @@ class EarlyRoomTest : public testing::Test {
     return {::open(path.c_str(), flags | O_CREAT | O_CLOEXEC, 0600), path, ErrorKind::kOutput};
   }
 
+  // Whether the kernel makes huge pages where they were not asked for.
+  [[nodiscard]] bool makes_huge_pages() const {
+    constexpr int kCollapse = 25;  // MADV_COLLAPSE
+    const Arena place(kHugePageBytes, "a page");
+    const File file = opened(O_RDWR);
+    file.write_full_at(Bytes(kHugePageBytes), 0);
+    void* const mapping =
+        ::mmap(place.data(), place.size(), PROT_READ, MAP_SHARED | MAP_FIXED, file.fd(), 0);
+    return mapping == place.data() && ::madvise(mapping, place.size(), kCollapse) == 0;
+  }
+
   std::optional<TempFolder> folder_;
 };
 
 TEST_F(EarlyRoomTest, AllocatesAllThatIsAskedFor) {
   const File file = opened(O_RDWR);
-  EarlyRoom room(file, kRoom);
+  EarlyRoom room(file, kRoom, kStep);
   EXPECT_EQ(room.expected_bytes(), kRoom);
-  EXPECT_TRUE(room.fill(kRoom - 1, Bytes(1), kStep));  // waits for the last page
+  EXPECT_TRUE(room.fill(kRoom - 1, Bytes(1)));  // waits for the last page
   EXPECT_EQ(room.expected_bytes(), kRoom);
   EXPECT_EQ(bytes_of_pages(file.facts()), kRoom);
 }
 
 TEST_F(EarlyRoomTest, StopsWhenItIsNotNeeded) {
   const File file = opened(O_RDWR);
-  { const EarlyRoom room(file, kMuchRoom); }
+  { const EarlyRoom room(file, kMuchRoom, kStep); }
   EXPECT_LT(bytes_of_pages(file.facts()), kMuchRoom);
 }
 
 TEST_F(EarlyRoomTest, EndsWhereNothingCanBeAllocated) {
   const File file = opened(O_RDONLY);
-  EarlyRoom room(file, kRoom);
-  EXPECT_FALSE(room.fill(0, Bytes(1), kStep));
+  EarlyRoom room(file, kRoom, kStep);
+  EXPECT_FALSE(room.fill(0, Bytes(1)));
   EXPECT_EQ(room.expected_bytes(), 0U);
   EXPECT_EQ(bytes_of_pages(file.facts()), 0U);
 }
@@ -87,7 +114,7 @@ TEST_F(EarlyRoomTest, IsGivenBackIfTheOutputIsShorter) {
   const Bytes data = random_bytes(3 * kMiB);
   const std::size_t half = data.size() / 2;
   Output output(*folder_ / "out");
-  output.make_room_early(kRoom);
+  output.make_room_early(kRoom, kStep);
   output.prepare(kRoom);
   output.write_at(half, ConstByteSpan(data).subspan(half));
   output.write_at(0, ConstByteSpan(data).first(half));
@@ -115,8 +142,8 @@ void put_by_many(Output& output, const Bytes& data) {
 TEST_F(EarlyRoomTest, IsFilledByManyThreadsAtOnce) {
   const Bytes data = random_bytes(5 * kMiB + 4321);
   Output output(*folder_ / "out");
-  output.make_room_early(data.size());
-  output.make_room_early(data.size());  // has no effect
+  output.make_room_early(data.size(), kStep);
+  output.make_room_early(data.size(), kStep);  // has no effect
   output.prepare(data.size());
   put_by_many(output, data);
   output.commit(data.size());
@@ -125,13 +152,15 @@ TEST_F(EarlyRoomTest, IsFilledByManyThreadsAtOnce) {
 
 TEST_F(EarlyRoomTest, IsWrittenIfItCannotBeMapped) {
   const Bytes data = random_bytes(5 * kMiB + 4321);
-  const FaultScope fault({sys::Call::kMmap, 1, ENOMEM, true});
-  Output output(*folder_ / "out");
-  output.make_room_early(data.size());
-  output.prepare(data.size());
-  put_by_many(output, data);
-  output.commit(data.size());
-  EXPECT_EQ(read_file(*folder_ / "out"), data);
+  for (const unsigned first : {1U, 2U}) {  // the addresses, the file
+    const FaultScope fault({sys::Call::kMmap, first, ENOMEM, true});
+    Output output(*folder_ / "out");
+    output.make_room_early(data.size(), kStep);
+    output.prepare(data.size());
+    put_by_many(output, data);
+    output.commit(data.size());
+    EXPECT_EQ(read_file(*folder_ / "out"), data);
+  }
 }
 
 TEST_F(EarlyRoomTest, IsNotMappedIfAddressesAreLimited) {
@@ -141,16 +170,16 @@ TEST_F(EarlyRoomTest, IsNotMappedIfAddressesAreLimited) {
   const File file = opened(O_RDWR);
   const struct rlimit limit = {rlim_t{1} << 46, saved.rlim_max};  // sanitizers take much
   ASSERT_EQ(::setrlimit(RLIMIT_AS, &limit), 0);
-  EarlyRoom room(file, kRoom);
+  EarlyRoom room(file, kRoom, kStep);
   ASSERT_EQ(::setrlimit(RLIMIT_AS, &saved), 0);
-  EXPECT_FALSE(room.fill(kRoom - 1, Bytes(1), kStep));
+  EXPECT_FALSE(room.fill(kRoom - 1, Bytes(1)));
   EXPECT_EQ(bytes_of_pages(file.facts()), kRoom);
 }
 
 TEST_F(EarlyRoomTest, IsFollowedByMoreBytesThanItHas) {
   const Bytes data = random_bytes(2 * kMiB + 4321);
   Output output(*folder_ / "out");
-  output.make_room_early(kMiB + 100);
+  output.make_room_early(kMiB + 100, kStep);
   output.prepare(kMiB + 100);
   output.write_at(0, ConstByteSpan(data).first(kMiB));
   output.write_at(kMiB, ConstByteSpan(data).subspan(kMiB, 200));
@@ -161,25 +190,50 @@ TEST_F(EarlyRoomTest, IsFollowedByMoreBytesThanItHas) {
 
 TEST_F(EarlyRoomTest, IsHardlyMemoryOfTheProcess) {
   const File file = opened(O_RDWR);
-  EarlyRoom room(file, kRoom);
+  EarlyRoom room(file, kRoom, kStep);
   const Bytes data = random_bytes(kRoom);
   const std::uint64_t before = shared_resident_bytes();
-  ASSERT_TRUE(room.fill(0, data, kStep));
+  ASSERT_TRUE(room.fill(0, data));
   EXPECT_LT(shared_resident_bytes(), before + kRoom / 8);
+}
+
+TEST_F(EarlyRoomTest, IsHardlyMemoryWhileItIsAllocated) {
+  const File file = opened(O_RDWR);
+  const std::uint64_t before = shared_resident_bytes();
+  EarlyRoom room(file, kMuchRoom, kStep);
+  std::uint64_t most = 0;
+  while (bytes_of_pages(file.facts()) < kMuchRoom / 4 && room.expected_bytes() == kMuchRoom) {
+    most = std::max(most, shared_resident_bytes());
+  }
+  EXPECT_LT(most, before + kRoom / 8);
 }
 
 TEST_F(EarlyRoomTest, IsNotFilledIfItsPagesAreLargerThanTwoSteps) {
   const File file = opened(O_RDWR);
   const auto page = static_cast<std::size_t>(file.facts().st_blksize);
-  EarlyRoom room(file, kRoom);
-  EXPECT_TRUE(room.fill(0, Bytes(1), page / 2));
-  EXPECT_FALSE(room.fill(1, Bytes(1), page / 4));
+  EXPECT_TRUE(EarlyRoom(file, kRoom, page / 2).fill(0, Bytes(1)));
+  EXPECT_FALSE(EarlyRoom(file, kRoom, page / 4).fill(1, Bytes(1)));
+}
+
+TEST_F(EarlyRoomTest, HasHugePagesIfAStepIsHalfAsLarge) {
+  if (!makes_huge_pages()) GTEST_SKIP() << "no huge pages here";
+  const File file = opened(O_RDWR);
+  EarlyRoom room(file, kRoom, kHugePageBytes / 2);
+  EXPECT_LT(faults_of_filling(room), kFilled / kHugePageBytes * 4);
+  EXPECT_EQ(bytes_of_pages(file.facts()), kRoom);
+}
+
+TEST_F(EarlyRoomTest, HasSmallPagesIfStepsAreSmaller) {
+  const File file = opened(O_RDWR);
+  if (file.facts().st_blksize > 4096) GTEST_SKIP() << "the tmpfs has huge pages";
+  EarlyRoom room(file, kRoom, kHugePageBytes / 4);
+  EXPECT_GE(faults_of_filling(room), kFilled / memory_page_bytes());
 }
 
 TEST_F(EarlyRoomTest, IsNotFilledTwice) {
   const Bytes data = random_bytes(kMiB);
   Output output(*folder_ / "out");
-  output.make_room_early(2 * kMiB);
+  output.make_room_early(2 * kMiB, kStep);
   output.prepare(2 * kMiB);
   output.write_at(kMiB / 2, data);
   const Error error = test::error_of([&] { output.write_at(0, data); });
@@ -191,7 +245,7 @@ void lose_a_page(const File& file) {
   const Bytes data = random_bytes(kRoom);
   const std::size_t page = memory_page_bytes();
   for (bool is_lost = false; !is_lost;) {
-    EarlyRoom room(file, kRoom);
+    EarlyRoom room(file, kRoom, page);
     std::jthread other([&](const std::stop_token& stop) {
       for (Bytes last(1); !stop.stop_requested() && last[0] == std::byte{};) {
         (void)file.read_full_at(last, kRoom / 2);
@@ -199,7 +253,7 @@ void lose_a_page(const File& file) {
       file.truncate(0);
     });
     try {
-      (void)room.fill(0, data, page);
+      (void)room.fill(0, data);
     } catch (const Error& error) {
       is_lost = error.offset_bytes().has_value();
     }
@@ -221,7 +275,7 @@ TEST_F(EarlyRoomTest, IsOfTheOutputBeforeItIsWritten) {
   const Bytes last(1);
   Output output(*folder_ / "out");
   const std::uint64_t free_before = folder_facts(kMemory)->free_bytes;
-  output.make_room_early(kMuchRoom);
+  output.make_room_early(kMuchRoom, kStep);
   output.prepare(kMuchRoom);
   output.write_at(kMuchRoom - 1, last);  // waits for its page
   EXPECT_LT(folder_facts(kMemory)->free_bytes, free_before - kMuchRoom / 2);
@@ -230,7 +284,7 @@ TEST_F(EarlyRoomTest, IsOfTheOutputBeforeItIsWritten) {
 TEST_F(EarlyRoomTest, IsNotOfAnOutputAroundThePageCache) {
   Output output(*folder_ / "out", OutputOptions{.direct_io = DirectIo::kOn});
   const std::uint64_t free_before = folder_facts(kMemory)->free_bytes;
-  output.make_room_early(kMuchRoom);
+  output.make_room_early(kMuchRoom, kStep);
   EXPECT_GT(folder_facts(kMemory)->free_bytes, free_before - kMuchRoom / 2);
 }
 
