@@ -75,10 +75,6 @@ RunPlan choose_run_plan(const SizeQuestion& q, std::uint64_t usual_bytes) {
   return run;
 }
 
-std::uint64_t write_buffers_memory(const RunPlan& run) {
-  return run.write_buffer_bytes * run.write_buffers;
-}
-
 // Reading a block reads the pages of the disk in which it begins and ends.
 std::uint64_t least_scratch(const SizeQuestion& q, const RunPlan& run) {
   return block_memory(q, run) + 8 * kKiB;
@@ -167,7 +163,7 @@ std::optional<Sizes> spilling_sizes(const SizeQuestion& q, std::uint64_t kept_by
       div_up(q.elements, std::max<std::uint64_t>(sizes.run.block_elements / 2, 1));
   sizes.fence_bytes = std::min(capped_product(blocks, kFenceBytes), q.host_bytes);
   sizes.chunk = choose_chunk(q, q.devices * q.engine->chunk_lanes(),
-                             sizes.fence_bytes + write_buffers_memory(sizes.run));
+                             sizes.fence_bytes + sizes.run.write_buffers_bytes());
   sizes.chunk.spillers = q.keeps_tier ? q.devices : 1;  // runs to resume from follow each other
   const std::uint64_t least = q.element.is_record ? kLeastRecordChunk : kLeastChunk;
   if (sizes.chunk.chunk_elements < std::clamp<std::uint64_t>(q.elements, 1, least)) {
@@ -311,7 +307,7 @@ MergePlan merge_sizes(const SizeQuestion& q, const RunPlan& run, std::uint64_t f
       round_up(std::max(least_scratch(q, run), std::min<std::uint64_t>(kMiB, q.host_bytes / 64)),
                kMemoryPageBytes);
   const std::uint64_t scratch = std::uint64_t{merge.lanes} * merge.loaders * merge.scratch_bytes;
-  const std::uint64_t others = splitter + fence_bytes + write_buffers_memory(run);
+  const std::uint64_t others = splitter + fence_bytes + run.write_buffers_bytes();
   merge.part_elements =
       largest(std::max<std::uint64_t>(wanted_elements, 1), [&](std::uint64_t elements) {
         const auto lanes = merge_lanes_bytes(q, merge.lanes, elements);
