@@ -78,8 +78,8 @@ struct NewFile {
 // Throws: Error of the folder's kind.
 [[nodiscard]] File create_unnamed(const Folder& folder, const std::string& path);
 
-// Whether a file or folder with these facts belongs to this user, as files do that this user creates
-// in `folder`. A file system may map owners: NFS with root_squash, FAT, CIFS.
+// Whether a file or folder with these facts belongs to this user, as files do that this user
+// creates in `folder`. A file system may map owners: NFS with root_squash, FAT, CIFS.
 [[nodiscard]] bool is_of_this_user(const Folder& folder, const struct stat& facts);
 
 // The mode that open(2) gives a new file in `folder` for `mode`, by the umask and the folder's

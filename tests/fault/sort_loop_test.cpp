@@ -309,12 +309,13 @@ class FaultsInSorts : public testing::TestWithParam<SortCase> {};
 TEST_P(FaultsInSorts, EndRightOrWithAnErrorAndTheOldOutput) {
   Place place(GetParam());
   place.expect_right_without_faults();
-  with_every_fault(GetParam().keys == kSpilled ? 6 : 3, [] {}, [&] { return place.sort(); },
-                   [&](const std::optional<Error>& error) {
-                     place.expect_right_or_as_before(error);
-                     place.expect_resumed();
-                   },
-                   false);
+  with_every_fault(
+      GetParam().keys == kSpilled ? 6 : 3, [] {}, [&] { return place.sort(); },
+      [&](const std::optional<Error>& error) {
+        place.expect_right_or_as_before(error);
+        place.expect_resumed();
+      },
+      false);
 }
 
 INSTANTIATE_TEST_SUITE_P(Sorts, FaultsInSorts, testing::ValuesIn(cases()),
@@ -472,12 +473,13 @@ class FaultsInShares : public testing::TestWithParam<StepCase> {
 
 TEST_P(FaultsInShares, EndRightOrWithAnErrorAndTheSameCommandContinues) {
   const PlaceOfShares place(GetParam());
-  with_every_fault(3, [&] { place.begin(); }, [&] { return place.give_step(); },
-                   [&](const std::optional<Error>& error) {
-                     place.expect_right_or_as_before(error);
-                     place.expect_done_again();
-                   },
-                   GetParam().step != Step::kForm);  // --form goes on in another folder
+  with_every_fault(
+      3, [&] { place.begin(); }, [&] { return place.give_step(); },
+      [&](const std::optional<Error>& error) {
+        place.expect_right_or_as_before(error);
+        place.expect_done_again();
+      },
+      GetParam().step != Step::kForm);  // --form goes on in another folder
 }
 
 INSTANTIATE_TEST_SUITE_P(Steps, FaultsInShares,
