@@ -93,11 +93,12 @@ __global__ void __launch_bounds__(kThreads, kResidentThreads / kThreads)
   __shared__ unsigned co_ranks[kThreads + 1];
   grid_begin();
   const LongSortPass<Key>& tiles = pass.buckets;
+  const KeyEnds<Key> ends{tiles.input, tiles.after_even_passes, tiles.maps};
   const std::uint64_t long_tiles = LongTicket::tiles(pass.counts->lists.long_ticket);
   block_take_jobs(tiles.arrays.listed_tiles(), &pass.counts->lists.taken_tiles,
                   [&](std::uint64_t tile) {
                     if (tile < long_tiles) {
-                      block_sort_long_tile<kThreads, kRowWords>(tiles, tile);
+                      block_sort_long_tile<kThreads, kRowWords>(ends, tiles, tile);
                     } else {
                       block_sort_packed_tile<kThreads, kRowWords>(
                           tiles, tiles.arrays.tile_arrays[tile - long_tiles], co_ranks);

@@ -243,10 +243,12 @@ __device__ void block_merge_slices(TileWords<Key, kRowWords> tile, const TileSli
   }
 }
 
-// Merges tile `number` of the pass, if it exists.
+// Merges tile `number` of the pass, if it exists. store(tile, place, count) stores the warp's rows
+// of it.
 template <class Cuts, unsigned kThreads, unsigned kRowWords, unsigned kFanIn, bool kMapped,
-          class Key>
-__device__ void block_merge_tile(const MergePass<Key>& pass, std::uint64_t number) {
+          class Key, class Store>
+__device__ void block_merge_tile(const MergePass<Key>& pass, std::uint64_t number,
+                                 const Store& store) {
   extern __shared__ __align__(16) unsigned char shared_bytes[];
   __shared__ TileSlices<kFanIn> slices;
   __shared__ unsigned co_ranks[kThreads + 1];
@@ -267,15 +269,21 @@ __device__ void block_merge_tile(const MergePass<Key>& pass, std::uint64_t numbe
   Key keys[kRowWords];
   block_merge_slices(tile, slices, co_ranks, keys);
 
-  const TilePlace place = slices.place;
-  TileTarget<Key> target{pass.output + place.output,
-                         slices.first[kFanIn],
-                         nullptr,
-                         place.group_position,
-                         pass.maps,
-                         pass.store_map};
-  if (pass.writes_samples) target.samples = pass.samples + place.sample_begin;
-  warp_store_tile(tile, target);
+  store(tile, slices.place, slices.first[kFanIn]);
+}
+
+// The same; the keys are the pass's output.
+template <class Cuts, unsigned kThreads, unsigned kRowWords, unsigned kFanIn, bool kMapped,
+          class Key>
+__device__ void block_merge_tile(const MergePass<Key>& pass, std::uint64_t number) {
+  using Tile = TileWords<Key, kRowWords>;
+  block_merge_tile<Cuts, kThreads, kRowWords, kFanIn, kMapped>(
+      pass, number, [&](Tile tile, const TilePlace& place, unsigned count) {
+        TileTarget<Key> target{pass.output + place.output, count,     nullptr,
+                               place.group_position,       pass.maps, pass.store_map};
+        if (pass.writes_samples) target.samples = pass.samples + place.sample_begin;
+        warp_store_tile(tile, target);
+      });
 }
 
 template <class Key, unsigned kThreads, unsigned kRowWords, unsigned kFanIn,

@@ -1,5 +1,5 @@
 // The kernels' part of tile_lists.hpp: loading rows of many lists into a tile, sorting the lists,
-// storing their keys.
+// storing their words (batch_ends.hpp).
 //
 // Threads: thread t works on row t; a warp loads and stores its own 32 rows and no others, so that
 // a warp barrier is enough, and so that a kernel may write over what it reads.
@@ -10,9 +10,9 @@
 
 #include <cstdint>
 
-#include "element/key.hpp"
 #include "gpu/merge/block_merge.cuh"
 #include "gpu/merge/block_store.cuh"
+#include "gpu/segmented/batch_ends.hpp"
 #include "gpu/segmented/tile_lists.hpp"
 
 namespace gsort::gpu {
@@ -24,14 +24,6 @@ __device__ inline unsigned thread_forget(unsigned number) {
   return number;
 }
 
-// Where keys come from or go to, and what happens to them on the way.
-template <class Pointer, class Key>
-struct MappedKeys {
-  Pointer keys;  // where positions count from
-  bool maps;
-  KeyMap<Key> map;
-};
-
 // The row of the tile that lane holds in step i of moving the warp's rows, as one of these 32.
 template <unsigned kRowWords>
 __device__ int thread_row_of_step(unsigned step) {
@@ -39,98 +31,175 @@ __device__ int thread_row_of_step(unsigned step) {
   return static_cast<int>(step * kRowsAStep + threadIdx.x % 32 / kRowWords);
 }
 
-// Hands each thread its own row. Requires: the warp's rows were written by the warp.
-template <class Key, unsigned kRowWords>
-__device__ void warp_read_rows(TileWords<Key, kRowWords> tile, Key (&keys)[kRowWords]) {
-  __syncwarp();
-  const Key* const from = tile.words + tile.place_of(threadIdx.x * kRowWords);
-#pragma unroll
-  for (unsigned j = 0; j < kRowWords; ++j) keys[j] = from[j];
+// The warp's own rows, as those of a tile of keys, which take less room than words or as much.
+template <class Key, class Word, unsigned kRowWords>
+__device__ TileWords<Key, kRowWords> warp_rows(TileWords<Word, kRowWords> tile) {
+  static_assert(sizeof(Key) <= sizeof(Word));
+  Word* const first = tile.words + tile.place_of(threadIdx.x / 32 * 32 * kRowWords);
+  return {reinterpret_cast<Key*>(first)};
 }
 
-// Loads the warp's rows and leaves in `keys` the thread's own, with the greatest key as fill. All
+// Where a tile's first element is: in the input, and in its array, if the tile has no other.
+struct TileOrigin {
+  std::uint64_t position = 0;
+  unsigned in_array = 0;
+};
+
+// Hands each thread the words of its own row, made of the keys in the warp's rows. Requires: these
+// were written by the warp.
+template <unsigned kListWords, class Ends, class Word, unsigned kRowWords, class Position>
+__device__ void warp_make_words(TileWords<typename Ends::Key, kRowWords> rows, const Ends& ends,
+                                const TileOrigin& origin, const TileRow<Position>& row,
+                                unsigned array_keys, Word (&words)[kRowWords]) {
+  using Place = typename Ends::Position;
+  __syncwarp();
+  const auto* const from = rows.words + rows.place_of(threadIdx.x % 32 * kRowWords);
+  const unsigned first = ends.number(static_cast<Place>(origin.position + row.source),
+                                     origin.in_array + row.list_row * kRowWords);
+  const unsigned numbers_a_list = ends.number(array_keys, 0);
+#pragma unroll
+  for (unsigned j = 0; j < kRowWords; ++j) {
+    words[j] = Ends::word(from[j], first + j / kListWords * numbers_a_list, j % kListWords);
+  }
+  if constexpr (sizeof(typename Ends::Key) < sizeof(Word)) __syncwarp();  // rows may be written
+}
+
+// Loads the warp's rows and leaves in `words` the thread's own, with fill behind its elements. All
 // loads are under way before the first is waited for.
-template <unsigned kListWords, class Key, unsigned kRowWords, class Position>
-__device__ void warp_load_rows(TileWords<Key, kRowWords> tile,
-                               const MappedKeys<const Key*, Key>& input,
-                               const TileRow<Position>& row, unsigned array_keys,
-                               Key (&keys)[kRowWords]) {
+template <unsigned kListWords, class Ends, class Word, unsigned kRowWords, class Position>
+__device__ void warp_load_rows(TileWords<Word, kRowWords> tile, const Ends& ends,
+                               const TileOrigin& origin, const TileRow<Position>& row,
+                               unsigned array_keys, Word (&words)[kRowWords]) {
+  using Key = typename Ends::Key;
   const unsigned lane = threadIdx.x % 32;
-  const unsigned key = key_of_slot(lane % kRowWords, kListWords, array_keys);
+  const unsigned slot_key = key_of_slot(lane % kRowWords, kListWords, array_keys);
+  const Key* const input = ends.keys_in + origin.position;
   std::uint32_t loaded = 0;
+  Key keys[kRowWords];
 #pragma unroll
   for (unsigned i = 0; i < kRowWords; ++i) {
     const int owner = thread_row_of_step<kRowWords>(i);
     const Position source = __shfl_sync(kWholeWarp, row.source, owner);
     const unsigned count = __shfl_sync(kWholeWarp, row.count, owner);
     keys[i] = static_cast<Key>(~Key{0});
-    if (key < count) {
-      keys[i] = input.keys[source + key];
+    if (slot_key < count) {
+      keys[i] = input[source + slot_key];
       loaded |= 1U << i;
     }
   }
-  if (input.maps) {
+  if (ends.maps.loads_mapped) {
 #pragma unroll
     for (unsigned i = 0; i < kRowWords; ++i) {
-      if ((loaded >> i & 1U) != 0) keys[i] = input.map.to_ordered(keys[i]);
+      if ((loaded >> i & 1U) != 0) keys[i] = ends.maps.load_map.to_ordered(keys[i]);
     }
   }
-  constexpr unsigned kStep = TileWords<Key, kRowWords>::kWarpStride;
-  Key* const to = tile.words + tile.place_of(threadIdx.x / 32 * 32 * kRowWords + lane);
+  const auto rows = warp_rows<Key>(tile);
+  Key* const to = rows.words + rows.place_of(lane);
 #pragma unroll
-  for (unsigned i = 0; i < kRowWords; ++i) to[i * kStep] = keys[i];
-  warp_read_rows(tile, keys);
+  for (unsigned i = 0; i < kRowWords; ++i) to[i * rows.kWarpStride] = keys[i];
+  warp_make_words<kListWords>(rows, ends, origin, row, array_keys, words);
 }
 
-// The same for a warp whose rows are 32 * kRowWords keys end to end, the first at input.keys.
+// The same for a warp whose rows are 32 * kRowWords keys end to end, the first at `position`.
 // Requires: that is aligned to 16 bytes.
-template <class Key, unsigned kRowWords>
-__device__ void warp_load_vectors(TileWords<Key, kRowWords> tile,
-                                  const MappedKeys<const Key*, Key>& input,
-                                  Key (&keys)[kRowWords]) {
+template <unsigned kListWords, class Ends, class Word, unsigned kRowWords, class Position>
+__device__ void warp_load_vectors(TileWords<Word, kRowWords> tile, const Ends& ends,
+                                  std::uint64_t position, const TileOrigin& origin,
+                                  const TileRow<Position>& row, unsigned array_keys,
+                                  Word (&words)[kRowWords]) {
+  using Key = typename Ends::Key;
   using Vector = KeyVector<Key>;
   const unsigned lane = threadIdx.x % 32;
-  const auto* const vectors = reinterpret_cast<const Vector*>(input.keys) + lane;
+  const auto* const vectors = reinterpret_cast<const Vector*>(ends.keys_in + position) + lane;
+  Key keys[kRowWords];
 #pragma unroll
   for (unsigned i = 0; i < kRowWords / Vector::kKeys; ++i) {
     const Vector vector = vectors[i * 32];
 #pragma unroll
     for (unsigned j = 0; j < Vector::kKeys; ++j) keys[i * Vector::kKeys + j] = vector.keys[j];
   }
-  if (input.maps) {
+  if (ends.maps.loads_mapped) {
 #pragma unroll
-    for (Key& key : keys) key = input.map.to_ordered(key);
+    for (Key& key : keys) key = ends.maps.load_map.to_ordered(key);
   }
   constexpr unsigned kStep = 32 * Vector::kKeys + 32 * Vector::kKeys / kRowWords;
-  const unsigned lane_word = threadIdx.x / 32 * 32 * kRowWords + lane * Vector::kKeys;
-  Key* const to = tile.words + tile.place_of(lane_word);
+  const auto rows = warp_rows<Key>(tile);
+  Key* const to = rows.words + rows.place_of(lane * Vector::kKeys);
 #pragma unroll
   for (unsigned i = 0; i < kRowWords / Vector::kKeys; ++i) {
 #pragma unroll
     for (unsigned j = 0; j < Vector::kKeys; ++j) to[i * kStep + j] = keys[i * Vector::kKeys + j];
   }
-  warp_read_rows(tile, keys);
+  warp_make_words<kListWords>(rows, ends, origin, row, array_keys, words);
 }
 
-// Stores the keys of the warp's rows. Requires: each row was written by its thread.
-template <unsigned kListWords, class Key, unsigned kRowWords, class Position>
-__device__ void warp_store_rows(TileWords<Key, kRowWords> tile, const MappedKeys<Key*, Key>& output,
-                                const TileRow<Position>& row, unsigned array_keys) {
+// Stores kCount words of a thread, those that find(i, position) gives a position; read(i) reads
+// word i. What some of them lead to is under way before the first is waited for.
+template <unsigned kCount, class Ends, class Find, class Read>
+__device__ void thread_store_words(const Ends& ends, const Find& find, const Read& read) {
+  constexpr unsigned kAtOnce = Ends::kFetches < kCount ? Ends::kFetches : kCount;
+  static_assert(kCount % kAtOnce == 0);
+#pragma unroll 8 / kAtOnce
+  for (unsigned first = 0; first < kCount; first += kAtOnce) {
+    bool exist[kAtOnce];
+    typename Ends::Position positions[kAtOnce];
+    typename Ends::Word words[kAtOnce];
+    typename Ends::Fetched fetched[kAtOnce];
+#pragma unroll
+    for (unsigned i = 0; i < kAtOnce; ++i) {
+      exist[i] = find(first + i, positions[i]);
+      if (!exist[i]) continue;
+      words[i] = read(first + i);
+      fetched[i] = ends.fetch(words[i]);
+    }
+#pragma unroll
+    for (unsigned i = 0; i < kAtOnce; ++i) {
+      if (exist[i]) ends.store(positions[i], words[i], fetched[i]);
+    }
+  }
+}
+
+// Stores the words of the warp's rows. Requires: each row was written by its thread.
+template <unsigned kListWords, class Ends, class Word, unsigned kRowWords, class Position>
+__device__ void warp_store_rows(TileWords<Word, kRowWords> tile, const Ends& ends,
+                                std::uint64_t position, const TileRow<Position>& row,
+                                unsigned array_keys) {
   __syncwarp();
   const unsigned lane = threadIdx.x % 32;
   const unsigned slot_key = key_of_slot(lane % kRowWords, kListWords, array_keys);
-  constexpr unsigned kStep = TileWords<Key, kRowWords>::kWarpStride;
-  const Key* const from = tile.words + tile.place_of(threadIdx.x / 32 * 32 * kRowWords + lane);
-#pragma unroll 8
-  for (unsigned i = 0; i < kRowWords; ++i) {
+  const auto rows = warp_rows<Word>(tile);
+  const Word* const from = rows.words + rows.place_of(lane);
+  const auto find = [&](unsigned i, typename Ends::Position& place) {
     const int owner = thread_row_of_step<kRowWords>(i);
     const Position source = __shfl_sync(kWholeWarp, row.source, owner);
     const unsigned count = __shfl_sync(kWholeWarp, row.count, owner);
-    if (slot_key < count) {
-      const Key key = from[i * kStep];
-      output.keys[source + slot_key] = output.maps ? output.map.to_raw(key) : key;
-    }
-  }
+    place = static_cast<typename Ends::Position>(position + source + slot_key);
+    return slot_key < count;
+  };
+  thread_store_words<kRowWords>(ends, find, [&](unsigned i) { return from[i * rows.kWarpStride]; });
+}
+
+// Stores the warp's words of a tile that are the array from `position` on, of `count` words.
+// Requires: each row was written by its thread.
+template <class Key, unsigned kRowWords>
+__device__ void warp_store_array(TileWords<Key, kRowWords> tile, const KeyEnds<Key>& ends,
+                                 std::uint64_t position, unsigned count) {
+  warp_store_tile(tile, TileTarget<Key>{ends.keys_out + position, count, nullptr, 0,
+                                        ends.maps.stores_mapped, ends.maps.store_map});
+}
+template <unsigned kRowWords>
+__device__ void warp_store_array(TileWords<PairEnds::Word, kRowWords> tile, const PairEnds& ends,
+                                 std::uint64_t position, unsigned count) {
+  __syncwarp();
+  const unsigned lane = threadIdx.x % 32;
+  const unsigned first = threadIdx.x / 32 * 32 * kRowWords + lane;
+  const auto rows = warp_rows<PairEnds::Word>(tile);
+  const PairEnds::Word* const from = rows.words + rows.place_of(lane);
+  const auto find = [&](unsigned i, PairEnds::Position& place) {
+    place = static_cast<PairEnds::Position>(position + first + 32 * i);
+    return first + 32 * i < count;
+  };
+  thread_store_words<kRowWords>(ends, find, [&](unsigned i) { return from[i * rows.kWarpStride]; });
 }
 
 // Joins, in each list, its sorted lists of joined_rows rows two by two. `keys` is the thread's row

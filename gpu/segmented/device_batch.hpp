@@ -48,6 +48,16 @@ void sort_batch(const BatchSort<Key>& sort);
 
 inline constexpr std::uint64_t kUnknownLongest = ~std::uint64_t{0};
 
+// Which elements are an array: [offsets[i], offsets[i + 1]), or without offsets array_keys each.
+struct ArrayPlaces {
+  std::uint64_t array_count = 0;
+  std::uint64_t array_keys = 0;
+  const std::uint64_t* offsets = nullptr;  // array_count + 1, read by the device alone
+  // With offsets: elements of all arrays, and of the longest or more.
+  std::uint64_t count = 0;
+  std::uint64_t longest = kUnknownLongest;
+};
+
 // Device memory that sort_segmented_batch needs for array_count arrays of `count` keys in all,
 // whatever their lengths up to `longest`. For exactly these numbers: with others, be they less, it
 // may need more. It is one more array of keys and about a tenth of it, if an array can be longer

@@ -9,31 +9,17 @@
 
 #include "element/key.hpp"
 #include "gpu/merge/merge_pass.hpp"
+#include "gpu/segmented/batch_ends.hpp"
 #include "gpu/segmented/segmented_windows.hpp"
 #include "gpu/segmented/tile_lists.hpp"
 #include "gpu/sort/long_arrays.hpp"
 
 namespace gsort::gpu {
 
-// The maps at both ends of a sort.
-template <class Key>
-struct EndMaps {
-  KeyMap<Key> load_map;
-  KeyMap<Key> store_map;
-  bool loads_mapped = false;  // the maps are not the identity
-  bool stores_mapped = false;
-
-  [[nodiscard]] static EndMaps of(KeyMap<Key> load_map, KeyMap<Key> store_map) {
-    return {load_map, store_map, !load_map.is_identity(), !store_map.is_identity()};
-  }
-};
-
 // Arrays of one length, of a tile at most: sorted in one launch.
-template <class Key>
+template <class Ends>
 struct BatchSortPass {
-  const Key* input = nullptr;
-  Key* output = nullptr;
-  EndMaps<Key> maps;
+  Ends ends;
   EvenLayout layout;     // of tiles of block_sort_threads rows of keys_per_thread words
   bool vectors = false;  // the layout is dense, input and output are aligned to 16 bytes
 };
@@ -49,6 +35,12 @@ struct LongSortPass {
   LongArrays arrays;
   LongPasses passes;
   std::uint64_t tile_count = 0;  // the most tiles of listed arrays
+};
+// The same of any elements, which become words; `tiles` says where these go.
+template <class Ends>
+struct LongTilesPass {
+  Ends ends;
+  LongSortPass<typename Ends::Word> tiles;
 };
 
 // One merge pass of long arrays; `merge` says the rest: its rows are at most merge.row_count.
@@ -92,11 +84,9 @@ struct LongMergesPass {
 inline constexpr unsigned kLongMergeBlocks = 4;
 
 // Arrays of any lengths.
-template <class Key>
+template <class Ends>
 struct SegmentedPass {
-  const Key* input = nullptr;
-  Key* output = nullptr;
-  EndMaps<Key> maps;
+  Ends ends;
   const std::uint64_t* offsets = nullptr;  // array_count + 1
   std::uint64_t array_count = 0;
   std::uint64_t longest = 0;    // there is room for no longer arrays
@@ -116,14 +106,15 @@ struct SegmentedPass {
   LongArray* tile_arrays = nullptr;
 };
 
-template <class Key>
-void launch_batch_sort(const BatchSortPass<Key>& pass, unsigned architecture, cudaStream_t stream);
+template <class Ends>
+void launch_batch_sort(const BatchSortPass<Ends>& pass, unsigned architecture, cudaStream_t stream);
 
 // Tiles of arrays of one length, or of listed ones.
-template <class Key>
-void launch_long_sort(const LongSortPass<Key>& pass, unsigned architecture, cudaStream_t stream);
-template <class Key>
-void launch_listed_sort(const LongSortPass<Key>& pass, unsigned architecture, cudaStream_t stream);
+template <class Ends>
+void launch_long_sort(const LongTilesPass<Ends>& pass, unsigned architecture, cudaStream_t stream);
+template <class Ends>
+void launch_listed_sort(const LongTilesPass<Ends>& pass, unsigned architecture,
+                        cudaStream_t stream);
 
 // Writes the rows of cuts that launch_kway_merge(pass.merge) reads, or launch_listed_merge(pass) of
 // listed arrays. Element: the key type, or PairOf<Key, Value>, whose tuning the pass has.
@@ -133,23 +124,27 @@ void launch_long_partition(const LongMergePass<Key>& pass, unsigned architecture
 template <class Key>
 void launch_listed_merge(const LongMergePass<Key>& pass, unsigned architecture,
                          cudaStream_t stream);
+// The last pass over long arrays of pairs. (last_pair_merge.cu)
+void launch_last_pair_merge(const LongMergePass<PairEnds::Word>& pass, const PairEnds& ends,
+                            unsigned architecture, cudaStream_t stream);
 template <class Key>
 void launch_long_merges(const LongMergesPass<Key>& pass, unsigned architecture,
                         cudaStream_t stream);
 
 // Sorts the tiny arrays and fills the pass's tables. Requires: first_arrays all kNoArray, counts
 // all zero; or longest <= tiny_keys, when it does not touch them.
-template <class Key>
-void launch_segmented_plan(const SegmentedPass<Key>& pass, unsigned architecture,
+template <class Ends>
+void launch_segmented_plan(const SegmentedPass<Ends>& pass, unsigned architecture,
                            cudaStream_t stream);
 
 // Sorts the short arrays that are not tiny, in all windows or in the listed ones.
-template <class Key>
-void launch_segmented_sort(const SegmentedPass<Key>& pass, unsigned architecture,
+template <class Ends>
+void launch_segmented_sort(const SegmentedPass<Ends>& pass, unsigned architecture,
                            cudaStream_t stream);
 
 // Sorts the listed middle arrays.
-template <class Key>
-void launch_middle_sort(const SegmentedPass<Key>& pass, unsigned architecture, cudaStream_t stream);
+template <class Ends>
+void launch_middle_sort(const SegmentedPass<Ends>& pass, unsigned architecture,
+                        cudaStream_t stream);
 
 }  // namespace gsort::gpu

@@ -7,6 +7,7 @@
 
 #include "gpu/cuda/taken_jobs.cuh"
 #include "gpu/merge/kway_merge_kernel.cuh"
+#include "gpu/segmented/batch_tile.cuh"
 #include "gpu/segmented/launch.hpp"
 
 namespace gsort::gpu {
@@ -21,6 +22,23 @@ __global__ void __launch_bounds__(kThreads, kResidentThreads / kThreads)
                     block_merge_tile<WrittenCuts, kThreads, kRowWords, kFanIn, false>(pass.merge,
                                                                                       row);
                   });
+}
+
+// The last pass over long arrays of pairs, listed or of one length: stores the pairs of its words.
+template <unsigned kThreads, unsigned kRowWords, unsigned kFanIn, unsigned kResidentThreads>
+__global__ void __launch_bounds__(kThreads, kResidentThreads / kThreads)
+    last_pair_merge_kernel(const __grid_constant__ LongMergePass<PairEnds::Word> pass,
+                           const __grid_constant__ PairEnds ends) {
+  using Tile = TileWords<PairEnds::Word, kRowWords>;
+  grid_begin();
+  const auto merge = [&](std::uint64_t row) {
+    block_merge_tile<WrittenCuts, kThreads, kRowWords, kFanIn, false>(
+        pass.merge, row, [&](Tile tile, const TilePlace& place, unsigned count) {
+          warp_store_array(tile, ends, place.output, count);
+        });
+  };
+  if (pass.arrays.counts == nullptr) return merge(blockIdx.x);
+  block_take_jobs(pass.arrays.listed_rows(), &pass.arrays.counts->taken_rows[pass.pass], merge);
 }
 
 }  // namespace gsort::gpu

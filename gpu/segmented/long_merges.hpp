@@ -59,19 +59,4 @@ void for_each_long_pass(const LongMergePass<Key>& first, const LongSortPass<Key>
   }
 }
 
-template <class Key, class RowsOfPass>
-void queue_long_merges(const LongMergePass<Key>& merges, const LongSortPass<Key>& tiles,
-                       const LongScratch<Key>& arrays, unsigned architecture, cudaStream_t stream,
-                       const RowsOfPass& rows_of_pass) {
-  const auto queue_pass = [&](const LongMergePass<Key>& pass, bool /*to_output*/) {
-    launch_long_partition<Key>(pass, architecture, stream);
-    if (pass.arrays.counts == nullptr) {
-      launch_kway_merge(pass.merge, architecture, stream);
-    } else {
-      launch_listed_merge(pass, architecture, stream);
-    }
-  };
-  for_each_long_pass(merges, tiles, arrays, rows_of_pass, queue_pass);
-}
-
 }  // namespace gsort::gpu

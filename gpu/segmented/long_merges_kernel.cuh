@@ -1,8 +1,8 @@
 // long_merges_kernel: all merge passes of listed long arrays in one launch. If a sort seldom has a
 // long array, two launches for each pass would take most of their time and find no work.
 //
-// Threads: in each pass, blocks make the rows of cuts (long_sort_kernel.cuh), wait for each other,
-// merge the tiles that they take (listed_merge_kernel.cuh), and wait again.
+// Threads: in each pass, blocks make the rows of cuts (long_partition_kernel.cuh), wait for each
+// other, merge the tiles that they take (listed_merge_kernel.cuh), and wait again.
 #pragma once
 
 #include <iterator>
@@ -10,7 +10,7 @@
 #include "gpu/cuda/cooperative_launch.cuh"
 #include "gpu/cuda/static_for.hpp"
 #include "gpu/segmented/listed_merge_kernel.cuh"
-#include "gpu/segmented/long_sort_kernel.cuh"
+#include "gpu/segmented/long_partition_kernel.cuh"
 
 namespace gsort::gpu {
 

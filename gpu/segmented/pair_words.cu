@@ -1,10 +1,9 @@
-// Kernels that make words of pairs, and put pairs in the order of their words
-// (device_pair_batch.cpp).
+// Kernels that sort many arrays of pairs by digits (device_pair_batch.cpp): the digits of keys, and
+// pairs in the order of their numbers.
 //
 // Threads: thread t of a block has the block's pairs t, t + kThreads, and so on.
-// Bytes a pair: write_pair_words key + 8; write_upper_words 28, and the key that a number leads to;
-// place_pairs 8 (12 for keys of more than 32 bits), key + value written, and what its number leads
-// to.
+// Bytes a pair: write_digits key + 4, and 4 for its number; place_pairs 4, key + value written, and
+// what its number leads to.
 #include "base/units.hpp"
 #include "gpu/cuda/architecture.hpp"
 #include "gpu/cuda/programmatic_launch.cuh"
@@ -23,10 +22,6 @@ LaunchShape shape_for(std::uint64_t count, cudaStream_t stream) {
           stream};
 }
 
-__device__ std::uint64_t word_of(std::uint32_t key, std::uint64_t number) {
-  return std::uint64_t{key} << 32 | number;
-}
-
 // Calls f with the number of each pair of this thread.
 template <class F>
 __device__ void thread_each_pair(std::uint64_t count, const F& f) {
@@ -38,25 +33,14 @@ __device__ void thread_each_pair(std::uint64_t count, const F& f) {
   }
 }
 
-template <class Key, class Value>
+template <class Key>
 __global__ void __launch_bounds__(kThreads)
-    write_pair_words_kernel(const PairWordPass<Key, Value> pass) {
+    write_digits_kernel(const __grid_constant__ DigitPass<Key> pass) {
   grid_begin();
   thread_each_pair(pass.count, [&](std::uint64_t i) {
-    pass.words[i] = word_of(static_cast<std::uint32_t>(pass.map.to_ordered(pass.keys_in[i])), i);
-  });
-}
-
-template <class Key, class Value>
-__global__ void __launch_bounds__(kThreads)
-    write_upper_words_kernel(const PairWordPass<Key, Value> pass, unsigned shift) {
-  grid_begin();
-  thread_each_pair(pass.count, [&](std::uint64_t i) {
-    auto number = static_cast<std::uint32_t>(pass.words[i]);
-    if (pass.numbers_before != nullptr) number = pass.numbers_before[number];
-    pass.numbers[i] = number;
-    pass.words[i] =
-        word_of(static_cast<std::uint32_t>(pass.map.to_ordered(pass.keys_in[number]) >> shift), i);
+    const std::uint64_t number = pass.numbers == nullptr ? i : pass.numbers[i];
+    pass.digits[i] =
+        static_cast<std::uint32_t>(pass.map.to_ordered(pass.keys_in[number]) >> pass.shift);
   });
 }
 
@@ -68,7 +52,7 @@ struct BlockArrays {
 
 // Holds a barrier.
 template <class Key, class Value>
-__device__ void block_find_arrays(const PairWordPass<Key, Value>& pass, BlockArrays& arrays) {
+__device__ void block_find_arrays(const PairPlacePass<Key, Value>& pass, BlockArrays& arrays) {
   const std::uint64_t begin = std::uint64_t{blockIdx.x} * kPairsPerBlock;
   const std::uint64_t end =
       begin + kPairsPerBlock < pass.count ? begin + kPairsPerBlock : pass.count;
@@ -82,7 +66,7 @@ __device__ void block_find_arrays(const PairWordPass<Key, Value>& pass, BlockArr
 
 // The number of a pair in its array. Pair i of the output is in the same one.
 template <class Key, class Value>
-__device__ std::uint32_t thread_number_in_array(const PairWordPass<Key, Value>& pass,
+__device__ std::uint32_t thread_number_in_array(const PairPlacePass<Key, Value>& pass,
                                                 const BlockArrays& arrays, std::uint64_t i,
                                                 std::uint32_t number) {
   if (pass.offsets == nullptr) {
@@ -98,20 +82,14 @@ __device__ std::uint32_t thread_number_in_array(const PairWordPass<Key, Value>& 
 
 template <class Key, class Value>
 __global__ void __launch_bounds__(kThreads)
-    place_pairs_kernel(const PairWordPass<Key, Value> pass) {
+    place_pairs_kernel(const PairPlacePass<Key, Value> pass) {
   __shared__ BlockArrays arrays;
   grid_begin();
   const bool finds_arrays = pass.values_in == nullptr && pass.offsets != nullptr;
   if (finds_arrays) block_find_arrays(pass, arrays);
   thread_each_pair(pass.count, [&](std::uint64_t i) {
-    const std::uint64_t word = pass.words[i];
-    auto number = static_cast<std::uint32_t>(word);
-    if constexpr (sizeof(Key) > 4) number = pass.numbers[number];
-    if (pass.keys_out != nullptr) {
-      pass.keys_out[i] = sizeof(Key) > 4 || pass.map.folds_classes
-                             ? pass.keys_in[number]
-                             : pass.map.to_raw(static_cast<Key>(word >> 32));
-    }
+    const std::uint32_t number = pass.numbers[i];
+    if (pass.keys_out != nullptr) pass.keys_out[i] = pass.keys_in[number];
     pass.values_out[i] = pass.values_in != nullptr
                              ? pass.values_in[number]
                              : thread_number_in_array(pass, arrays, i, number);
@@ -120,46 +98,26 @@ __global__ void __launch_bounds__(kThreads)
 
 }  // namespace
 
-template <class Key, class Value>
-void launch_write_pair_words(const PairWordPass<Key, Value>& pass, cudaStream_t stream) {
-  launch_kernel(write_pair_words_kernel<Key, Value>, shape_for(pass.count, stream),
-                "launching write_pair_words_kernel", pass);
+template <class Key>
+void launch_write_digits(const DigitPass<Key>& pass, cudaStream_t stream) {
+  launch_kernel(write_digits_kernel<Key>, shape_for(pass.count, stream),
+                "launching write_digits_kernel", pass);
 }
 
 template <class Key, class Value>
-void launch_write_upper_words(const PairWordPass<Key, Value>& pass, unsigned shift,
-                              cudaStream_t stream) {
-  launch_kernel(write_upper_words_kernel<Key, Value>, shape_for(pass.count, stream),
-                "launching write_upper_words_kernel", pass, shift);
-}
-
-template <class Key, class Value>
-void launch_place_pairs(const PairWordPass<Key, Value>& pass, cudaStream_t stream) {
+void launch_place_pairs(const PairPlacePass<Key, Value>& pass, cudaStream_t stream) {
   launch_kernel(place_pairs_kernel<Key, Value>, shape_for(pass.count, stream),
                 "launching place_pairs_kernel", pass);
 }
 
-#define GSORT_PAIR_WORDS(Key, Value)                                                    \
-  template void launch_write_pair_words(const PairWordPass<Key, Value>&, cudaStream_t); \
-  template void launch_place_pairs(const PairWordPass<Key, Value>&, cudaStream_t)
-GSORT_PAIR_WORDS(std::uint8_t, std::uint32_t);
-GSORT_PAIR_WORDS(std::uint8_t, std::uint64_t);
-GSORT_PAIR_WORDS(std::uint16_t, std::uint32_t);
-GSORT_PAIR_WORDS(std::uint16_t, std::uint64_t);
-GSORT_PAIR_WORDS(std::uint32_t, std::uint32_t);
-GSORT_PAIR_WORDS(std::uint32_t, std::uint64_t);
-GSORT_PAIR_WORDS(std::uint64_t, std::uint32_t);
-GSORT_PAIR_WORDS(std::uint64_t, std::uint64_t);
-GSORT_PAIR_WORDS(UInt128, std::uint32_t);
-GSORT_PAIR_WORDS(UInt128, std::uint64_t);
-#undef GSORT_PAIR_WORDS
-
-#define GSORT_UPPER_WORDS(Key, Value) \
-  template void launch_write_upper_words(const PairWordPass<Key, Value>&, unsigned, cudaStream_t)
-GSORT_UPPER_WORDS(std::uint64_t, std::uint32_t);
-GSORT_UPPER_WORDS(std::uint64_t, std::uint64_t);
-GSORT_UPPER_WORDS(UInt128, std::uint32_t);
-GSORT_UPPER_WORDS(UInt128, std::uint64_t);
-#undef GSORT_UPPER_WORDS
+#define GSORT_PAIRS_BY_DIGITS(Key)                                                          \
+  template void launch_write_digits(const DigitPass<Key>&, cudaStream_t);                   \
+  template void launch_place_pairs(const PairPlacePass<Key, std::uint32_t>&, cudaStream_t); \
+  template void launch_place_pairs(const PairPlacePass<Key, std::uint64_t>&, cudaStream_t)
+GSORT_PAIRS_BY_DIGITS(std::uint8_t);
+GSORT_PAIRS_BY_DIGITS(std::uint16_t);
+GSORT_PAIRS_BY_DIGITS(std::uint64_t);
+GSORT_PAIRS_BY_DIGITS(UInt128);
+#undef GSORT_PAIRS_BY_DIGITS
 
 }  // namespace gsort::gpu

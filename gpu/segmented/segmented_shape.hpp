@@ -37,10 +37,13 @@ template <class Key, class F>
 void with_segmented_shape(const WindowChoice& choice, unsigned architecture, F&& f) {
   with_tuning<Key>(architecture, [&](auto constant) {
     constexpr KernelTuning kWide = decltype(constant)::kTuning;
+    using Low = LowWindows<Key>;
+    constexpr KernelTuning kLow{kWide.keys_per_thread, Low::kTileRows, 0, 0, 0,
+                                kWide.resident_threads};
     if (choice.narrow) {
-      f(SegmentedShape<kNarrowTuning, kWide, kLowShortKeys>{});
+      f(SegmentedShape<kNarrowTuning, kWide, Low::kShortKeys>{});
     } else if (choice.low) {
-      f(SegmentedShape<kWide, kWide, kLowShortKeys>{});
+      f(SegmentedShape<kLow, kWide, Low::kShortKeys>{});
     } else {
       f(SegmentedShape<kWide, kWide, kSharedTileKeys>{});
     }

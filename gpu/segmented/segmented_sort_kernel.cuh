@@ -13,9 +13,8 @@
 // Shared memory: the tile; the rows at which arrays begin, and where their keys are; one co-rank a
 // thread.
 // Device memory: the plan reads each offset twice and writes 8 bytes a window, 12 if windows are
-// listed, and 24 an array that is; the sort reads and writes each key once, 2 * sizeof(Key) bytes
-// an element, and reads two offsets an array. Keys of tiny arrays are read and written by the plan
-// instead.
+// listed, and 24 an array that is; the sort reads and writes each key once, and
+// each value, and reads two offsets an array. For tiny arrays the plan does so instead.
 #pragma once
 
 #include <cstdint>
@@ -38,8 +37,8 @@ __device__ inline std::uint64_t thread_lower(std::uint64_t* number, std::uint64_
 }
 
 // Tells the window of `array` that it has this one. Arrays of at most kTinyKeys are sorted already.
-template <class Windows, unsigned kTinyKeys, class Key>
-__device__ void thread_enter_window(const SegmentedPass<Key>& pass, std::uint64_t array,
+template <class Windows, unsigned kTinyKeys, class Ends>
+__device__ void thread_enter_window(const SegmentedPass<Ends>& pass, std::uint64_t array,
                                     std::uint64_t begin, std::uint64_t end) {
   if constexpr (kTinyKeys > 0) {
     const std::uint64_t length = end - begin;
@@ -72,8 +71,8 @@ __device__ inline unsigned warp_sum_to_here(unsigned value) {
 
 // Lists the warp's middle arrays, those of `length` > 0: one addition to the counter for all of
 // them, which may be most arrays of a batch.
-template <class Shape, class Key>
-__device__ void warp_list_middle_arrays(const SegmentedPass<Key>& pass, std::uint64_t begin,
+template <class Shape, class Ends>
+__device__ void warp_list_middle_arrays(const SegmentedPass<Ends>& pass, std::uint64_t begin,
                                         std::uint64_t length) {
   using Middle = typename Shape::Middle;
   const unsigned mine = __ballot_sync(kWholeWarp, length > 0);
@@ -100,8 +99,8 @@ __device__ void warp_list_middle_arrays(const SegmentedPass<Key>& pass, std::uin
 }
 
 // Lists an array that shares no tile.
-template <class Key>
-__device__ void thread_list_array(const SegmentedPass<Key>& pass, std::uint64_t begin,
+template <class Ends>
+__device__ void thread_list_array(const SegmentedPass<Ends>& pass, std::uint64_t begin,
                                   std::uint64_t length) {
   if (length <= pass.tile_keys) {
     pass.tile_arrays[thread_add(&pass.counts->tile_arrays, 1)] = {begin, length, 0};
@@ -112,9 +111,9 @@ __device__ void thread_list_array(const SegmentedPass<Key>& pass, std::uint64_t 
   }
 }
 
-template <class Key, class Shape, unsigned kTinyKeys>
+template <class Ends, class Shape, unsigned kTinyKeys>
 __global__ void __launch_bounds__(kPlanThreads)
-    segmented_plan_kernel(const __grid_constant__ SegmentedPass<Key> pass) {
+    segmented_plan_kernel(const __grid_constant__ SegmentedPass<Ends> pass) {
   grid_begin();
   const std::uint64_t array = std::uint64_t{blockIdx.x} * kPlanThreads + threadIdx.x;
   const bool exists = array < pass.array_count;
@@ -122,8 +121,9 @@ __global__ void __launch_bounds__(kPlanThreads)
   const std::uint64_t end = exists ? pass.offsets[array + 1] : begin;
   const std::uint64_t length = end - begin;
   if constexpr (kTinyKeys > 0) {
-    __shared__ Key words[TileWords<Key, kTinyKeys>::bytes(kPlanThreads) / sizeof(Key)];
-    warp_sort_tiny_arrays<kTinyKeys>(pass, TileWords<Key, kTinyKeys>{words},
+    using Word = typename Ends::Word;
+    __shared__ Word words[TileWords<Word, kTinyKeys>::bytes(kPlanThreads) / sizeof(Word)];
+    warp_sort_tiny_arrays<kTinyKeys>(pass.ends, TileWords<Word, kTinyKeys>{words},
                                      {begin, static_cast<unsigned>(length), length <= kTinyKeys});
     if (pass.longest <= kTinyKeys) return;
   }
@@ -149,11 +149,11 @@ __device__ unsigned block_sum_before(unsigned value, unsigned (&warp_sums)[kThre
 
 // Thread t has an array of the tile, of `length` keys from `begin`; or none, of no keys. Afterwards
 // all threads see all arrays.
-template <unsigned kRowWords, unsigned kThreads>
+template <unsigned kRowWords, unsigned kThreads, class Position>
 __device__ void block_place_arrays(std::uint64_t begin, unsigned length,
-                                   WindowArrays<kThreads>& arrays,
+                                   WindowArrays<kThreads, Position>& arrays,
                                    unsigned (&warp_rows)[kThreads / 32]) {
-  arrays.begin[threadIdx.x] = begin;
+  arrays.begin[threadIdx.x] = static_cast<Position>(begin);
   arrays.length[threadIdx.x] = length;
   const unsigned rows = (length + kRowWords - 1) / kRowWords;
   arrays.first_row[threadIdx.x] = block_sum_before<kThreads>(rows, warp_rows);
@@ -161,40 +161,39 @@ __device__ void block_place_arrays(std::uint64_t begin, unsigned length,
 }
 
 // Sorts one array of each thread, of `length` keys from `begin` on; together they fit the tile.
-template <unsigned kThreads, unsigned kRowWords, class Key>
-__device__ void block_sort_arrays(const SegmentedPass<Key>& pass, std::uint64_t begin,
-                                  unsigned length) {
+template <unsigned kThreads, unsigned kRowWords, class Ends>
+__device__ void block_sort_arrays(const Ends& ends, std::uint64_t begin, unsigned length) {
+  using Word = typename Ends::Word;
+  using Position = typename Ends::Position;
   extern __shared__ __align__(16) unsigned char shared_bytes[];
-  __shared__ WindowArrays<kThreads> arrays;
+  __shared__ WindowArrays<kThreads, Position> arrays;
   __shared__ unsigned warp_rows[kThreads / 32];
   __shared__ unsigned co_ranks[kThreads + 1];
-  const TileWords<Key, kRowWords> tile{reinterpret_cast<Key*>(shared_bytes)};
+  const TileWords<Word, kRowWords> tile{reinterpret_cast<Word*>(shared_bytes)};
   block_place_arrays<kRowWords>(begin, length, arrays, warp_rows);
 
   const unsigned row = threadIdx.x;
-  const TileRow<std::uint64_t> place = row_of_window<kRowWords>(arrays, row);
-  Key keys[kRowWords] = {};
+  const TileRow<Position> place = row_of_window<kRowWords>(arrays, row);
+  Word words[kRowWords] = {};
   const bool works = __any_sync(kWholeWarp, place.count != 0);
   if (works) {
-    warp_load_rows<kRowWords>(tile, {pass.input, pass.maps.loads_mapped, pass.maps.load_map}, place,
-                              kRowWords, keys);
-    thread_sort(keys);
+    warp_load_rows<kRowWords>(tile, ends, {}, place, kRowWords, words);
+    thread_sort(words);
   }
 #pragma unroll 1
   for (unsigned joined_rows = 1; __syncthreads_or(joined_rows < place.list_rows ? 1 : 0) != 0;
        joined_rows *= 2) {
-    block_join_neighbours<Sharers::kBlock>(tile, row, place, joined_rows, co_ranks, keys);
+    block_join_neighbours<Sharers::kBlock>(tile, row, place, joined_rows, co_ranks, words);
   }
   if (!works) return;
-  thread_store_row(tile, row, keys);
-  warp_store_rows<kRowWords>(
-      tile, MappedKeys<Key*, Key>{pass.output, pass.maps.stores_mapped, pass.maps.store_map},
-      row_of_window<kRowWords>(arrays, thread_forget(row)), kRowWords);
+  thread_store_row(tile, row, words);
+  warp_store_rows<kRowWords>(tile, ends, 0, row_of_window<kRowWords>(arrays, thread_forget(row)),
+                             kRowWords);
 }
 
 // Sorts the short arrays of `window`, if it has any. Thread t looks at the window's array t.
-template <class Windows, unsigned kThreads, unsigned kRowWords, class Key>
-__device__ void block_sort_window(const SegmentedPass<Key>& pass, std::uint64_t window) {
+template <class Windows, unsigned kThreads, unsigned kRowWords, class Ends>
+__device__ void block_sort_window(const SegmentedPass<Ends>& pass, std::uint64_t window) {
   const std::uint64_t first = pass.first_arrays[window];
   if (first == kNoArray) return;
   const std::uint64_t array = first + threadIdx.x;
@@ -208,12 +207,12 @@ __device__ void block_sort_window(const SegmentedPass<Key>& pass, std::uint64_t 
       length = static_cast<unsigned>(whole_length);
     }
   }
-  block_sort_arrays<kThreads, kRowWords>(pass, begin, length);
+  block_sort_arrays<kThreads, kRowWords>(pass.ends, begin, length);
 }
 
 // Sorts the listed middle arrays of `window`. Thread t looks at the window's array t.
-template <unsigned kThreads, unsigned kRowWords, class Key>
-__device__ void block_sort_middle_window(const SegmentedPass<Key>& pass, std::uint64_t window) {
+template <unsigned kThreads, unsigned kRowWords, class Ends>
+__device__ void block_sort_middle_window(const SegmentedPass<Ends>& pass, std::uint64_t window) {
   using Middle = MiddleWindows<kRowWords, kThreads>;
   const std::uint64_t number = pass.first_middle_arrays[window] + threadIdx.x;
   LongArray array;
@@ -221,30 +220,31 @@ __device__ void block_sort_middle_window(const SegmentedPass<Key>& pass, std::ui
     array = pass.middle_arrays[number];
     if (Middle::window_of(array.first_tile) != window) array.length = 0;
   }
-  block_sort_arrays<kThreads, kRowWords>(pass, array.begin, static_cast<unsigned>(array.length));
+  block_sort_arrays<kThreads, kRowWords>(pass.ends, array.begin,
+                                         static_cast<unsigned>(array.length));
 }
 
-template <class Key, class Windows, unsigned kThreads, unsigned kRowWords,
+template <class Ends, class Windows, unsigned kThreads, unsigned kRowWords,
           unsigned kResidentThreads>
 __global__ void __launch_bounds__(kThreads, kResidentThreads / kThreads)
-    segmented_sort_kernel(const __grid_constant__ SegmentedPass<Key> pass) {
+    segmented_sort_kernel(const __grid_constant__ SegmentedPass<Ends> pass) {
   grid_begin();
   block_sort_window<Windows, kThreads, kRowWords>(pass, blockIdx.x);
 }
 
-template <class Key, class Windows, unsigned kThreads, unsigned kRowWords,
+template <class Ends, class Windows, unsigned kThreads, unsigned kRowWords,
           unsigned kResidentThreads>
 __global__ void __launch_bounds__(kThreads, kResidentThreads / kThreads)
-    listed_window_sort_kernel(const __grid_constant__ SegmentedPass<Key> pass) {
+    listed_window_sort_kernel(const __grid_constant__ SegmentedPass<Ends> pass) {
   grid_begin();
   block_take_jobs(pass.counts->windows, &pass.counts->taken_windows, [&](std::uint64_t job) {
     block_sort_window<Windows, kThreads, kRowWords>(pass, pass.listed_windows[job]);
   });
 }
 
-template <class Key, unsigned kThreads, unsigned kRowWords, unsigned kResidentThreads>
+template <class Ends, unsigned kThreads, unsigned kRowWords, unsigned kResidentThreads>
 __global__ void __launch_bounds__(kThreads, kResidentThreads / kThreads)
-    middle_sort_kernel(const __grid_constant__ SegmentedPass<Key> pass) {
+    middle_sort_kernel(const __grid_constant__ SegmentedPass<Ends> pass) {
   grid_begin();
   const std::uint64_t rows = LongTicket::tiles(pass.counts->middle_ticket);
   const std::uint64_t windows = div_up(rows, MiddleWindows<kRowWords, kThreads>::kRows);

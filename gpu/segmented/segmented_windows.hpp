@@ -30,10 +30,15 @@ namespace gsort::gpu {
 // neither leaves much more than that empty. No other was measured.
 inline constexpr unsigned kSharedTileKeys = 2048;
 
-// Arrays of at most this many share windows if arrays have fewer than kLowMeanKeys on average: 16
-// rows of a tile of 256 have to be kept for the last array, not 64: on an H200 arrays of 20 to 64
-// keys are sorted in 0.86 to 0.91 of the time, those of 100 in 0.96. No other limits were measured.
-inline constexpr unsigned kLowShortKeys = 512;
+// Arrays of at most kShortKeys share windows if arrays have fewer than kLowMeanKeys on average: 16
+// rows of a tile have to be kept for the last array, not 64 or 128: on an H200 arrays of 20 to 64
+// keys of 32 bits are sorted in 0.86 to 0.91 of the time, those of 100 in 0.96. In tiles of 128
+// rows, not 512, words of 64 bits take 0.83 to 0.92: blocks have fewer warps to wait for.
+template <class Word>
+struct LowWindows {
+  static constexpr unsigned kTileRows = sizeof(Word) == 4 ? 256 : 128;
+  static constexpr unsigned kShortKeys = sizeof(Word) == 4 ? 512 : 256;
+};
 inline constexpr std::uint64_t kLowMeanKeys = 256;
 
 inline constexpr std::uint64_t kNoArray = ~std::uint64_t{0};
@@ -72,27 +77,27 @@ struct MiddleWindows {
   [[nodiscard]] GSORT_HOST_DEVICE static constexpr std::uint64_t window_of(std::uint64_t row) {
     return row / kRows;
   }
-  // The windows of arrays longer than kLowShortKeys with at most `count` keys in all.
-  [[nodiscard]] static constexpr std::uint64_t windows(std::uint64_t count) {
-    return window_of(count / kRowWords + count / kLowShortKeys) + 1;
+  // The windows of arrays longer than short_keys with at most `count` keys in all.
+  [[nodiscard]] static constexpr std::uint64_t windows(std::uint64_t count,
+                                                       std::uint64_t short_keys) {
+    return window_of(count / kRowWords + count / short_keys) + 1;
   }
 };
 
 // The arrays of a window, in shared memory; so no initial values.
-template <unsigned kTileRows>
+template <unsigned kTileRows, class Position>
 struct WindowArrays {
-  std::uint64_t begin[kTileRows];
+  Position begin[kTileRows];
   unsigned length[kTileRows];     // 0 for arrays that are not sorted here
   unsigned first_row[kTileRows];  // in the tile: the rows of all arrays before
 };
 
 // Describes row `row` of the tile. If arrays begin with the same row, all but the last have
 // none.
-template <unsigned kRowWords, unsigned kTileRows>
-[[nodiscard]] GSORT_HOST_DEVICE constexpr TileRow<std::uint64_t> row_of_window(
-    const WindowArrays<kTileRows>& arrays, unsigned row) {
-  const auto index = static_cast<unsigned>(find_last(
-      kTileRows, row, [&](std::uint64_t i) { return std::uint64_t{arrays.first_row[i]}; }));
+template <unsigned kRowWords, unsigned kTileRows, class Position>
+[[nodiscard]] GSORT_HOST_DEVICE constexpr TileRow<Position> row_of_window(
+    const WindowArrays<kTileRows, Position>& arrays, unsigned row) {
+  const unsigned index = find_last(kTileRows, row, [&](unsigned i) { return arrays.first_row[i]; });
   return row_of_list(arrays.begin[index], arrays.length[index], row - arrays.first_row[index],
                      kRowWords);
 }
@@ -122,7 +127,7 @@ inline constexpr std::uint64_t kNarrowMeanKeys = 12;
 // Which windows a batch takes.
 struct WindowChoice {
   bool narrow = false;  // rows of kNarrowRowWords words; only if low as well
-  bool low = false;     // kLowShortKeys is the limit of short arrays, so there may be middle ones
+  bool low = false;     // LowWindows, so there may be middle arrays
 
   [[nodiscard]] static constexpr WindowChoice of(std::uint64_t array_count, std::uint64_t count) {
     return {count / kNarrowMeanKeys < array_count, count / kLowMeanKeys < array_count};

@@ -246,21 +246,22 @@ struct LongArrays {
 
 // The facts that a block has about its tile. No initial values: it lies in shared memory.
 struct SortedTile {
-  std::uint64_t begin;   // position in the input
-  std::uint64_t number;  // among all tiles of long arrays
-  unsigned count;        // keys; 0: there is no such tile
-  unsigned passes;       // that follow
+  std::uint64_t begin;     // position in the input
+  std::uint64_t in_array;  // position in its array
+  std::uint64_t number;    // among all tiles of long arrays
+  unsigned count;          // keys; 0: there is no such tile
+  unsigned passes;         // that follow
 };
 
 [[nodiscard]] GSORT_HOST_DEVICE constexpr SortedTile sorted_tile(const LongArrays& arrays,
                                                                  const LongPasses& passes,
                                                                  std::uint64_t tile) {
   const LongPlace place = arrays.place_of_tile(tile);
-  if (place.array.length == 0) return {0, 0, 0, 0};
+  if (place.array.length == 0) return {0, 0, 0, 0, 0};
   const std::uint64_t skipped = place.index * passes.tile_keys;
   const std::uint64_t left = place.array.length - skipped;
   const std::uint64_t tiles = passes.tiles_of(place.array.length);
-  return {place.array.begin + skipped, place.array.first_tile + place.index,
+  return {place.array.begin + skipped, skipped, place.array.first_tile + place.index,
           left < passes.tile_keys ? static_cast<unsigned>(left) : passes.tile_keys,
           passes.pass_count - passes.start_of(tiles)};
 }

@@ -59,11 +59,11 @@ concept DeviceKeyOf32Or64Bits = DeviceKey<Key> &&(sizeof(Key) == 4 || sizeof(Key
 
 // Scratch sizes below are for keys of 32 and 64 bits. Sorts of 2^16 or more keys alone of 8 and 16
 // bits count them, with at most 2 MiB. Otherwise they are sorted as words of 32 bits: they need the
-// memory of as many keys of 32 bits, and 4 bytes a key, or 8 in merges; segments of pairs no more.
+// memory of as many keys of 32 bits, and 4 bytes a key, or 8 in merges and in segments of pairs.
 // Keys of 128 bits need one more array of keys in merges. Their pairs are sorted by numbers, in two
 // halves: 4 bytes a pair, and what pairs of 64-bit keys and numbers need. Two or more arrays of
-// 128-bit keys may have at most 2^32 keys in all. They need 36 bytes a key in addition to what
-// arrays of as many 64-bit keys need.
+// 128-bit keys may have at most 2^32 keys in all. In addition to what arrays of as many 64-bit keys
+// need, they need 32 bytes a key, or 40 if an array can have more than 8,192.
 
 // One more array of keys and a few per cent; never less for a larger count.
 template <DeviceKey Key>

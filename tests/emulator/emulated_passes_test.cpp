@@ -18,6 +18,7 @@
 #include "gpu/pairs_on_both.hpp"
 #include "gpu/records/digit_sort.hpp"
 #include "gpu/segmented/device_batch.hpp"
+#include "gpu/segmented/device_pair_batch.hpp"
 #include "gpu/sort/device_sort.hpp"
 #include "gpu/widths/device_argsort.hpp"
 
@@ -147,6 +148,63 @@ TYPED_TEST(EmulatedArrays, AreMergedInSeveralPasses) {
   }
   ASSERT_TRUE(array.values() == keys);
   ASSERT_TRUE(array.guards_hold() && scratch.guards_hold());
+}
+
+template <class T>
+class EmulatedArraysOfPairs : public GpuTest {};
+TYPED_TEST_SUITE(EmulatedArraysOfPairs, AllPairs);
+
+// Sorts pairs, or takes their numbers; array i begins at begins[i].
+template <class T>
+void sort_arrays_and_compare(const std::vector<std::uint64_t>& begins, const ArrayPlaces& arrays,
+                             bool numbers) {
+  using Key = typename T::Key;
+  using Value = typename T::Value;
+  const std::uint64_t count = begins.back();
+  // Few keys, in both halves if they have two: numbers decide much.
+  std::vector<Key> keys = make_keys<Key>(Shape::kUniform, count, 7);
+  for (Key& key : keys) key &= static_cast<Key>(0x0f0000000f);
+  const HostPairs<T> pairs = with_positions<T>(keys);
+  std::vector<Value> expected(count);
+  for (std::size_t i = 0; i + 1 < begins.size(); ++i) {
+    std::vector<std::uint64_t> order(begins[i + 1] - begins[i]);
+    std::iota(order.begin(), order.end(), std::uint64_t{0});
+    std::ranges::stable_sort(order, {}, [&](std::uint64_t k) { return keys[begins[i] + k]; });
+    for (std::size_t k = 0; k < order.size(); ++k) {
+      expected[begins[i] + k] =
+          numbers ? static_cast<Value>(order[k]) : pairs.values[begins[i] + order[k]];
+    }
+  }
+  const DevicePairArrays<T> input(pairs, 0);
+  const DeviceArray<Value> output(count);
+  const std::size_t bytes = sort_pair_batch_scratch_bytes<Key>(arrays);
+  const Scratch scratch(bytes, kScratchShift);
+  sort_pair_batch<Key, Value>({.keys_in = input.keys.get(),
+                               .values_in = numbers ? nullptr : input.values.get(),
+                               .values_out = output.get(),
+                               .takes_numbers = numbers,
+                               .arrays = arrays,
+                               .scratch = {scratch.get(), bytes}});
+  ASSERT_TRUE(output.values() == expected);
+  ASSERT_TRUE(output.guards_hold() && scratch.guards_hold());
+}
+
+TYPED_TEST(EmulatedArraysOfPairs, AreMergedInSeveralPasses) {
+  constexpr std::uint64_t kTile = tuning_for<std::uint64_t>(90).block_sort_keys();
+  std::vector<std::uint64_t> begins{0};
+  for (const std::uint64_t length : {9 * kTile + 1, std::uint64_t{5}, kTile, kTile + 7}) {
+    begins.push_back(begins.back() + length);
+  }
+  const DeviceArray<std::uint64_t> offsets(begins);
+  for (const bool numbers : {false, true}) {
+    sort_arrays_and_compare<TypeParam>(
+        begins,
+        {.array_count = begins.size() - 1, .offsets = offsets.get(), .count = begins.back()},
+        numbers);
+    constexpr std::uint64_t kLength = 2 * kTile + 1;
+    sort_arrays_and_compare<TypeParam>({0, kLength, 2 * kLength},
+                                       {.array_count = 2, .array_keys = kLength}, numbers);
+  }
 }
 
 template <class T>

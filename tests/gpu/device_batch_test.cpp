@@ -211,7 +211,9 @@ TYPED_TEST(DeviceBatch, AppliesTheMapsOfEveryFormat) {
 
 // Lengths by kinds: of each kind, what a mix of arrays may look like.
 constexpr int kLengthKinds = 9;
+template <class Key>
 Lengths random_lengths(std::mt19937_64& random, int kind, std::uint64_t tile) {
+  constexpr unsigned kShortKeys = LowWindows<Key>::kShortKeys;
   Lengths lengths;
   const auto add = [&](std::size_t arrays, std::uint64_t most) {
     for (std::size_t i = 0; i < arrays; ++i) lengths.push_back(random() % (most + 1));
@@ -243,13 +245,13 @@ Lengths random_lengths(std::mt19937_64& random, int kind, std::uint64_t tile) {
       break;
     case 6:  // few long enough to be no short arrays, around both borders of these
       add(8000, 200);
-      for (int i = 0; i < 100; ++i) lengths.push_back(kLowShortKeys - 5 + random() % 11);
+      for (int i = 0; i < 100; ++i) lengths.push_back(kShortKeys - 5 + random() % 11);
       for (int i = 0; i < 100; ++i) lengths.push_back(kSharedTileKeys - 5 + random() % 11);
-      for (int i = 0; i < 400; ++i) lengths.push_back(kLowShortKeys + random() % 1600);
+      for (int i = 0; i < 400; ++i) lengths.push_back(kShortKeys + random() % 1600);
       break;
     case 7:  // the same among tiny ones
       add(200000, 9);
-      for (int i = 0; i < 500; ++i) lengths.push_back(kLowShortKeys - 5 + random() % 1600);
+      for (int i = 0; i < 500; ++i) lengths.push_back(kShortKeys - 5 + random() % 1600);
       break;
     default:  // all classes
       add(4, 70 * tile);
@@ -266,8 +268,8 @@ TYPED_TEST(DeviceBatch, SortsArraysOfAnyLengths) {
   std::mt19937_64 random(31);
   for (int round = 0; round < 4 * kLengthKinds; ++round) {
     const int kind = round % kLengthKinds;
-    sort_segmented<TypeParam>(random_lengths(random, kind, this->kTile), Shape::kUniform, {},
-                              "kind " + std::to_string(kind));
+    sort_segmented<TypeParam>(random_lengths<TypeParam>(random, kind, this->kTile), Shape::kUniform,
+                              {}, "kind " + std::to_string(kind));
     if (this->HasFatalFailure()) return;
   }
 }
@@ -295,7 +297,7 @@ TYPED_TEST(DeviceBatch, SortsSegmentedArraysOfEveryShapeInPlaceAndMisaligned) {
   std::mt19937_64 random(32);
   for (const NamedShape& named : kShapes) {
     for (const int kind : {2, 5, 6, 8}) {
-      const Lengths lengths = random_lengths(random, kind, this->kTile);
+      const Lengths lengths = random_lengths<TypeParam>(random, kind, this->kTile);
       sort_segmented<TypeParam>(lengths, named.shape, {{}, {}, random() % 4, random() % 2 == 0},
                                 std::string(named.name));
       if (this->HasFatalFailure()) return;
@@ -324,7 +326,8 @@ TYPED_TEST(DeviceBatch, SortsMoreSegmentedArraysThanBlocksTakeAtOnce) {
   sort_segmented<TypeParam>(lengths, Shape::kUniform);
   // Middle ones, among very short ones.
   lengths.assign(60'000, 3);
-  for (int i = 0; i < 12'000; ++i) lengths.push_back(kLowShortKeys + 1 + random() % 1536);
+  for (int i = 0; i < 12'000; ++i)
+    lengths.push_back(LowWindows<TypeParam>::kShortKeys + 1 + random() % 1536);
   std::shuffle(lengths.begin(), lengths.end(), random);
   sort_segmented<TypeParam>(lengths, Shape::kUniform);
   // Nothing but middle ones, and empty ones.

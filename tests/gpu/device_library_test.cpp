@@ -388,11 +388,16 @@ TEST(DevicePairMemory, IsNeverLessForMorePairs) {
   expect_no_less_memory_for_more_pairs<Float16, std::uint32_t>();
 }
 
-TEST(DevicePairMemory, OfSegmentsIsTheSameForAllKeysOfUpTo32Bits) {
-  const DeviceSegments segments{.array_count = 3, .array_keys = 20'000};
+TEST(DevicePairMemory, OfSegmentsIsNoneForShortOnesOf32BitsAndMoreForOtherKeys) {
+  const DeviceSegments of_few_pairs{.array_count = 3, .array_keys = 8'192};
+  EXPECT_EQ(device_segment_pairs_scratch_bytes<float>(of_few_pairs), 0U);
+  const DeviceSegments segments{.array_count = 8, .array_keys = 20'000};
+  constexpr std::size_t kPairs = 160'000;
   const std::size_t bytes = device_segment_pairs_scratch_bytes<float>(segments);
-  EXPECT_EQ(device_segment_pairs_scratch_bytes<BFloat16>(segments), bytes);
-  EXPECT_EQ(device_segment_pairs_scratch_bytes<std::int8_t>(segments), bytes);
+  EXPECT_GE(bytes, 16 * kPairs);
+  EXPECT_EQ(device_segment_pairs_scratch_bytes<BFloat16>(segments), bytes + 8 * kPairs);
+  EXPECT_EQ(device_segment_pairs_scratch_bytes<std::int8_t>(segments), bytes + 8 * kPairs);
+  EXPECT_EQ(device_segment_pairs_scratch_bytes<double>(segments), bytes + 12 * kPairs);
 }
 
 }  // namespace

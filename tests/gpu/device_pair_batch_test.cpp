@@ -176,7 +176,10 @@ TYPED_TEST(DevicePairBatch, SortsArraysOfAnyLengths) {
   const Lengths single{12345};
   Lengths tiny(9000, 2);
   for (std::size_t i = 0; i < tiny.size(); i += 3) tiny[i] = i % 7;
-  for (const Lengths& lengths : {some, long_one, single, tiny}) {
+  Lengths low(150, 3);  // around the borders of shared tiles
+  for (std::size_t i = 0; i < low.size(); i += 2) low[i] = 37 * i % 262;
+  for (std::size_t i = 1; i < low.size(); i += 30) low[i] = 1794 + i * 17 % 260;
+  for (const Lengths& lengths : {some, long_one, single, tiny, low}) {
     for (const Shape shape : {Shape::kUniform, Shape::kFewDistinct, Shape::kEqual}) {
       const std::uint64_t count = offsets_of(lengths).back();
       for (const bool numbers : {false, true}) {

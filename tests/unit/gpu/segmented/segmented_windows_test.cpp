@@ -11,6 +11,9 @@
 namespace gsort::gpu {
 namespace {
 
+using Low32 = LowWindows<std::uint32_t>;
+using Low64 = LowWindows<std::uint64_t>;
+
 template <unsigned kRowWords, unsigned kTileRows, unsigned kShortKeys>
 void expect_windows_fit(const std::vector<std::uint64_t>& lengths) {
   using Windows = SegmentedWindows<kRowWords, kTileRows, kShortKeys>;
@@ -66,16 +69,18 @@ TEST(SegmentedWindows, FitTheRealTilesAtTheirWorst) {
     std::vector<std::uint64_t> lengths(3000);
     for (auto& length : lengths) length = random() % 40 == 0 ? 2040 + random() % 20 : often;
     expect_windows_fit<32, 256, kSharedTileKeys>(lengths);
-    expect_windows_fit<32, 256, kLowShortKeys>(lengths);
+    expect_windows_fit<32, Low32::kTileRows, Low32::kShortKeys>(lengths);
     expect_windows_fit<16, 512, kSharedTileKeys>(lengths);
-    expect_windows_fit<kNarrowRowWords, kNarrowTileRows, kLowShortKeys>(lengths);
+    expect_windows_fit<16, Low64::kTileRows, Low64::kShortKeys>(lengths);
+    expect_windows_fit<kNarrowRowWords, kNarrowTileRows, Low32::kShortKeys>(lengths);
+    expect_windows_fit<kNarrowRowWords, kNarrowTileRows, Low64::kShortKeys>(lengths);
     if (HasFatalFailure()) return;
   }
 }
 
 // Arrays as they are listed: a window's arrays fit a tile, every window but the last has one, and
 // there is room for all windows.
-template <unsigned kRowWords, unsigned kTileRows>
+template <unsigned kRowWords, unsigned kTileRows, unsigned kShortKeys>
 void expect_middle_windows_fit(std::mt19937_64& random) {
   using Middle = MiddleWindows<kRowWords, kTileRows>;
   std::uint64_t row = 0;
@@ -84,10 +89,10 @@ void expect_middle_windows_fit(std::mt19937_64& random) {
   const std::uint64_t kind = random() % 3;
   const std::uint64_t arrays = 1 + random() % 300;
   for (std::uint64_t i = 0; i < arrays; ++i) {
-    const std::uint64_t spread = kSharedTileKeys - kLowShortKeys;
+    const std::uint64_t spread = kSharedTileKeys - kShortKeys;
     const std::uint64_t length =
-        kind == 0 ? kLowShortKeys + 1
-                  : (kind == 1 ? kSharedTileKeys : kLowShortKeys + 1 + random() % spread);
+        kind == 0 ? kShortKeys + 1
+                  : (kind == 1 ? kSharedTileKeys : kShortKeys + 1 + random() % spread);
     const std::uint64_t window = Middle::window_of(row);
     ASSERT_LE(window, last_window + 1);
     last_window = window;
@@ -96,21 +101,21 @@ void expect_middle_windows_fit(std::mt19937_64& random) {
     keys += length;
     ASSERT_LE(row - window * Middle::kRows, kTileRows);
   }
-  ASSERT_LT(Middle::window_of(row), Middle::windows(keys));
+  ASSERT_LT(Middle::window_of(row), Middle::windows(keys, kShortKeys));
 }
 
 TEST(MiddleWindows, FitATile) {
   std::mt19937_64 random(24);
   for (int round = 0; round < 300; ++round) {
-    expect_middle_windows_fit<32, 256>(random);
-    expect_middle_windows_fit<16, 512>(random);
+    expect_middle_windows_fit<32, 256, Low32::kShortKeys>(random);
+    expect_middle_windows_fit<16, 512, Low64::kShortKeys>(random);
     if (HasFatalFailure()) return;
   }
 }
 
 // Arrays of a window, one of them empty, and one that is not sorted there.
 TEST(SegmentedWindows, HaveRowsOfTheArrayThatBeginsLastBeforeThem) {
-  const WindowArrays<8> arrays{
+  const WindowArrays<8, std::uint64_t> arrays{
       {10, 19, 19, 30, 60, 0, 0, 0}, {9, 0, 3, 0, 4}, {0, 3, 3, 4, 4, 5, 5, 5}};
   const std::uint64_t sources[] = {10, 14, 18, 19, 60};
   const unsigned counts[] = {4, 4, 1, 3, 4, 0, 0, 0};

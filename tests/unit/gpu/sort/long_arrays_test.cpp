@@ -69,6 +69,7 @@ void expect_each_key_in_one_tile(const LongArrays& arrays, const LongPasses& pas
     for (std::uint64_t at = 0; at < array.length; at += passes.tile_keys, ++tile) {
       const SortedTile found = sorted_tile(arrays, passes, tile);
       ASSERT_EQ(found.begin, array.begin + at);
+      ASSERT_EQ(found.in_array, at);
       ASSERT_EQ(found.number, array.first_tile + at / passes.tile_keys);
       ASSERT_EQ(found.count, std::min<std::uint64_t>(passes.tile_keys, array.length - at));
       ASSERT_EQ(found.passes, passes.pass_count - passes.start_of(passes.tiles_of(array.length)));
@@ -197,12 +198,12 @@ TEST(LongArrays, HaveRowsForTheGreatestSortThereCanBe) {
 TEST(LongArrays, FindTheLastNumberThatIsNotGreater) {
   const std::vector<std::uint64_t> numbers{0, 0, 3, 3, 7};
   const auto at = [&](std::uint64_t i) { return numbers[i]; };
-  EXPECT_EQ(find_last(5, 0, at), 1U);
-  EXPECT_EQ(find_last(5, 2, at), 1U);
-  EXPECT_EQ(find_last(5, 3, at), 3U);
-  EXPECT_EQ(find_last(5, 6, at), 3U);
-  EXPECT_EQ(find_last(5, 100, at), 4U);
-  EXPECT_EQ(find_last(1, 100, at), 0U);
+  EXPECT_EQ(find_last(5U, 0U, at), 1U);
+  EXPECT_EQ(find_last(5U, 2U, at), 1U);
+  EXPECT_EQ(find_last(5U, 3U, at), 3U);
+  EXPECT_EQ(find_last(5U, 6U, at), 3U);
+  EXPECT_EQ(find_last(5U, 100U, at), 4U);
+  EXPECT_EQ(find_last(1U, 100U, at), 0U);
 }
 
 }  // namespace
