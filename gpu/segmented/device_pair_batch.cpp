@@ -49,13 +49,13 @@ template <class Key>
 inline constexpr unsigned kRounds = div_up(sizeof(Key), sizeof(PairEnds::Key));
 
 // Of keys that are sorted by digits.
-struct DigitScratch {
+struct RoundScratch {
   std::uint32_t* digits;
   std::uint32_t* numbers[2];  // of pairs, in the order so far, after even rounds and after odd ones
   ScratchMemory for_sort;
   std::size_t bytes;
 
-  DigitScratch(void* memory, const ArrayPlaces& arrays, unsigned rounds) {
+  RoundScratch(void* memory, const ArrayPlaces& arrays, unsigned rounds) {
     const std::uint64_t count = count_of(arrays);
     ScratchCutter cutter(memory);
     digits = cutter.take<std::uint32_t>(count);
@@ -69,8 +69,8 @@ struct DigitScratch {
 
 template <class Key, class Value>
 void sort_by_digits(const PairBatchSort<Key, Value>& sort, std::uint64_t count) {
-  const DigitScratch places(sort.scratch.memory, sort.arrays, kRounds<Key>);
-  DigitPass<Key> pass{
+  const RoundScratch places(sort.scratch.memory, sort.arrays, kRounds<Key>);
+  KeyDigitPass<Key> pass{
       .keys_in = sort.keys_in, .map = sort.map, .digits = places.digits, .count = count};
   for (unsigned round = 0; round < kRounds<Key>; ++round) {
     pass.shift = 32 * round;
@@ -101,7 +101,7 @@ template <class Key>
 std::size_t sort_pair_batch_scratch_bytes(const ArrayPlaces& arrays) {
   if (count_of(arrays) == 0) return 0;
   if constexpr (kIsOneDigit<Key>) return batch_scratch_bytes<PairEnds>(arrays);
-  return DigitScratch(nullptr, arrays, kRounds<Key>).bytes;
+  return RoundScratch(nullptr, arrays, kRounds<Key>).bytes;
 }
 
 template <class Key, class Value>

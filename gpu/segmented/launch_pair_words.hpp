@@ -12,7 +12,7 @@
 namespace gsort::gpu {
 
 template <class Key>
-struct DigitPass {
+struct KeyDigitPass {
   const Key* keys_in = nullptr;
   KeyMap<Key> map;
   unsigned shift = 0;                      // of the digit in ordered keys
@@ -36,7 +36,7 @@ struct PairPlacePass {
 
 // Writes 32 bits of each ordered key.
 template <class Key>
-void launch_write_digits(const DigitPass<Key>& pass, cudaStream_t stream);
+void launch_write_digits(const KeyDigitPass<Key>& pass, cudaStream_t stream);
 
 // Writes the pairs in the order of their numbers.
 template <class Key, class Value>

@@ -35,7 +35,7 @@ __device__ void thread_each_pair(std::uint64_t count, const F& f) {
 
 template <class Key>
 __global__ void __launch_bounds__(kThreads)
-    write_digits_kernel(const __grid_constant__ DigitPass<Key> pass) {
+    write_digits_kernel(const __grid_constant__ KeyDigitPass<Key> pass) {
   grid_begin();
   thread_each_pair(pass.count, [&](std::uint64_t i) {
     const std::uint64_t number = pass.numbers == nullptr ? i : pass.numbers[i];
@@ -99,7 +99,7 @@ __global__ void __launch_bounds__(kThreads)
 }  // namespace
 
 template <class Key>
-void launch_write_digits(const DigitPass<Key>& pass, cudaStream_t stream) {
+void launch_write_digits(const KeyDigitPass<Key>& pass, cudaStream_t stream) {
   launch_kernel(write_digits_kernel<Key>, shape_for(pass.count, stream),
                 "launching write_digits_kernel", pass);
 }
@@ -111,7 +111,7 @@ void launch_place_pairs(const PairPlacePass<Key, Value>& pass, cudaStream_t stre
 }
 
 #define GSORT_PAIRS_BY_DIGITS(Key)                                                          \
-  template void launch_write_digits(const DigitPass<Key>&, cudaStream_t);                   \
+  template void launch_write_digits(const KeyDigitPass<Key>&, cudaStream_t);                \
   template void launch_place_pairs(const PairPlacePass<Key, std::uint32_t>&, cudaStream_t); \
   template void launch_place_pairs(const PairPlacePass<Key, std::uint64_t>&, cudaStream_t)
 GSORT_PAIRS_BY_DIGITS(std::uint8_t);
