@@ -23,6 +23,7 @@
 #include "base/error.hpp"
 #include "base/units.hpp"
 #include "gpu/cuda/scratch.hpp"
+#include "gpu/merge/device_arrays.hpp"
 #include "gpu/segmented/launch_pair_words.hpp"
 #include "gpu/segmented/pair_batch_memory.hpp"
 #include "gpu/segmented/queued_batch.hpp"
@@ -37,6 +38,8 @@ std::uint64_t count_of(const ArrayPlaces& arrays) {
   if (arrays.offsets == nullptr) {
     const bool fits = length == 0 || arrays.array_count <= kMostBatchPairs / length;
     count = fits ? arrays.array_count * length : kMostBatchPairs + 1;
+  } else {
+    require_count(arrays.array_count, kPairBatchOperation, "arrays");
   }
   if (count <= kMostBatchPairs) return count;
   throw Error(ErrorKind::kUsage, kPairBatchOperation,

@@ -28,7 +28,7 @@ template <class Key>
 template <class Key, class Value>
 struct PairBatchSort {
   const Key* keys_in = nullptr;
-  Key* keys_out = nullptr;  // null: keys are not written; see below
+  Key* keys_out = nullptr;  // null: keys are not written
   const Value* values_in = nullptr;
   Value* values_out = nullptr;
   bool takes_numbers = false;  // in place of values_in: a pair's number in its array
@@ -43,11 +43,11 @@ struct PairBatchSort {
 // CUDA graph, and gives the same bytes every time.
 // Requires: Key is std::uint8_t to UInt128, Value std::uint32_t or std::uint64_t; arrays aligned to
 //   their elements, all apart from each other (inputs may overlap inputs), alive and untouched
-//   until the stream has passed this work; offsets as sort_segmented_batch requires them; no
-//   keys_out if numbers are taken and the map folds classes.
+//   until the stream has passed this work; offsets as sort_segmented_batch requires them.
 // Throws: Error(kUsage), with nothing queued, for null pointers with pairs to sort, overlap,
-//   misalignment, more than kMostBatchPairs pairs and too little scratch; Error(kDevice) naming the
-//   operation when CUDA fails.
+//   misalignment, more than kMostBatchPairs pairs or kMaxSortedKeys arrays, too little scratch, and
+//   for keys_out with takes_numbers if the map folds classes; Error(kDevice) naming the operation
+//   when CUDA fails.
 template <class Key, class Value>
 void sort_pair_batch(const PairBatchSort<Key, Value>& sort);
 

@@ -21,6 +21,11 @@ void require_batch_memory(const PairBatchSort<Key, Value>& sort, std::uint64_t c
   if (arrays.array_count == 0) {
     throw Error(ErrorKind::kUsage, kPairBatchOperation, "pairs, but no arrays");
   }
+  // A word then has neither the key of its pair nor the place of that key.
+  if (sort.keys_out != nullptr && sort.takes_numbers && sort.map.folds_classes) {
+    throw Error(ErrorKind::kUsage, kPairBatchOperation,
+                "floats in numeric order cannot be written with their numbers");
+  }
   const std::array outputs{
       extent_of(sort.values_out, count, "the output's values"),
       extent_of(sort.keys_out, sort.keys_out == nullptr ? 0 : count, "the output's keys")};

@@ -265,6 +265,14 @@ TEST_F(DevicePairBatchErrors, NameTheArrayThatIsWrong) {
       with([&](Sort& sort) { sort.arrays = {.offsets = keys + kCount, .count = kCount}; }),
       "pairs, but no arrays");
   expect_refusal(with([&](Sort& sort) {
+                   sort.arrays = {.array_count = ~std::uint64_t{0} / 8,
+                                  .offsets = keys + kCount,
+                                  .count = kCount};
+                 }),
+                 "more than 34,359,738,368 arrays");
+  expect_refusal(with([](Sort& sort) { sort.takes_numbers = sort.map.folds_classes = true; }),
+                 "floats in numeric order cannot be written with their numbers");
+  expect_refusal(with([&](Sort& sort) {
                    sort.arrays = {.array_count = 1, .offsets = keys + kCount, .count = 100};
                  }),
                  "the output's keys and the offsets overlap");
