@@ -77,7 +77,8 @@ struct PairEnds {
                                                             unsigned in_array) const {
     return numbers_in_array ? in_array : position;
   }
-  // Fill has the greatest key, and numbers behind those of its array; none wraps around.
+  // Fill has the greatest key, and numbers behind those of its array, but at most 2^32 - 1: none
+  // wraps around.
   [[nodiscard]] GSORT_HOST_DEVICE static constexpr Word word(Key key, unsigned first,
                                                              unsigned next) {
     return Word{key} << 32 | (first + (next < ~first ? next : ~first));

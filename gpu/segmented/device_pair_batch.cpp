@@ -51,10 +51,10 @@ inline constexpr bool kIsOneDigit = sizeof(Key) == sizeof(PairEnds::Key);
 template <class Key>
 inline constexpr unsigned kRounds = div_up(sizeof(Key), sizeof(PairEnds::Key));
 
-// Of keys that are sorted by digits.
+// The memory of a sort by digits.
 struct RoundScratch {
   std::uint32_t* digits;
-  std::uint32_t* numbers[2];  // of pairs, in the order so far, after even rounds and after odd ones
+  std::uint32_t* numbers[2];  // of pairs, in the order after even rounds, and after odd ones
   ScratchMemory for_sort;
   std::size_t bytes;
 

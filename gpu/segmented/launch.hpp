@@ -124,7 +124,7 @@ void launch_long_partition(const LongMergePass<Key>& pass, unsigned architecture
 template <class Key>
 void launch_listed_merge(const LongMergePass<Key>& pass, unsigned architecture,
                          cudaStream_t stream);
-// The last pass over long arrays of pairs. (last_pair_merge.cu)
+// The last pass over long arrays of pairs (last_pair_merge.cu).
 void launch_last_pair_merge(const LongMergePass<PairEnds::Word>& pass, const PairEnds& ends,
                             unsigned architecture, cudaStream_t stream);
 template <class Key>

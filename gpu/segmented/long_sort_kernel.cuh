@@ -4,8 +4,8 @@
 //
 // Threads: block b sorts tile b, or those that it takes (taken_jobs.cuh), thread t makes row t.
 // Shared memory: the tile, rows of E words and a pad; one co-rank a thread.
-// Device memory: each key is read once, and each word written once, or in a sorted array of one
-// tile as batch_ends.hpp says.
+// Device memory: each key is read once, and each word is written once; the elements of an array of
+// one tile are stored as batch_ends.hpp says.
 #pragma once
 
 #include <cstdint>

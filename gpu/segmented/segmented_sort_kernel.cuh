@@ -13,8 +13,8 @@
 // Shared memory: the tile; the rows at which arrays begin, and where their keys are; one co-rank a
 // thread.
 // Device memory: the plan reads each offset twice and writes 8 bytes a window, 12 if windows are
-// listed, and 24 an array that is; the sort reads and writes each key once, and
-// each value, and reads two offsets an array. For tiny arrays the plan does so instead.
+// listed, and 24 an array that is; the sort reads and writes each key once, and each value, and
+// reads two offsets an array. For tiny arrays the plan does so instead.
 #pragma once
 
 #include <cstdint>

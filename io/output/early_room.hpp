@@ -10,9 +10,9 @@
 // process. Measured: tools/bench/results/README.md, "Files with one H200".
 //
 // Huge pages. Small pages are allocated at 6 GB/s, whatever the number of threads, and each costs
-// a fault when it is filled: more time than its bytes. So Linux 6.1 and later is asked for huge
-// pages, also if the tmpfs was mounted without them, until a step takes much time: then it has to
-// move other pages first, or its host has to find memory.
+// a fault when it is filled, which takes longer than the copy. So Linux 6.1 and later is asked for
+// huge pages, also if the tmpfs was mounted without them, until a step takes long: then Linux has
+// to move other pages first, or its host has to find memory.
 #pragma once
 
 #include <atomic>

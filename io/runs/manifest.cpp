@@ -113,7 +113,7 @@ ManifestInput take_input(Decoder& from) {
   return input;
 }
 
-// Calls use(number) for each of a run, in their order in the file.
+// Calls use(number) for each number of the run, in the order of the file.
 template <class ConstOrNot, class Use>
 void for_each_number_of(ConstOrNot& run, bool has_place, const Use& use) {
   for (auto* const number : {&run.number, &run.input.count, &run.input.first, &run.input.second,

@@ -96,7 +96,7 @@ int remove_folder(const char* path);  // counts as unlinkat
 // mbind: pages of the memory come from the node, or from others if it has none.
 [[nodiscard]] int prefer_node(void* memory, std::size_t bytes, unsigned node);
 [[nodiscard]] void* mmap(std::size_t bytes, int protection, int flags, int fd, off_t offset);
-// Instead of what is mapped at the address.
+// The same at `address`, in place of what is mapped there.
 [[nodiscard]] void* mmap_over(void* address, std::size_t bytes, int protection, int flags, int fd,
                               off_t offset);
 int munmap(void* address, std::size_t bytes);

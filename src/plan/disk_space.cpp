@@ -227,8 +227,8 @@ bool output_fits_memory(const Plan& plan, const Machine& machine) {
       capped_sum(plan.output.least_bytes, plan.arena_bytes + plan.run.tier_bytes);
   const bool runs_are_in_memory = std::ranges::any_of(machine.temporary, &Folder::is_memory);
   if (runs_are_in_memory) needed = capped_sum(needed, plan.temporary_bytes);
-  // Another sort may begin at the same time. If memory is short later, pages that are written are
-  // refused with a message, but for early pages the kernel kills a process.
+  // Another sort may begin at the same time. If memory is short later, a write that needs a page
+  // fails with a message, but for early pages the kernel kills a process.
   return needed <= machine.available_bytes / 2;
 }
 

@@ -25,7 +25,7 @@ class PagePool {
            std::size_t pages_at_once = CpuChunkFootprint::kLeastPagesAtOnce);
 
   [[nodiscard]] std::size_t page_bytes() const { return page_bytes_; }
-  [[nodiscard]] std::size_t pages_at_once() const { return pages_at_once_; }  // to be taken
+  [[nodiscard]] std::size_t pages_at_once() const { return pages_at_once_; }  // to take
   [[nodiscard]] std::byte* address_of(Page page) const {
     return memory_.data() + std::size_t{page} * page_bytes_;
   }
