@@ -104,8 +104,7 @@ void File::note_written(std::uint64_t offset, std::size_t bytes) const {
 }
 
 bool File::grow_to(std::uint64_t bytes) const {
-  if (bytes == 0) return true;
-  if (sys::fallocate(fd_, 0, static_cast<off_t>(bytes - 1), 1) != 0) return false;
+  if (size() < bytes && sys::ftruncate(fd_, static_cast<off_t>(bytes)) != 0) return false;
   if (places_ != nullptr) places_->note_end(bytes);
   return true;
 }

@@ -46,8 +46,8 @@ RunStoreOptions small_blocks(DirectIo policy) {
 TEST(FullDisk, IsNoticedBeforeTheFirstByteOfTheOutput) {
   const SmallDisk disk("size=1M");
   SKIP_UNLESS_MOUNTED(disk);
-  Output(disk.path() + "/out").prepare(1 << 20);
   Output output(disk.path() + "/out");
+  output.prepare(1 << 20);
   const Error error = error_of([&] { output.prepare((1 << 20) + 1); });
   EXPECT_EQ(error.kind(), ErrorKind::kResource);
   EXPECT_TRUE(contains(error.what(), "1 MiB free")) << error.what();

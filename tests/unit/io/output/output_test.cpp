@@ -57,6 +57,15 @@ TEST_F(OutputFile, MayBeginAgain) {
   EXPECT_EQ(folder_.entries().size(), 1U);
 }
 
+TEST_F(OutputFile, HasItsSizeButNoBlocksBeforeItIsWritten) {
+  Output output(folder_ / "out", {.direct_io = DirectIo::kOff});
+  output.prepare(300'000);
+  struct stat facts = {};
+  ASSERT_EQ(::fstat(test::file_in(folder_.path()), &facts), 0);
+  EXPECT_EQ(facts.st_size, 300'000);
+  EXPECT_EQ(facts.st_blocks, 0);
+}
+
 // By /proc, as if to free the space of a removed file.
 TEST_F(OutputFile, IsRefusedIfAnotherProgramMakesItShorter) {
   const Bytes data = random_bytes(300'000);
