@@ -154,7 +154,7 @@ void WrittenOutput::require_name() const {
 
 // Throws if the size differs: bytes that another program has appended would be lost.
 void WrittenOutput::require_size(std::uint64_t bytes) const {
-  if (static_cast<std::uint64_t>(file_.facts().st_size) == bytes) return;
+  if (file_.size() == bytes) return;
   throw Error(ErrorKind::kOutput, "writing", "the file was changed during the sort")
       .path(target_.path)
       .hint("try again when no program writes to it");
