@@ -5,8 +5,10 @@ temporary folder and raises an exception if something is not as it should be.
 Usage: run.py --build DIR [--cmake PROGRAM] CASE..."""
 
 import argparse
+import json
 import os
 import re
+import shlex
 import shutil
 import subprocess
 import sys
@@ -422,6 +424,21 @@ def python_with_numpy() -> str:
         if subprocess.run([python, "-c", "import numpy"], capture_output=True).returncode == 0:
             return python
     raise AssertionError("no Python here has NumPy; tools/setup installs python3-numpy")
+
+
+def case_kernels(options, folder: Path) -> None:
+    """nvcc makes the same object from the same source twice. This one has names that nvcc makes unique."""
+    commands = json.loads((options.build / "compile_commands.json").read_text())
+    command = next(each for each in commands if each["file"].endswith("gpu/widths/counted_keys.cu"))
+    words = shlex.split(command["command"])
+    words = words[next(i for i, word in enumerate(words) if Path(word).name == "nvcc"):]  # without ccache
+    made = []
+    for name in ("first", "second"):
+        (folder / name).mkdir()
+        words[words.index("-o") + 1] = folder / name / "kernels.o"
+        output_of(*words, cwd=command["directory"])
+        made.append((folder / name / "kernels.o").read_bytes())
+    require(made[0] == made[1], "the objects have the same bytes")
 
 
 def case_numpy(options, folder: Path) -> None:
