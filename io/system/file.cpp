@@ -104,7 +104,11 @@ void File::note_written(std::uint64_t offset, std::size_t bytes) const {
 }
 
 bool File::grow_to(std::uint64_t bytes) const {
-  if (size() < bytes && sys::ftruncate(fd_, static_cast<off_t>(bytes)) != 0) return false;
+  if (size() < bytes) {
+    const auto end = static_cast<off_t>(bytes);
+    const int mode = FALLOC_FL_PUNCH_HOLE | FALLOC_FL_KEEP_SIZE;
+    if (sys::fallocate(fd_, mode, end - 1, 1) != 0 || sys::ftruncate(fd_, end) != 0) return false;
+  }
   if (places_ != nullptr) places_->note_end(bytes);
   return true;
 }

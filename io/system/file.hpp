@@ -60,8 +60,9 @@ class File {
   void note_places_in(WrittenPlaces& places) { places_ = &places; }
   // Records bytes that were copied into the file's pages.
   void note_written(std::uint64_t offset, std::size_t bytes) const;
-  // Makes a shorter file this long. Returns false if it cannot. Allocates nothing: btrfs compresses
-  // no file of which a byte was allocated before it was written.
+  // Makes a shorter file this long. Returns false if it cannot, or if the file system has no holes:
+  // FAT would write zeros. Allocates nothing: btrfs compresses no file of which a byte was allocated
+  // before it was written.
   bool grow_to(std::uint64_t bytes) const;
   // Throws: Error if the file is shorter than it was after grow_to() or a recorded write. Each such
   // write checks this first: it would fill the gap with zeros.

@@ -66,6 +66,15 @@ TEST_F(OutputFile, HasItsSizeButNoBlocksBeforeItIsWritten) {
   EXPECT_EQ(facts.st_blocks, 0);
 }
 
+TEST_F(OutputFile, IsNotFilledWithZerosWhereFilesHaveNoHoles) {
+  Output output(folder_ / "out", {.direct_io = DirectIo::kOff});
+  const FaultScope fault({sys::Call::kFallocate, 1, EOPNOTSUPP, true});
+  output.prepare(300'000);
+  struct stat facts = {};
+  ASSERT_EQ(::fstat(test::file_in(folder_.path()), &facts), 0);
+  EXPECT_EQ(facts.st_size, 0);
+}
+
 // By /proc, as if to free the space of a removed file.
 TEST_F(OutputFile, IsRefusedIfAnotherProgramMakesItShorter) {
   const Bytes data = random_bytes(300'000);
