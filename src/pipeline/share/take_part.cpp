@@ -216,7 +216,6 @@ void merge_cut_part(SortContext context, const KeptStores& stores, std::vector<R
     take_run_totals(*merged, outcome);
     outcome.add_notes(merged->notes());
   }
-  outcome.loaded_bytes += stores.bytes_read();
 }
 
 // The number of elements that are moved to merge `elements`: each goes into the output, some first
@@ -246,6 +245,7 @@ Outcome attempt_part(const SortContext& context, const io::OutputPlace& place, P
   if (!slices.empty()) {
     merge_cut_part(context, stores, std::move(slices), record.begin, sink, outcome);
   }
+  outcome.loaded_bytes += stores.bytes_read();
   part->end();
   take_proof(proof, record);
   meter.begin_phase(Phase::kSync, 0, 0);

@@ -208,6 +208,26 @@ TEST_P(SharesAtOnce, LeaveTheWholeOutputAndNothingElse) {
   }
 }
 
+TEST(Take, CountsWhatWasReadToFindAPartEmpty) {
+  const io::test::TempFolder folder;
+  io::test::write_file(folder / "in", io::test::Bytes(4'000));  // one key, in the first part
+  Options options = test::options_for(KeyType::kU32, "16M");
+  options.inputs = {folder / "in"};
+  options.form = folder / "runs";
+  options.share = {0, 1};
+  (void)form_share(options);
+  options.form.reset();
+  options.unique = true;
+  options.split_output = 2;
+  options.take = {1, 2};
+  options.from = {folder / "runs"};
+  options.output = folder / "out{}";
+  Meter meter;
+  const Outcome outcome = take(options, meter).outcome;
+  EXPECT_EQ(outcome.elements, 0U);
+  EXPECT_GT(outcome.loaded_bytes, 0U);
+}
+
 // Shares may be formed with unlike memory.
 TEST(Take, ReadsBlocksOfTheLargestShare) {
   const io::test::TempFolder folder;
