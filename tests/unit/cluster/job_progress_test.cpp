@@ -2,6 +2,8 @@
 
 #include <gtest/gtest.h>
 
+#include "unit/cluster/local_team.hpp"
+
 namespace gsort::cluster {
 namespace {
 
@@ -63,6 +65,28 @@ TEST(JobProgress, NamesNoSlowestProcessOfOne) {
   EXPECT_FALSE(all.slowest());
   all.begin({"a"}, 100);
   EXPECT_FALSE(all.slowest());
+}
+
+// The first report comes with the first step.
+TEST(ProgressReports, EndWithTheirObject) {
+  test::LocalNetwork network(1);
+  test::run_job(network, [](Team& team) {
+    JobProgress progress;
+    Meter meter;
+    meter.begin_phase(Phase::kMerge, 300, 0);
+    meter.begin_round(2, 3);
+    {
+      const ProgressReports reports(team, meter, 100, progress);
+      progress.follow(&meter);
+      EXPECT_EQ(progress.phase(1).rounds, 3U);
+    }
+    EXPECT_EQ(progress.phase(1).rounds, 0U);
+    team.step();
+    EXPECT_EQ(progress.phase(1).phase, Phase::kRead);
+    const ProgressReports reports(team, meter, 100, progress);
+    team.step();
+    EXPECT_EQ(progress.phase(1).phase, Phase::kMerge);
+  });
 }
 
 }  // namespace
