@@ -46,7 +46,8 @@ class EarlyRoom {
   // Waits until the pages at `offset` are allocated, and copies `from` into them. Only the pages of
   // a thread's current step count as memory of the process: at most a step, or two with huge pages.
   // Thread-safe. Returns false, having written nothing, if the pages cannot be allocated or mapped,
-  // or are larger than two steps. Throws: Error(kCorrupt) if any of these bytes was written before.
+  // or are larger than two steps. Throws: Error(kCorrupt) if any of these bytes was written before;
+  // Error(kOutput) if another program has made the file shorter.
   [[nodiscard]] bool fill(std::uint64_t offset, ConstByteSpan from);
 
  private:

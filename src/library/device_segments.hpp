@@ -43,9 +43,10 @@ template <DeviceKey Key>
 void sort_device_segments(const Key* input, Key* output, const DeviceSegments& segments,
                           Order order, const DeviceScratch& scratch, DeviceStream stream);
 
-// What segments of as many 64-bit keys need, and 8 bytes a pair if a segment can have more than
-// 8,192; 8 bytes a pair more for keys of 8 and 16 bits, 12 for those of 64 and 128. Valid only for
-// exactly these segments. This and the calls below throw Error(kUsage) for more than 2^32 pairs.
+// Pairs need what segments of as many 64-bit keys need, and 8 bytes a pair if a segment can have
+// more than 8,192; 8 bytes a pair more for keys of 8 and 16 bits, 12 for those of 64 and 128. Valid
+// only for exactly these segments. This and the calls below throw Error(kUsage) for more than 2^32
+// pairs.
 template <DeviceKey Key>
 [[nodiscard]] std::size_t device_segment_pairs_scratch_bytes(const DeviceSegments& segments);
 
