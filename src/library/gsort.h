@@ -101,7 +101,7 @@ const char* gsort_error_message(void); /* "opening dump.u64: No such file or dir
 const char* gsort_error_hint(void);    /* what the user can do */
 int gsort_error_number(void);          /* errno of the failed system call; 0: none */
 
-/* The version of the library that is loaded, "0.1.0". */
+/* The version of the library that is loaded, "1.0.0". */
 const char* gsort_version(void);
 
 /* NOLINTEND */

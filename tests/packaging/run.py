@@ -143,8 +143,8 @@ def pack(options, folder: Path) -> None:
 
 def soname(gsort: Path) -> str:
     """The soname of the library of this version: STABILITY.md."""
-    (major, minor), = re.findall(r"^gsort (\d+)\.(\d+)", output_of(gsort, "--version"))
-    return f"libgsort.so.{major}" if int(major) else f"libgsort.so.{major}.{minor}"
+    major, = re.findall(r"^gsort (\d+)\.", output_of(gsort, "--version"))
+    return f"libgsort.so.{major}"
 
 
 def case_debian(options, folder: Path) -> None:

@@ -112,11 +112,8 @@ install(TARGETS gsort_shared EXPORT gsortTargets
 install(FILES ${PROJECT_SOURCE_DIR}/src/library/gsort.h TYPE INCLUDE COMPONENT library)
 # The library needs nothing of its users, so its targets are the whole package.
 install(EXPORT gsortTargets FILE gsortConfig.cmake NAMESPACE gsort:: DESTINATION ${package} COMPONENT library)
-set(compatibility SameMajorVersion)  # STABILITY.md
-if(PROJECT_VERSION_MAJOR EQUAL 0)
-  set(compatibility SameMinorVersion)
-endif()
-write_basic_package_version_file(${PROJECT_BINARY_DIR}/gsortConfigVersion.cmake COMPATIBILITY ${compatibility})
+write_basic_package_version_file(${PROJECT_BINARY_DIR}/gsortConfigVersion.cmake
+  COMPATIBILITY SameMajorVersion)  # STABILITY.md
 string(REGEX REPLACE "[^/]+" ".." up ${CMAKE_INSTALL_LIBDIR})
 configure_file(${CMAKE_CURRENT_LIST_DIR}/gsort.pc.in ${pages}/gsort.pc @ONLY)
 install(FILES ${pages}/gsort.pc DESTINATION ${CMAKE_INSTALL_LIBDIR}/pkgconfig COMPONENT library)

@@ -11,7 +11,7 @@ namespace gsort {
 enum class Show : std::uint8_t;
 
 [[nodiscard]] std::string_view name_of(Program program);                    // "gsort-mpi"
-[[nodiscard]] std::string version_text(Program program = Program::kGsort);  // "gsort 0.1.0"
+[[nodiscard]] std::string version_text(Program program = Program::kGsort);  // "gsort 1.0.0"
 
 // The text for `show`. Requires: show is not kNone.
 [[nodiscard]] std::string text_of(Show show, Program program = Program::kGsort);
