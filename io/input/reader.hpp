@@ -126,7 +126,7 @@ class Reader {
 
   // From now on elements are records of `numbering`: each is followed by its position in the
   // sequence. All sizes and positions in bytes, element_bytes and the least buffer included, are
-  // then those of records. next_of() gives elements as before. Call it before anything is taken.
+  // then those of records. next_of() gives elements as before. Requires: no next() is under way.
   void number_elements(const Numbering& numbering) { numbering_ = numbering; }
 
   // Begins again with the first byte, as if nothing had been taken. Returns false if an input

@@ -143,6 +143,7 @@ std::uint64_t bytes_without_number(std::string_view description, std::uint64_t e
 
 void number_elements(std::span<std::byte> room, const Numbering& numbering, std::uint64_t first,
                      std::size_t count) {
+  if (numbering.index_bytes == 0) return;
   with_index_of(numbering.index_bytes, [&](auto index) {
     using Index = decltype(index);
     std::byte* const to = room.data();

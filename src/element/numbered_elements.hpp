@@ -25,7 +25,7 @@ namespace gsort {
 
 struct Numbering {
   std::size_t element_bytes = 0;  // of the input
-  std::size_t index_bytes = 0;    // 4 or 8
+  std::size_t index_bytes = 0;    // 4 or 8; 0: the elements stay as they are
   bool big_endian = false;
   std::size_t padding_bytes = 0;                     // zeros between element and index
   std::optional<std::uint64_t> seed = std::nullopt;  // of --shuffle; the index has 8 bytes

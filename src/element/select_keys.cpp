@@ -14,7 +14,11 @@ namespace gsort {
 template <class Key>
 using Selector = KeySelection<Key> (*)(const Key*, std::size_t, KeyMap<Key>, Key, Key*);
 
-using AllSelectors = std::tuple<Selector<std::uint32_t>, Selector<std::uint64_t>>;
+template <class Key>
+using LeastFinder = void (*)(const Key*, std::size_t, KeyMap<Key>, std::uint64_t*);
+
+using AllSelectors = std::tuple<Selector<std::uint32_t>, Selector<std::uint64_t>,
+                                LeastFinder<std::uint32_t>, LeastFinder<std::uint64_t>>;
 
 }  // namespace gsort
 #endif  // GSORT_ELEMENT_SELECT_KEYS_TABLE
@@ -29,7 +33,7 @@ using AllSelectors = std::tuple<Selector<std::uint32_t>, Selector<std::uint64_t>
 HWY_BEFORE_NAMESPACE();
 namespace gsort::HWY_NAMESPACE {
 
-constexpr std::size_t kStretch = 256;
+constexpr std::size_t kStretch = kKeysOfStretch;
 
 // Returns the least of a stretch's keys: it shows whether any key comes before a bound, and is the
 // result if none does.
@@ -72,8 +76,21 @@ KeySelection<Key> select_any(const Key* raw, std::size_t count, KeyMap<Key> map,
                         [&](auto fixed) { return select_loop(raw, count, fixed, bound, taken); });
 }
 
+template <class Key, class Map>
+HWY_ATTR void least_loop(const Key* raw, std::size_t count, Map map, std::uint64_t* least) {
+  for (std::size_t begin = 0; begin < count; begin += kStretch) {
+    *least++ = least_of(raw + begin, std::min(kStretch, count - begin), map);
+  }
+}
+
+template <class Key>
+void find_least(const Key* raw, std::size_t count, KeyMap<Key> map, std::uint64_t* least) {
+  with_fixed_map(map, [&](auto fixed) { least_loop(raw, count, fixed, least); });
+}
+
 AllSelectors all_selectors() {
-  return {&select_any<std::uint32_t>, &select_any<std::uint64_t>};
+  return {&select_any<std::uint32_t>, &select_any<std::uint64_t>, &find_least<std::uint32_t>,
+          &find_least<std::uint64_t>};
 }
 
 }  // namespace gsort::HWY_NAMESPACE
@@ -84,10 +101,22 @@ namespace gsort {
 
 HWY_EXPORT(all_selectors);
 
+namespace {
+
+const AllSelectors& chosen_selectors() {
+  return made_once([] { return HWY_DYNAMIC_DISPATCH(all_selectors)(); });
+}
+
+}  // namespace
+
 template <class Key>
 KeySelection<Key> select_below(std::span<const Key> raw, KeyMap<Key> map, Key bound, Key* taken) {
-  const auto choose = [] { return HWY_DYNAMIC_DISPATCH(all_selectors)(); };
-  return std::get<Selector<Key>>(made_once(choose))(raw.data(), raw.size(), map, bound, taken);
+  return std::get<Selector<Key>>(chosen_selectors())(raw.data(), raw.size(), map, bound, taken);
+}
+
+template <class Key>
+void least_of_stretches(std::span<const Key> raw, KeyMap<Key> map, std::uint64_t* least) {
+  std::get<LeastFinder<Key>>(chosen_selectors())(raw.data(), raw.size(), map, least);
 }
 
 template KeySelection<std::uint32_t> select_below(std::span<const std::uint32_t>,
@@ -96,6 +125,10 @@ template KeySelection<std::uint32_t> select_below(std::span<const std::uint32_t>
 template KeySelection<std::uint64_t> select_below(std::span<const std::uint64_t>,
                                                   KeyMap<std::uint64_t>, std::uint64_t,
                                                   std::uint64_t*);
+template void least_of_stretches(std::span<const std::uint32_t>, KeyMap<std::uint32_t>,
+                                 std::uint64_t*);
+template void least_of_stretches(std::span<const std::uint64_t>, KeyMap<std::uint64_t>,
+                                 std::uint64_t*);
 
 }  // namespace gsort
 #endif  // HWY_ONCE

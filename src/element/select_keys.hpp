@@ -17,6 +17,14 @@ struct KeySelection {
                       // there are none
 };
 
+// The keys of which least_of_stretches() gives one least number.
+inline constexpr std::size_t kKeysOfStretch = 256;
+
+// Writes the least ordered number of each stretch of keys to `least`; the last stretch may be
+// shorter. Requires: room for a number of each.
+template <class Key>
+void least_of_stretches(std::span<const Key> raw, KeyMap<Key> map, std::uint64_t* least);
+
 // Copies the raw keys whose ordered number is less than `bound` to `taken`, in order.
 // Requires: room for raw.size() keys at `taken`, which does not overlap them.
 template <class Key>

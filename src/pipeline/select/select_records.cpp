@@ -51,6 +51,13 @@ void RecordCandidates::add(ConstByteSpan block, std::uint64_t first_index) {
   if (count_ >= limit_ + std::max(limit_, kFewCandidates)) reduce();
 }
 
+bool RecordCandidates::may_want(std::uint64_t key, std::uint64_t /*position*/) const {
+  const std::size_t shift = 8 * (sizeof(key) - all_.plan.job.numbered->bytes());
+  const std::uint64_t bound = all_.bound >> shift;
+  if (key != bound || last_wanted_ == nullptr || all_.plan.job.is_distinct()) return key <= bound;
+  return all_.order.prefix_of(last_wanted_) >> shift != key;
+}
+
 void RecordCandidates::reduce() {
   const std::span<RecordEntry> entries = entries_.first(count_);
   std::ranges::sort(

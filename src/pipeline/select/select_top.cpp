@@ -3,6 +3,7 @@
 #include <algorithm>
 #include <atomic>
 #include <cstring>
+#include <optional>
 #include <vector>
 
 #include "base/error.hpp"
@@ -16,6 +17,7 @@
 #include "pipeline/input/metered_read.hpp"
 #include "pipeline/proof/damage_hint.hpp"
 #include "pipeline/select/select_records.hpp"
+#include "pipeline/select/wanted_stretches.hpp"
 
 namespace gsort {
 namespace {
@@ -54,6 +56,12 @@ class Candidates {
         room_(reinterpret_cast<Key*>(memory.data()), selection.sizes.candidates),
         scratch_(reinterpret_cast<Key*>(memory.data() + selection.sizes.candidate_bytes),
                  selection.sizes.candidates) {}
+
+  // Whether an element may be wanted: its key with this ordered number, of 32 bits, and this
+  // position are the key.
+  [[nodiscard]] bool may_want(std::uint64_t key, std::uint64_t position) const {
+    return !all_.is_bounded || (key << 32 | position) < all_.bound;
+  }
 
   // Takes the keys of a block that may be wanted.
   void add(ConstByteSpan block, std::uint64_t /*first_index*/) {
@@ -149,20 +157,31 @@ class Candidates {
 // Returns the elements read.
 template <class Candidates>
 std::uint64_t read_all(const SortContext& context, std::vector<Candidates>& candidates) {
+  const Job& job = context.plan.job;
   const std::uint64_t block_bytes = context.plan.chunk.block_bytes;
+  const bool numbers_wanted = WantedStretches::are_of(job);
+  const std::uint64_t element_bytes =
+      numbers_wanted ? job.numbered->bytes() : context.plan.element_bytes;
+  if (numbers_wanted) context.reader->number_elements({.element_bytes = element_bytes});
   std::atomic<std::uint64_t> elements{0};
   Failure failure;
   run_workers(static_cast<unsigned>(candidates.size()), [&](unsigned worker) {
     try {
       const ByteSpan block = context.memory.subspan(worker * block_bytes, block_bytes);
-      while (const auto read = failure.failed()
-                                   ? std::nullopt
-                                   : read_next(*context.reader, context.meter, block)) {
+      std::optional<WantedStretches> wanted;
+      if (numbers_wanted) wanted.emplace(job, *context.proof, context.meter);
+      const auto next = [&] {
+        return wanted ? wanted->read_next(*context.reader, block)
+                      : read_next(*context.reader, context.meter, block);
+      };
+      while (const auto read = failure.failed() ? std::nullopt : next()) {
         const ConstByteSpan bytes = block.first(read->bytes);
-        elements += context.proof->add_input(bytes).count;
+        elements += (wanted ? wanted->add_input(bytes) : context.proof->add_input(bytes)).count;
+        const std::uint64_t first = read->position_bytes / element_bytes;
         Span span(context.meter, Stage::kSort);
         span.add_bytes(bytes.size());
-        candidates[worker].add(bytes, read->position_bytes / context.plan.element_bytes);
+        wanted ? wanted->add(bytes, first, candidates[worker])
+               : candidates[worker].add(bytes, first);
       }
       const Span span(context.meter, Stage::kSort);
       candidates[worker].reduce();
@@ -171,6 +190,7 @@ std::uint64_t read_all(const SortContext& context, std::vector<Candidates>& cand
     }
   });
   failure.rethrow();
+  if (numbers_wanted) context.reader->number_elements(job.numbering());
   return elements;
 }
 

@@ -39,6 +39,13 @@ void expect_same(const KeyFormat& format, std::size_t count, Key bound) {
   EXPECT_EQ(found.taken, expected.taken);
   EXPECT_EQ(found.least_left, expected.least_left);
   EXPECT_EQ(taken, want);
+  std::vector<std::uint64_t> least(count / kKeysOfStretch + 1);
+  least_of_stretches<Key>(raw, map, least.data());
+  for (std::size_t begin = 0; begin < count; begin += kKeysOfStretch) {
+    const auto stretch = std::span(raw).subspan(begin, std::min(kKeysOfStretch, count - begin));
+    const Key first = std::ranges::min(stretch, {}, [&](Key key) { return map.to_ordered(key); });
+    EXPECT_EQ(least[begin / kKeysOfStretch], map.to_ordered(first));
+  }
 }
 
 template <class Key>

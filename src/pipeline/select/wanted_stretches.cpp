@@ -1,0 +1,117 @@
+#include "pipeline/select/wanted_stretches.hpp"
+
+#include <algorithm>
+#include <cstring>
+
+#include "base/units.hpp"
+
+namespace gsort {
+namespace {
+
+// Calls use(Key{}) with the number of that many bytes, 4 or 8.
+template <class Use>
+auto with_raw_key(const KeyFormat& format, const Use& use) {
+  return bytes_of(format) == sizeof(std::uint32_t) ? use(std::uint32_t{}) : use(std::uint64_t{});
+}
+
+// As in elements with their positions (numbered()).
+KeyFormat in_total_order(KeyFormat key) {
+  key.float_order = FloatOrder::kTotal;
+  return key;
+}
+
+}  // namespace
+
+bool WantedStretches::are_of(const Job& job) {
+  if (!job.argsort || !job.numbered || job.numbered->records) return false;
+  const std::size_t bytes = job.numbered->bytes();
+  return bytes == sizeof(std::uint32_t) || bytes == sizeof(std::uint64_t);
+}
+
+WantedStretches::WantedStretches(const Job& job, Proof& proof, Meter* meter)
+    : key_(in_total_order(job.numbered->key)),
+      numbering_(job.numbering()),
+      proof_(proof),
+      meter_(meter),
+      room_(kKeysOfStretch * numbering_.record_bytes()) {}
+
+// The meter counts records, as the plan does.
+std::optional<io::InputBlock> WantedStretches::read_next(io::Reader& reader, ByteSpan block) const {
+  Span span(meter_, Stage::kRead);
+  const auto read = reader.next(block);
+  if (!read) return read;
+  const std::uint64_t elements = read->bytes / numbering_.element_bytes;
+  span.add_bytes(elements * numbering_.record_bytes(), read->bytes);
+  return read;
+}
+
+Fingerprint WantedStretches::add_input(ConstByteSpan block) const {
+  Span span(meter_, Stage::kProve);
+  span.add_bytes(block.size());
+  const Fingerprint seen = look(block);
+  proof_.add_input_of_before(seen);
+  return seen;
+}
+
+Fingerprint WantedStretches::look(ConstByteSpan elements) const {
+  const std::size_t bytes = numbering_.element_bytes;
+  if (!proof_.enabled()) return {elements.size() / bytes};
+  return fingerprint_of(elements, bytes);
+}
+
+ConstByteSpan WantedStretches::stretch_of(ConstByteSpan block, std::size_t stretch) const {
+  const std::size_t most = kKeysOfStretch * numbering_.element_bytes;
+  const ConstByteSpan rest = block.subspan(stretch * most);
+  return rest.first(std::min(most, rest.size()));
+}
+
+std::uint64_t WantedStretches::ordered(const std::byte* key) const {
+  return with_raw_key(key_, [&](auto raw) -> std::uint64_t {
+    std::memcpy(&raw, key, sizeof(raw));
+    return KeyMap<decltype(raw)>::of(key_).to_ordered(raw);
+  });
+}
+
+void WantedStretches::begin(ConstByteSpan block) {
+  const std::size_t keys = block.size() / numbering_.element_bytes;
+  stretches_ = div_up(keys, kKeysOfStretch);
+  least_.resize(stretches_);
+  with_raw_key(key_, [&](auto raw) {
+    using Key = decltype(raw);
+    least_of_stretches<Key>({reinterpret_cast<const Key*>(block.data()), keys},
+                            KeyMap<Key>::of(key_), least_.data());
+  });
+  left_ = look(block);
+  difference_ = {};
+  least_left_.reset();
+}
+
+ConstByteSpan WantedStretches::numbered(ConstByteSpan elements, std::uint64_t index) {
+  const std::size_t count = elements.size() / numbering_.element_bytes;
+  std::ranges::copy(elements, room_.begin());
+  number_elements(room_, numbering_, index, count);
+  const ConstByteSpan records = ConstByteSpan(room_).first(count * numbering_.record_bytes());
+  const Fingerprint raw = look(elements);
+  left_ -= raw;
+  difference_ += raw;
+  difference_ -= proof_.look(records);
+  return records;
+}
+
+void WantedStretches::leave_out(std::size_t stretch) {
+  if (!least_left_ || least_[stretch] < least_[*least_left_]) least_left_ = stretch;
+}
+
+void WantedStretches::end(ConstByteSpan block, std::uint64_t first) {
+  proof_.add_difference(difference_);
+  if (!least_left_) return;
+  const ConstByteSpan elements = stretch_of(block, *least_left_);
+  std::size_t at = 0;
+  while (ordered(elements.data() + at) != least_[*least_left_]) at += numbering_.element_bytes;
+  std::ranges::copy(elements.subspan(at, numbering_.element_bytes), room_.begin());
+  const std::uint64_t before = *least_left_ * kKeysOfStretch + at / numbering_.element_bytes;
+  number_elements(room_, numbering_, first + before, 1);
+  proof_.add_left_out(left_, room_.data());
+}
+
+}  // namespace gsort
