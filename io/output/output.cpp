@@ -14,8 +14,6 @@
 
 #include "base/units.hpp"
 #include "io/output/output_impl.hpp"
-#include "io/output/renamable.hpp"
-#include "io/output/shared_file.hpp"
 #include "io/system/held_signals.hpp"
 #include "io/system/same_file.hpp"
 #include "io/system/sys.hpp"
@@ -66,7 +64,7 @@ File duplicate_of(int fd, const std::string& path) {
 // they lead to a pipe, or to a file that was removed.
 bool is_magic(const std::string& link, const std::string& target) {
   struct statfs kind = {};
-  if (::statfs(place_of(link).folder.c_str(), &kind) != 0 || kind.f_type != PROC_SUPER_MAGIC) {
+  if (::statfs(folder_of(link).c_str(), &kind) != 0 || kind.f_type != PROC_SUPER_MAGIC) {
     return false;
   }
   struct stat end = {};
@@ -99,9 +97,8 @@ std::unique_ptr<Output::Impl> open_path(const std::string& path, const OutputOpt
     struct stat found = {};
     if (sys::stat_at(AT_FDCWD, resolved.c_str(), &found, AT_SYMLINK_NOFOLLOW) != 0) {
       if (errno != ENOENT) throw cannot_open(path, errno);
-      auto [folder, name] = place_of(resolved);
-      if (name.empty()) throw cannot_open(path, ENOENT);
-      return make_regular_output({path, std::move(folder), std::move(name), std::nullopt}, options);
+      if (resolved.ends_with('/')) throw cannot_open(path, ENOENT);
+      return make_regular_output({{path, resolved}, std::nullopt}, options);
     }
     if (options.must_be_new) throw exists_already(path);
     if (S_ISLNK(found.st_mode)) {
@@ -113,13 +110,11 @@ std::unique_ptr<Output::Impl> open_path(const std::string& path, const OutputOpt
     }
     if (S_ISDIR(found.st_mode)) throw cannot_open(path, EISDIR);
     if (!S_ISREG(found.st_mode)) return open_stream(resolved, path, options.is_report);
-    auto [folder, name] = place_of(resolved);
-    OutputTarget target{path, std::move(folder), std::move(name), found};
-    refuse_attributes(target.folder, target.name, path);
-    // Replacing it would succeed, but its owner made it read-only to prevent that.
-    if (sys::access_at(AT_FDCWD, resolved.c_str(), W_OK) != 0) throw cannot_open(path, errno);
+    OutputTarget target{{path, resolved}, found};
+    refuse_attributes(target);
+    require_writable(target);
     if (options.writes_into_file) return make_written_output(target, options);
-    require_renamable(target.folder, target.name, path, options.offers_write);
+    require_renamable(target, options.offers_write);
     return make_regular_output(std::move(target), options);
   }
   throw cannot_open(path, ELOOP);
@@ -165,6 +160,8 @@ bool wants_direct_output(DirectIo policy, std::uint64_t bytes, bool is_memory) {
 Output::Output(const std::string& path, const OutputOptions& options)
     : impl_(path.empty() || path == "-" ? open_standard_output(path == "-", options.is_report)
                                         : open_path(path, options)) {}
+Output::Output(OutputPlace place, const OutputOptions& options)
+    : impl_(make_regular_output({std::move(place), std::nullopt}, options)) {}
 Output::Output(Output&&) noexcept = default;
 Output& Output::operator=(Output&&) noexcept = default;
 Output::~Output() = default;

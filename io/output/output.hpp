@@ -27,6 +27,7 @@
 #include <vector>
 
 #include "io/output/content_sum.hpp"
+#include "io/output/output_place.hpp"
 #include "io/system/bytes.hpp"
 
 namespace gsort::io {
@@ -67,6 +68,9 @@ class Output {
   // Throws: Error(kOutput) when the target is a directory or may not be written, or its folder is
   // missing or may not be written; Error(kUsage) for a terminal.
   explicit Output(const std::string& path, const OutputOptions& options = {});
+
+  // A regular file with a name that no file has. Throws: Error(kOutput).
+  explicit Output(OutputPlace place, const OutputOptions& options = {});
 
   // Writes into memory at any offsets, as into a regular file, but after an error the memory keeps
   // what was written.

@@ -13,7 +13,6 @@
 #include "base/error.hpp"
 #include "io/output/output.hpp"
 #include "io/system/file.hpp"
-#include "io/system/temporary_file.hpp"
 
 namespace gsort::io {
 
@@ -45,12 +44,8 @@ class Output::Impl {
   std::uint64_t next_offset = 0;  // of write_next
 };
 
-// The place where a regular output will appear.
-struct OutputTarget {
-  std::string path;                     // as given, for messages
-  std::string folder;                   // of the file that a chain of symbolic links ends at
-  std::string name;                     // in that folder
-  std::optional<struct stat> replaced;  // the file with this name now
+struct OutputTarget : OutputPlace {
+  std::optional<struct stat> replaced;  // the file that is there now
 };
 
 // For an existing file: see output_written.cpp. Throws: Error(kOutput).

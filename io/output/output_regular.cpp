@@ -9,7 +9,6 @@
 //   link, rename            linkat cannot replace a name: a hidden one first, unless it is free
 //   fsync of the folder     the name is on the disk; syncfs where it may not be read
 #include <algorithm>
-#include <cerrno>
 #include <optional>
 #include <utility>
 
@@ -24,7 +23,6 @@
 #include "io/output/write_queue.hpp"
 #include "io/system/host_facts.hpp"
 #include "io/system/linkable_file.hpp"
-#include "io/system/process.hpp"
 #include "io/system/space.hpp"
 #include "io/system/sys.hpp"
 
@@ -39,13 +37,13 @@ class RegularOutput : public Output::Impl {
 
   [[nodiscard]] bool is_stream() const override { return false; }
   [[nodiscard]] const std::string& path() const override { return target_.path; }
-  [[nodiscard]] const std::string& folder() const override { return target_.folder; }
+  [[nodiscard]] const std::string& folder() const override { return target_.folder_path(); }
   void make_room_early(std::uint64_t bytes, std::size_t step_bytes) override;
   void prepare(std::uint64_t bytes, const WriteWindows& windows) override;
   void write_at(std::uint64_t offset, ConstByteSpan bytes) override;
   [[nodiscard]] std::string hidden_path() const override {
     const std::string& name = new_file_.hidden_name();
-    return name.empty() ? name : target_.folder + "/" + name;
+    return name.empty() ? name : target_.path_of(name);
   }
   void note_written(std::uint64_t offset, std::uint64_t bytes) override {
     new_file_.note_written(offset, bytes);
@@ -64,13 +62,11 @@ class RegularOutput : public Output::Impl {
   void write_directly(std::uint64_t bytes, const WriteWindows& windows);
   void write_cached(std::uint64_t offset, ConstByteSpan bytes);
   void look_at_target();
-  void require_place() const;
 
   OutputTarget target_;
   const OutputOptions options_;
-  OutputRights rights_;
-  Folder folder_;
   LinkableFile new_file_;
+  OutputRights rights_;
   const std::string hidden_name_;  // that it had at first
   MemoryWatch memory_watch_;
   bool direct_refused_ = false;   // at open, or when it had finished
@@ -87,17 +83,14 @@ class RegularOutput : public Output::Impl {
 RegularOutput::RegularOutput(OutputTarget target, const OutputOptions& options)
     : target_(std::move(target)),
       options_(options),
-      rights_(target_.folder, target_.name, target_.replaced),
-      folder_(open_folder(target_.folder, ErrorKind::kOutput)),
-      new_file_(folder_, target_.name, target_.path, options.is_shared),
-      hidden_name_(new_file_.hidden_name()) {
-  rights_.find_mode_of_new(folder_);
-}
+      new_file_(*target_.folder, target_.name, target_.path, options.is_shared),
+      rights_(target_, target_.replaced),
+      hidden_name_(new_file_.hidden_name()) {}
 
 void RegularOutput::make_room_early(std::uint64_t bytes, std::size_t step_bytes) {
   const bool is_suited = !early_room_ && !options_.is_shared && options_.direct_io != DirectIo::kOn;
   if (!is_suited || bytes > most_file_bytes()) return;
-  const auto facts = folder_facts(target_.folder);
+  const auto facts = facts_of(new_file_.file());
   if (facts && facts->is_memory()) early_room_.emplace(new_file_.file(), bytes, step_bytes);
 }
 
@@ -110,9 +103,9 @@ void RegularOutput::prepare(std::uint64_t bytes, const WriteWindows& windows) {
         .hint("raise the limit with 'ulimit -f'");
   }
   const std::uint64_t early = early_room_ ? early_room_->expected_bytes() : 0;
-  const SpaceNeed need{std::span(&target_.folder, 1), bytes - std::min(bytes, early), "the output"};
+  const SpaceNeed need{std::span(&folder(), 1), bytes - std::min(bytes, early), "the output"};
   require_space(std::span(&need, 1));
-  const auto facts = folder_facts(target_.folder);
+  const auto facts = facts_of(new_file_.file());
   if (facts) memory_watch_.set_kind(facts->memory_kind);
   const DirectIo policy = options_.is_shared ? DirectIo::kOff : options_.direct_io;
   if (wants_direct_output(policy, bytes, memory_watch_.is_memory())) {
@@ -171,34 +164,18 @@ void RegularOutput::finish(std::uint64_t size_bytes) {
 void RegularOutput::look_at_target() {
   struct stat now = {};
   const int flags = AT_SYMLINK_NOFOLLOW;
-  if (sys::stat_at(folder_.file.fd(), target_.name.c_str(), &now, flags) != 0) return;
+  if (sys::stat_at(target_.fd(), target_.name.c_str(), &now, flags) != 0) return;
   const auto& before = target_.replaced;
   const bool is_same = before && now.st_ino == before->st_ino &&
                        now.st_ctim.tv_sec == before->st_ctim.tv_sec &&
                        now.st_ctim.tv_nsec == before->st_ctim.tv_nsec;
   if (is_same || !S_ISREG(now.st_mode)) return;
   target_.replaced = now;
-  rights_ = OutputRights(target_.folder, target_.name, now);
-}
-
-// Throws if the path now leads elsewhere: its folder was moved, or a link in it was changed. A
-// relative path is checked only if the process is gsort's own: a program that calls the library may
-// have changed its working folder.
-void RegularOutput::require_place() const {
-  if (!process_is_own() && !target_.path.starts_with('/')) return;
-  struct stat now = {};
-  const struct stat own = folder_.file.facts();
-  const bool is_there = sys::stat_at(AT_FDCWD, target_.folder.c_str(), &now, 0) == 0;
-  if (!is_there && errno != ENOENT && errno != ENOTDIR && errno != ELOOP) return;
-  if (is_there && sys::same_inode(now, own)) return;
-  throw Error(ErrorKind::kOutput, "putting in place",
-              "its folder was moved or removed during the sort")
-      .path(target_.path)
-      .hint("try again when no program moves it");
+  rights_ = OutputRights(target_, now);
 }
 
 void RegularOutput::put_in_place() {
-  require_place();
+  require_unmoved(target_);
   // The descriptor is needed to link. It is closed after the output has its name; close can then
   // report no more errors, because fsync has succeeded.
   if (options_.must_be_new) {
@@ -210,12 +187,12 @@ void RegularOutput::put_in_place() {
 
 // From now on the name does not exist, or is that of another process's file.
 void RegularOutput::take_back() noexcept {
-  sys::unlink_at(folder_.file.fd(), target_.name.c_str());
+  sys::unlink_at(target_.fd(), target_.name.c_str());
 }
 
 void RegularOutput::sync_name() const {
   try {
-    folder_.sync_names(new_file_.file());
+    target_.folder->sync_names(new_file_.file());
   } catch (const Error& error) {
     throw Error(error).hint("the new output is in place, but may not survive a power cut; " +
                             error.hint());
@@ -238,11 +215,11 @@ std::vector<std::string> RegularOutput::notes() const {
     notes.push_back(path() + ": the file system has no unnamed files, written as " + hidden_name_);
   }
   if (const auto mode = rights_.mode_without_list()) {
-    notes.push_back(fmt::format("{}: access list not readable, so the mode of {} is {:o}",
-                                target_.folder, path(), *mode));
+    notes.push_back(fmt::format("{}: access list not readable, so the mode of {} is {:o}", folder(),
+                                path(), *mode));
   }
-  if (!folder_.readable) {
-    notes.push_back(target_.folder + ": not readable, so the whole file system is synced");
+  if (!target_.folder->readable) {
+    notes.push_back(folder() + ": not readable, so the whole file system is synced");
   }
   return notes;
 }

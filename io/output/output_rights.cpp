@@ -33,16 +33,14 @@ bool takes_list(const File& file, const AccessList& list) {
 
 }  // namespace
 
-OutputRights::OutputRights(const std::string& folder, const std::string& name,
-                           const std::optional<struct stat>& replaced)
+OutputRights::OutputRights(const OutputPlace& place, const std::optional<struct stat>& replaced)
     : replaced_(replaced),
       mode_of_new_(kModeOfNew & ~file_mode_mask()),
-      list_of_folder_(default_list_of(folder)),
-      list_of_replaced_(replaced ? list_of(folder + "/" + name) : std::optional(AccessList())) {}
-
-void OutputRights::find_mode_of_new(const Folder& folder) {
+      list_of_folder_(default_list_of(place.folder_path())),
+      list_of_replaced_(replaced ? list_of(place.path_of(place.name))
+                                 : std::optional(AccessList())) {
   if (list_of_folder_ || replaced_) return;
-  mode_of_new_ = mode_of_new_file(folder, kModeOfNew).value_or(kModeOfOwner);
+  mode_of_new_ = mode_of_new_file(*place.folder, kModeOfNew).value_or(kModeOfOwner);
 }
 
 std::optional<mode_t> OutputRights::mode_without_list() const {

@@ -4,25 +4,19 @@
 #pragma once
 
 #include <optional>
-#include <string>
 
 #include <sys/stat.h>
 #include <sys/types.h>
 
+#include "io/output/output_place.hpp"
 #include "io/system/access_list.hpp"
-#include "io/system/temporary_file.hpp"
 
 namespace gsort::io {
 
 class OutputRights {
  public:
-  // `replaced`: the regular file of that name in the folder, if there is one.
-  // Throws: Error(kOutput).
-  OutputRights(const std::string& folder, const std::string& name,
-               const std::optional<struct stat>& replaced);
-
-  // Call this for a new output when its folder is open.
-  void find_mode_of_new(const Folder& folder);
+  // `replaced`: the regular file at the place, if there is one. Throws: Error(kOutput).
+  OutputRights(const OutputPlace& place, const std::optional<struct stat>& replaced);
 
   // Sets the rights of a file of mode 0600 that was made in the folder. Throws: Error of the file's
   // kind.

@@ -20,7 +20,6 @@
 
 #include "base/units.hpp"
 #include "io/output/output_impl.hpp"
-#include "io/output/renamable.hpp"
 #include "io/system/host_facts.hpp"
 #include "io/system/sys.hpp"
 
@@ -46,7 +45,7 @@ class WrittenOutput final : public Output::Impl {
 
   [[nodiscard]] bool is_stream() const override { return false; }
   [[nodiscard]] const std::string& path() const override { return target_.path; }
-  [[nodiscard]] const std::string& folder() const override { return target_.folder; }
+  [[nodiscard]] const std::string& folder() const override { return copy_->folder(); }
   [[nodiscard]] std::string written_into() const override { return resolved_; }
   void make_room_early(std::uint64_t bytes, std::size_t step_bytes) override {
     copy_->make_room_early(bytes, step_bytes);
@@ -68,7 +67,7 @@ class WrittenOutput final : public Output::Impl {
   [[nodiscard]] std::vector<std::string> notes() const override;
 
  private:
-  [[nodiscard]] std::string copy_path() const { return target_.folder + "/" + target_.name; }
+  [[nodiscard]] std::string copy_path() const { return target_.path_of(target_.name); }
   [[nodiscard]] std::uint64_t replaced_bytes() const {
     return static_cast<std::uint64_t>(target_.replaced->st_size);
   }
@@ -85,8 +84,8 @@ class WrittenOutput final : public Output::Impl {
 };
 
 void WrittenOutput::prepare(std::uint64_t bytes, const WriteWindows& windows) {
-  const auto place = file_facts(resolved_);
-  const auto copy = folder_facts(target_.folder);
+  const auto place = facts_of(file_);
+  const auto copy = facts_of(target_.folder->file);
   const std::uint64_t needed = place && copy ? needed_at(*copy, *place, bytes) : 0;
   if (place && needed > place->free_bytes) {
     throw Error(
@@ -122,9 +121,8 @@ void WrittenOutput::put_in_place() {
 }
 
 void WrittenOutput::write_through(ByteSpan step) const {
-  const std::string path = copy_path();
-  const File copy(sys::open_at(AT_FDCWD, path.c_str(), O_RDONLY | O_NOFOLLOW), path,
-                  ErrorKind::kOutput);
+  const File copy(sys::open_at(target_.fd(), target_.name.c_str(), O_RDONLY | O_NOFOLLOW),
+                  copy_path(), ErrorKind::kOutput);
   if (!copy.is_open()) throw copy.error("opening", errno);
   for (std::uint64_t offset = 0; offset < size_bytes_;) {
     const ByteSpan wanted = step.first(std::min<std::uint64_t>(step.size(), size_bytes_ - offset));
@@ -162,8 +160,8 @@ void WrittenOutput::require_size(std::uint64_t bytes) const {
 
 std::vector<std::string> WrittenOutput::notes() const {
   std::vector<std::string> notes = copy_->notes();
-  notes.push_back(fmt::format("{}: written into the file that was there, from a copy in {}", path(),
-                              target_.folder));
+  notes.push_back(
+      fmt::format("{}: written into the file that was there, from a copy in {}", path(), folder()));
   return notes;
 }
 
@@ -189,9 +187,9 @@ std::string name_of_copy(const std::string& name) {
 // a file can be made.
 std::unique_ptr<Output::Impl> make_written_output(const OutputTarget& target,
                                                   const OutputOptions& options) {
-  const std::string resolved = target.folder + "/" + target.name;
+  const std::string resolved = target.path_of(target.name);
   const auto place = file_facts(resolved);
-  std::vector<std::string> folders = {target.folder};
+  std::vector<std::string> folders = {target.folder_path()};
   folders.insert(folders.end(), options.folders_for_copy.begin(), options.folders_for_copy.end());
   const auto has_room = [&](const std::string& folder) {
     const auto facts = folder_facts(folder);
@@ -205,13 +203,14 @@ std::unique_ptr<Output::Impl> make_written_output(const OutputTarget& target,
   of_copy.must_be_new = true;
   of_copy.is_private = true;  // the file may be readable only by its owner
   for (const std::string& folder : folders) {
-    File file(sys::open_at(AT_FDCWD, resolved.c_str(), O_WRONLY | O_NOFOLLOW | O_NONBLOCK),
+    File file(sys::open_at(target.fd(), target.name.c_str(), O_WRONLY | O_NOFOLLOW | O_NONBLOCK),
               target.path, ErrorKind::kOutput);
     if (!file.is_open()) throw file.error("opening", errno);
     if (!sys::same_inode(file.facts(), *target.replaced)) throw file.error("opening", ESTALE);
     lock(file);
     try {
-      OutputTarget copy{target.path, folder, name_of_copy(target.name), target.replaced};
+      OutputTarget copy{{target.path, folder + "/" + name_of_copy(target.name), &target},
+                        target.replaced};
       return std::make_unique<WrittenOutput>(std::move(file), resolved, std::move(copy), of_copy);
     } catch (const Error&) {
       if (&folder == &folders.back()) throw;

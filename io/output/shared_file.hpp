@@ -19,39 +19,18 @@
 #include <vector>
 
 #include "io/output/content_sum.hpp"
+#include "io/output/output_place.hpp"
 #include "io/system/bytes.hpp"
-#include "io/system/host_facts.hpp"
 #include "io/system/space.hpp"
-#include "io/system/temporary_file.hpp"
 #include "io/system/written_places.hpp"
 
 namespace gsort::io {
 
-// The place of an output and of the hidden files beside it.
-struct OutputPlace {
-  std::string folder;
-  std::string name;
-};
-[[nodiscard]] OutputPlace place_of(const std::string& path);
-// The place of the output `path`. Throws: Error(kOutput) if `path` is a link, a folder or a device.
-[[nodiscard]] OutputPlace place_of_output(const std::string& path);
-// Throws: Error(kOutput) if the output exists and this user may not write to it. A rename would
-// replace it, but its owner made it read-only to prevent that.
-void require_writable(const OutputPlace& place);
-
-// Whether anything has this path. Throws: Error(kTemporary) if that cannot be found out.
-[[nodiscard]] bool is_there(const std::string& path);
-
-// The names in the folder that begin with `prefix`, in order. Throws: Error(kOutput).
-[[nodiscard]] std::vector<std::string> names_with(const OutputPlace& place,
-                                                  const std::string& prefix);
-
 // Writes a small text file beside the output; it atomically replaces a file of this name. On return
-// it is on the disk. Throws: Error(kOutput).
-void write_record(const OutputPlace& place, const std::string& name, const std::string& text);
-// The same if no file has the name; otherwise returns false and changes nothing.
-[[nodiscard]] bool write_new_record(const OutputPlace& place, const std::string& name,
-                                    const std::string& text);
+// it is on the disk. must_be_new: if a file has the name, returns false and changes nothing.
+// Throws: Error(kOutput).
+bool write_record(const OutputPlace& place, const std::string& name, const std::string& text,
+                  bool must_be_new = false);
 // Returns nullopt if there is no such file, or if a user other than this one and root may have made
 // it. Throws: Error(kOutput).
 [[nodiscard]] std::optional<std::string> read_record(const OutputPlace& place,
@@ -92,9 +71,9 @@ class SharedFile {
  public:
   enum class Access : std::uint8_t { kMake, kLook };
 
-  // kMake: makes the file `name` in the folder of `place`, with mode 0600; the name must be
-  // unused. kLook: opens it. Throws: Error(kOutput), also if it is not a regular file of this user,
-  // or a link.
+  // kMake: makes the file `name` beside the output at `place`, which outlives this, with mode 0600;
+  // the name must be unused. kLook: opens it. Throws: Error(kOutput), also if it is not a regular
+  // file of this user, or a link.
   SharedFile(const OutputPlace& place, const std::string& name, Access access);
 
   // Opens the hidden file of another process's output; messages name it as `path`. The other
@@ -122,11 +101,10 @@ class SharedFile {
   [[nodiscard]] bool put_in_place(const std::function<void()>& before_name = [] {}) const;
 
  private:
-  void note_writes(const std::optional<FolderFacts>& facts);
+  void note_writes();
 
-  OutputPlace place_;
+  const OutputPlace* place_ = nullptr;  // null: of another process's output
   std::string name_;
-  Folder folder_;
   const char* remains_;  // for misplaced()
   mutable MemoryWatch memory_watch_;
   WrittenPlaces places_;

@@ -124,10 +124,16 @@ std::string_view memory_kind_of(std::uint32_t type) {
   return type == HUGETLBFS_MAGIC ? "hugetlbfs" : "";
 }
 
-std::optional<FolderFacts> facts_of(const std::string& path, int flags) {
+std::optional<FolderFacts> facts_at(const std::string& path, int flags) {
   const int fd = sys::open_at(AT_FDCWD, path.c_str(), O_PATH | flags, 0);
   if (fd < 0) return std::nullopt;
-  const File folder(fd, path, ErrorKind::kResource);
+  return facts_of(File(fd, path, ErrorKind::kResource));
+}
+
+}  // namespace
+
+std::optional<FolderFacts> facts_of(const File& open) {
+  const int fd = open.fd();
   struct statvfs space = {};
   struct stat inode = {};
   struct statfs kind = {};
@@ -154,14 +160,12 @@ std::optional<FolderFacts> facts_of(const std::string& path, int flags) {
   return facts;
 }
 
-}  // namespace
-
 std::optional<FolderFacts> folder_facts(const std::string& path) {
-  return facts_of(path, O_DIRECTORY);
+  return facts_at(path, O_DIRECTORY);
 }
 
 std::optional<FolderFacts> file_facts(const std::string& path) {
-  return facts_of(path, 0);
+  return facts_at(path, 0);
 }
 
 std::optional<unsigned> node_of_pci_device(std::string_view address, const std::string& sysfs) {

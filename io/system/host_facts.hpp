@@ -9,6 +9,8 @@
 
 namespace gsort::io {
 
+class File;
+
 inline constexpr std::uint64_t kUnlimited = UINT64_MAX;
 
 struct HostFacts {
@@ -53,10 +55,10 @@ struct FolderFacts {
   [[nodiscard]] bool is_memory() const { return !memory_kind.empty(); }
 };
 
-// The facts of the folder (or file) at `path`; none if the system does not tell.
+// The facts of an open folder or file, of the folder at `path`, or of the file there; none if the
+// system does not tell.
+[[nodiscard]] std::optional<FolderFacts> facts_of(const File& open);
 [[nodiscard]] std::optional<FolderFacts> folder_facts(const std::string& path);
-
-// The facts of a file's file system.
 [[nodiscard]] std::optional<FolderFacts> file_facts(const std::string& path);
 
 }  // namespace gsort::io

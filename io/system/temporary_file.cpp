@@ -1,11 +1,13 @@
 #include "io/system/temporary_file.hpp"
 
+#include <algorithm>
 #include <array>
 #include <atomic>
 #include <cerrno>
 #include <csignal>
 #include <cstddef>
 #include <cstdint>
+#include <memory>
 #include <string_view>
 #include <utility>
 
@@ -257,6 +259,23 @@ Folder open_folder(const std::string& path, ErrorKind kind, int more_flags) {
   if (fd < 0 && errno == EACCES) fd = sys::open_at(AT_FDCWD, path.c_str(), O_PATH | flags);
   if (fd < 0) throw failed_call(kind, "opening the folder", path, errno);
   return {File(fd, path, kind), readable};
+}
+
+std::vector<std::string> Folder::names(std::string_view prefix) const {
+  if (!readable) throw file.error("listing the folder", EACCES);
+  const int fd = sys::open_at(file.fd(), ".", O_RDONLY | O_DIRECTORY);
+  const std::unique_ptr<DIR, int (*)(DIR*)> entries(fd < 0 ? nullptr : ::fdopendir(fd), ::closedir);
+  std::vector<std::string> names;
+  while (entries) {
+    errno = 0;
+    const dirent* const entry = ::readdir(entries.get());
+    if (entry == nullptr) break;
+    const std::string_view name = entry->d_name;
+    if (name != "." && name != ".." && name.starts_with(prefix)) names.emplace_back(name);
+  }
+  if (errno != 0) throw file.error("listing the folder", errno);
+  std::ranges::sort(names);
+  return names;
 }
 
 void Folder::sync_names(const File& inside) const {

@@ -5,6 +5,7 @@
 #include <optional>
 #include <string>
 #include <string_view>
+#include <vector>
 
 #include <sys/stat.h>
 #include <sys/types.h>
@@ -21,6 +22,8 @@ struct Folder {
   File file;
   bool readable = true;
 
+  // The names in the folder that begin with `prefix`, in order. Throws: Error.
+  [[nodiscard]] std::vector<std::string> names(std::string_view prefix) const;
   // Syncs the names in the folder. If the folder cannot be synced, syncs the whole file system of
   // `inside`, an open file in it. Throws: Error.
   void sync_names(const File& inside) const;

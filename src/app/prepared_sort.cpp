@@ -16,7 +16,7 @@
 #include "engine/cpu/cpu_engine.hpp"
 #include "form/equal_floats.hpp"
 #include "gpu/engine/gpu.hpp"
-#include "io/output/renamable.hpp"
+#include "io/output/output_place.hpp"
 #include "io/system/host_facts.hpp"
 #include "io/system/memory.hpp"
 #include "options/job.hpp"

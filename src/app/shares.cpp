@@ -17,7 +17,7 @@
 #include "form/npy.hpp"
 #include "io/input/content_stream.hpp"
 #include "io/input/input.hpp"
-#include "io/output/renamable.hpp"
+#include "io/output/output_place.hpp"
 #include "io/output/shared_file.hpp"
 #include "io/system/host_facts.hpp"
 #include "io/system/same_file.hpp"
@@ -201,31 +201,29 @@ ShareDone take_into(const std::string& output, const Options& options, Meter& me
   Job job = job_of_part(options, shares);
   refuse_output_form(options, job);
   refuse_replacing_inputs(output, shares, job);
-  const std::string folder = io::place_of_output(output).folder;
+  const io::OutputPlace place = io::place_of_output(output);
   const auto temporary =
-      temporary_folders(options.temporary_directories, options.tmpdir.c_str(), folder);
+      temporary_folders(options.temporary_directories, options.tmpdir.c_str(), place.folder_path());
   PartRecord part;
   part.part = options.take->number;
   part.parts = options.take->of;
   part.has_own_file = options.split_output.has_value();
   part.replaced = replaced_by(output, shares);
   hold_in_runs(job);
-  part = planned_part(part, output, shares, job);
+  part = planned_part(part, place, shares, job);
   ShareDone done;
   const bool explains = options.explain != ExplainMode::kNone;
-  const auto taken = explains ? std::nullopt : find_taken(output, part);
+  const auto taken = explains ? std::nullopt : find_taken(place, part);
   is_known = true;
   done.was_there = taken.has_value();
   if (done.was_there && !wants_report(options)) return done;
-  if (!done.was_there) io::require_writable(io::place_of_output(output));
+  if (!done.was_there) io::require_writable(place);
   // An existing part may have been joined, and the input replaced.
   if (!done.was_there && part.replaced) require_unchanged(output, *part.replaced);
   job.part_elements = part.end - part.begin;
-  done.machine = machine_for_part(shares, temporary, folder);
+  done.machine = machine_for_part(shares, temporary, place.folder_path());
   look_for_gpus(job, done.machine);
-  const auto to_write = [&] {
-    return taken ? 0 : bytes_to_write(io::place_of_output(output), part);
-  };
+  const auto to_write = [&] { return taken ? 0 : bytes_to_write(place, part); };
   const auto plan = [&] {
     done.plan =
         make_plan(job, part.has_own_file ? done.machine : machine_beside(to_write(), done.machine));
@@ -240,7 +238,7 @@ ShareDone take_into(const std::string& output, const Options& options, Meter& me
                         .make_engine = make_engine,
                         .meter = &meter};
     plan_without_failed(context, options, done.machine, plan);
-    done.outcome = take_part(context, output, part, shares);
+    done.outcome = take_part(context, place, part, shares);
   }
   return done;
 }
@@ -249,7 +247,7 @@ ShareDone take_into(const std::string& output, const Options& options, Meter& me
 // first error.
 void forget_all_joined(const std::string& output) {
   try {
-    forget_joined(io::place_of(output), std::nullopt);
+    forget_joined(io::OutputPlace(output), std::nullopt);
   } catch (const Error&) {
   }
 }

@@ -70,7 +70,7 @@ class ClusterSort {
   // Describes what run() would do; empty in all ranks but 0.
   std::string explained() {
     look_at_inputs();
-    const std::string folder = io::place_of(output_name()).folder;
+    const std::string folder = io::folder_of(output_name());
     take_share(folder);
     HostPlan own = host_plan(plan_, machine_);
     own.distinct_bytes = more_runs_.distinct_bytes;

@@ -19,7 +19,7 @@ READING = r"reading|decompressing|looking at"
 WRITING = r"writing|compressing with \w+"
 # The operation of the program when a call failed, as the beginning of its message.
 OPERATIONS = {
-    "open": rf"{OPENING}|putting in place",
+    "open": rf"{OPENING}|listing the folder|putting in place",
     "read": READING,
     "pread": rf"{READING}|resuming",
     "write": WRITING,

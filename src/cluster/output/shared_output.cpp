@@ -29,7 +29,7 @@ SharedOutput::SharedOutput(Team& team, const std::string& path, std::function<vo
   MessageReader reader(place);
   const std::string hidden = reader.take_text();
   if (rank_ != 0) share_.emplace(hidden, path, reader.take<std::uint64_t>());
-  const auto facts = io::folder_facts(io::place_of(path).folder);
+  const auto facts = io::folder_facts(io::folder_of(path));
   std::uint64_t on_network = facts && facts->is_network ? 1 : 0;
   team.sum(std::span(&on_network, 1));
   is_on_network_ = on_network > 0;

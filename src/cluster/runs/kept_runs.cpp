@@ -14,7 +14,6 @@
 #include "app/prepared_sort.hpp"
 #include "base/error.hpp"
 #include "cluster/runs/room.hpp"
-#include "io/output/renamable.hpp"
 #include "io/output/shared_file.hpp"
 #include "io/system/file.hpp"
 #include "io/system/sys.hpp"
@@ -45,7 +44,7 @@ KeptRuns::KeptRuns(Team& team, const Request& request, io::Manifest wanted,
   io::refuse_folder_that_would_stay(dir_, folder_above(dir_));
   if (io::sys::make_folder(dir_.c_str(), kFolderOfTheOwner) == 0) {
     try {
-      io::write_record({dir_, ""}, std::string(kMark), "");
+      io::write_record(io::OutputPlace(path_of("")), std::string(kMark), "");
     } catch (const Error&) {
       io::sys::remove_folder(dir_.c_str());  // where the output is in it, it stays
       throw;
@@ -82,7 +81,7 @@ std::vector<std::string> KeptRuns::names() const {
         .path(dir_)
         .hint("resume that sort with gsort, or name another folder");
   }
-  std::vector<std::string> names = io::names_with({dir_, ""}, std::string(kPrefix));
+  std::vector<std::string> names = io::open_folder(dir_, ErrorKind::kOutput).names(kPrefix);
   std::erase_if(names, [](const std::string& name) { return !is_name_of_ours(name); });
   return names;
 }
@@ -261,14 +260,15 @@ void KeptRuns::remove_all() {
 void KeptRuns::remove_dir() const {
   const std::string mark(kMark);
   const auto is_used = [&] {
-    return std::ranges::any_of(io::names_with({dir_, ""}, ""), is_name_of_ours);
+    return std::ranges::any_of(io::open_folder(dir_, ErrorKind::kOutput).names(kPrefix),
+                               is_name_of_ours);
   };
   try {
     while (io::is_there(path_of(mark)) && !is_used()) {
-      io::remove_beside({dir_, ""}, mark);
+      io::remove_beside(io::OutputPlace(path_of("")), mark);
       if (io::sys::remove_folder(dir_.c_str()) == 0) return;
       if (is_used()) {
-        io::write_record({dir_, ""}, mark, "");
+        io::write_record(io::OutputPlace(path_of("")), mark, "");
       } else {  // no more, or the output is in it, and it stays
         io::sys::remove_folder(dir_.c_str());
       }

@@ -37,7 +37,7 @@ bool holds(const std::string& folder, const io::Manifest& wanted, std::uint64_t 
   if (!io::is_there(folder)) return false;
   const io::ResumeFolder there(folder, io::ResumeAccess::kRead, most_bytes);
   if (!there.found()) {
-    if (io::names_with({folder, ""}, "").empty()) return false;  // an empty one is replaced
+    if (io::open_folder(folder, ErrorKind::kOutput).names("").empty()) return false;  // replaced
     throw other_folder(folder, "it holds other files");
   }
   if (!is_same(*there.found(), wanted)) {
@@ -53,11 +53,11 @@ std::string hidden_folder_of(const std::string& folder) {
 // Removes the remains of this folder that killed processes have left; a live process keeps its own.
 void remove_left(const io::OutputPlace& place) {
   const std::string prefix = hidden_folder_of(place.name);
-  for (const std::string& name : io::names_with(place, prefix)) {
+  for (const std::string& name : place.folder->names(prefix)) {
     if (!io::is_numbered_name(name, prefix)) continue;
     try {
-      io::ResumeFolder left(place.folder + "/" + name, io::ResumeAccess::kUse,
-                            io::kMostManifestBytes, io::ResumePath::kOfGsort);
+      io::ResumeFolder left(place.path_of(name), io::ResumeAccess::kUse, io::kMostManifestBytes,
+                            io::ResumePath::kOfGsort);
       left.discard();
     } catch (const Error&) {  // it is in use, or gsort did not make it
     }
@@ -72,7 +72,7 @@ class ShareFolder {
   ShareFolder(const SortContext& context, const std::string& folder, io::Manifest wanted,
               std::uint64_t most_manifest_bytes)
       : folder_(without_slash(folder)),
-        place_(io::place_of(folder_)),
+        place_(folder_),
         wanted_(std::move(wanted)),
         most_manifest_bytes_(most_manifest_bytes) {
     wanted_.share->first_element = context.reader->position() / context.plan.element_bytes;
@@ -91,12 +91,12 @@ class ShareFolder {
     int problem = 0;
     {
       const io::HeldSignals held;
-      const int above = above_.file.fd();
-      if (io::sys::rename_at(above, hidden_.c_str(), place_.name.c_str()) != 0) problem = errno;
+      const char* const name = place_.name.c_str();
+      if (io::sys::rename_at(place_.fd(), hidden_.c_str(), name) != 0) problem = errno;
       if (problem == 0) forget();  // it stays, even if its name may not be on the disk yet
     }
     if (problem == 0) {
-      above_.sync_names(inside_.file);
+      place_.folder->sync_names(inside_.file);
     } else if (!holds(folder_, wanted_, most_manifest_bytes_)) {
       throw Error::from_errno(ErrorKind::kTemporary, "putting in place", problem)
           .path(folder_)
@@ -112,14 +112,13 @@ class ShareFolder {
       try {
         const io::HeldSignals held;
         hidden_ = io::numbered_name(hidden_folder_of(place_.name));
-        const std::string path = place_.folder + "/" + hidden_;
+        const std::string path = place_.path_of(hidden_);
         io::Manifest incomplete = wanted_;
         incomplete.share.reset();
         run_folder_.emplace(path, io::ResumeAccess::kUse, std::move(incomplete), *context.reader);
         static_cast<void>(run_folder_->begin(context.plan.run.block_elements));
-        above_ = io::open_folder(place_.folder, ErrorKind::kTemporary);
         inside_ = io::open_folder(path, ErrorKind::kTemporary);
-        removed_ = {above_.file.fd(), hidden_, io::RemovedOnSignal::Kind::kFolder};
+        removed_ = {place_.fd(), hidden_, io::RemovedOnSignal::Kind::kFolder};
         return;
       } catch (const Error& error) {
         if (error.kind() != ErrorKind::kTemporary || attempt == kAttempts) throw;
@@ -145,7 +144,6 @@ class ShareFolder {
   io::Manifest wanted_;
   const std::uint64_t most_manifest_bytes_;
   std::string hidden_;
-  io::Folder above_;
   io::Folder inside_;  // the hidden folder
   io::RemovedOnSignal removed_;
   std::optional<RunFolder> run_folder_;
@@ -171,7 +169,7 @@ bool is_formed(const std::string& folder, const io::Manifest& wanted,
                std::uint64_t most_manifest_bytes) {
   const std::string name = without_slash(folder);
   if (!holds(name, wanted, most_manifest_bytes)) return false;
-  remove_left(io::place_of(name));  // no later process would
+  remove_left(io::OutputPlace(name));  // no later process would
   return true;
 }
 

@@ -1,8 +1,6 @@
 #include "pipeline/share/join_parts.hpp"
 
 #include <algorithm>
-#include <cerrno>
-#include <iterator>
 #include <map>
 #include <optional>
 #include <string_view>
@@ -13,7 +11,8 @@
 #include "base/checked.hpp"
 #include "base/error.hpp"
 #include "io/output/shared_file.hpp"
-#include "io/system/temporary_file.hpp"
+#include "io/system/process.hpp"
+#include "io/system/sys.hpp"
 #include "pipeline/share/part_state.hpp"
 
 namespace gsort {
@@ -41,7 +40,7 @@ Jobs jobs_beside(const Joining& joining) {
   Jobs jobs;
   std::uint32_t own = 0;
   for (const io::OutputPlace& place : joining.places) {
-    for (const std::string& name : io::names_with(place, record_prefix(place.name))) {
+    for (const std::string& name : place.folder->names(record_prefix(place.name))) {
       const auto record = read_part(place, name);  // null: another --join has removed it
       if (!record || !joining.is_of(*record, own)) continue;
       if (record_name(place.name, *record) == name)
@@ -75,7 +74,7 @@ Records whole_job(const Joining& joining, const Jobs& jobs) {
       throw cannot_join(output, "there are parts of two jobs",
                         fmt::format("in {}, remove the files {}* of the job that you do not want; "
                                     "or remove them all and take the parts again",
-                                    places[0].folder, record_prefix(places[0].name)));
+                                    places[0].folder_path(), record_prefix(places[0].name)));
     }
     whole = &records;
   }
@@ -133,7 +132,7 @@ void prove(const Records& records) {
 
 // All of these are of this output, and of no use when it is there.
 void remove_others(const io::OutputPlace& place) {
-  for (const std::string& name : io::names_with(place, hidden_prefix(place.name))) {
+  for (const std::string& name : place.folder->names(hidden_prefix(place.name))) {
     if (name == joined_name(place.name) || !is_hidden_name(place.name, name)) continue;
     io::remove_beside(place, name);
   }
@@ -148,14 +147,15 @@ bool is_record_of_own(const io::OutputPlace& place, const std::string& name,
 
 // Removes hidden files of parts with other numbers, if there were more parts before.
 // A file that other jobs share may have such a name, too, and stays with its records.
-void remove_other_numbers(const std::string& output) {
+void remove_other_numbers(const Joining& joining) {
   constexpr std::string_view kNumber = "{}";
-  const io::OutputPlace place = io::place_of(output);
-  const std::size_t at = place.name.find(kNumber);
-  if (at == place.name.npos) return;
-  const std::string before = fmt::format(".{}", place.name.substr(0, at));
-  const std::string_view tail = std::string_view(place.name).substr(at + kNumber.size());
-  for (const std::string& name : io::names_with(place, before)) {
+  const io::OutputPlace& place = joining.places.front();
+  const std::string pattern = joining.output.substr(joining.output.rfind('/') + 1);
+  const std::size_t at = pattern.find(kNumber);
+  if (at == pattern.npos) return;
+  const std::string before = fmt::format(".{}", pattern.substr(0, at));
+  const std::string_view tail = std::string_view(pattern).substr(at + kNumber.size());
+  for (const std::string& name : place.folder->names(before)) {
     const std::size_t end = name.find_first_not_of("0123456789", before.size());
     if (end == name.npos || end == before.size()) continue;
     const std::string output_name = fmt::format("{}{}", name.substr(1, end - 1), tail);
@@ -164,14 +164,6 @@ void remove_other_numbers(const std::string& output) {
       io::remove_beside(place, name);
     }
   }
-}
-
-// The process that named the output may have been killed before it synced the folder.
-void sync_folder(const io::OutputPlace& place) {
-  const io::Folder folder = io::open_folder(place.folder, ErrorKind::kOutput);
-  // It was readable before: names_with() has listed it.
-  if (!folder.readable) throw folder.file.error("opening the folder", EACCES);
-  folder.file.sync();
 }
 
 // Runs what is left to do when all outputs have their names. If it fails, the hint of the Error
@@ -299,11 +291,14 @@ Fingerprint join(const Joining& joining) {
     joined = all_joined_before(joining, jobs);
     if (!joined) throw;
   }
-  with_output_in_place(", but may not survive a power cut",
-                       [&] { std::ranges::for_each(joining.places, sync_folder); });
+  // The process that named the output may have been killed before it synced the folder, which can
+  // be synced: jobs_beside() has listed it.
+  with_output_in_place(", but may not survive a power cut", [&] {
+    for (const io::OutputPlace& place : joining.places) place.folder->file.sync();
+  });
   with_output_in_place("", [&] {
     std::ranges::for_each(joining.places, remove_others);
-    if (joining.has_own_files) remove_other_numbers(joining.output);
+    if (joining.has_own_files) remove_other_numbers(joining);
   });
   Fingerprint sum;
   for (const auto& [part, record] : *joined) sum += record.output;
@@ -318,7 +313,11 @@ Fingerprint join_parts(const std::string& output, std::uint32_t parts) {
 
 Fingerprint join_own_parts(const std::string& output, const std::vector<std::string>& outputs) {
   Joining joining{output, {}, static_cast<std::uint32_t>(outputs.size()), true};
-  std::ranges::transform(outputs, std::back_inserter(joining.places), io::place_of_output);
+  (void)io::sys::open_file_limit(io::process_is_own());  // each folder stays open
+  for (const std::string& path : outputs) {
+    const auto* const beside = joining.places.empty() ? nullptr : &joining.places.back();
+    joining.places.push_back(io::place_of_output(path, beside));
+  }
   return join(joining);
 }
 

@@ -71,7 +71,7 @@ class SharedPart final : public PartOutput, public PieceSink {
     content_.add(offset, bytes);
   }
 
-  const io::OutputPlace place_;
+  const io::OutputPlace& place_;
   std::optional<io::SharedFile> file_;
   std::uint64_t mark_ = 0;
   std::int64_t began_ns_ = 0;
@@ -97,9 +97,9 @@ class InputSink final : public PassingSink {
   Proof& proof_;
 };
 
-std::string path_of(const io::OutputPlace& place, PartRecord record, std::uint64_t mark) {
+io::OutputPlace place_of_file(const io::OutputPlace& place, PartRecord record, std::uint64_t mark) {
   record.mark = mark;
-  return place.folder + "/" + file_name(place.name, record);
+  return place.place_of(file_name(place.name, record));
 }
 
 io::OutputOptions options_of_part(const Plan& plan, io::ContentCounter& content) {
@@ -118,8 +118,8 @@ class OwnPart final : public PartOutput {
         mark_(io::sys::random_number()),
         plan_(plan),
         meter_(meter),
-        output_(path_of(place, record, mark_), options_of_part(plan, content_)) {
-    for (const std::string& name : io::names_with(place, file_prefix(place.name, record))) {
+        output_(place_of_file(place, record, mark_), options_of_part(plan, content_)) {
+    for (const std::string& name : place.folder->names(file_prefix(place.name, record))) {
       if (io::is_on_its_way(name)) io::remove_beside(place, name);  // left by killed processes
     }
   }
@@ -142,7 +142,7 @@ class OwnPart final : public PartOutput {
   }
 
  private:
-  const io::OutputPlace place_;
+  const io::OutputPlace& place_;
   const std::uint64_t mark_;
   io::ContentCounter content_;
   const Plan& plan_;

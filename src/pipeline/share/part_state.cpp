@@ -33,7 +33,7 @@ void remember_output(const io::OutputPlace& place, PartRecord joined,
     const auto record = io::look_beside(place, name);
     if (record && record->hints.changed_ns > output->hints.changed_ns) {
       joined.hints = output->hints;
-      return io::write_record(place, name, encode_part(joined));
+      return (void)io::write_record(place, name, encode_part(joined));
     }
     std::this_thread::sleep_for(kTick);
   }
@@ -125,7 +125,7 @@ void require_unchanged(const std::string& path, const io::FileState& read) {
 void require_replaced_unchanged(const io::OutputPlace& place, const PartRecord& record) {
   if (!record.replaced || !io::look_beside(place, place.name)) return;
   try {
-    require_unchanged(place.folder + "/" + place.name, *record.replaced);
+    require_unchanged(place.path_of(place.name), *record.replaced);
   } catch (const Error&) {
     if (has_file(place, record)) throw;
   }

@@ -110,19 +110,16 @@ void require_room(const SortContext& context, const io::OutputPlace& place,
                   const PartRecord& record, std::uint64_t temporary_bytes) {
   Plan counted = context.plan;
   counted.temporary_bytes = temporary_bytes;
+  const std::string& folder = place.folder_path();
   std::vector<io::SpaceNeed> needs;
-  if (record.has_own_file) {
-    needs.push_back({std::span(&place.folder, 1), counted.output.least_bytes, "the part"});
-  } else {
-    counted.output.least_bytes = bytes_to_write(place, record);
-    needs.push_back({std::span(&place.folder, 1), counted.output.least_bytes,
-                     "the parts that are not written yet"});
-  }
+  if (!record.has_own_file) counted.output.least_bytes = bytes_to_write(place, record);
+  needs.push_back({std::span(&folder, 1), counted.output.least_bytes,
+                   record.has_own_file ? "the part" : "the parts that are not written yet"});
   if (temporary_bytes > 0) {
     needs.push_back({context.temporary_folders, temporary_bytes, "temporary runs"});
   }
   io::require_space(needs);
-  const Machine machine = survey(context.temporary_folders, place.folder);
+  const Machine machine = survey(context.temporary_folders, folder);
   if (!files_leave_memory(counted, machine)) throw no_memory_for_files(counted, machine, 0);
 }
 
@@ -150,14 +147,13 @@ void take_proof(const Proof& proof, PartRecord& record) {
 }
 
 // All hidden files beside the output have longer names than the output.
-void require_short_name(const io::OutputPlace& place, const PartRecord& record,
-                        const std::string& output) {
+void require_short_name(const io::OutputPlace& place, const PartRecord& record) {
   constexpr std::size_t kMostBytes = 255;
   const std::size_t longest =
       std::max(record_name(place.name, record).size(), file_name(place.name, record).size());
   if (longest <= kMostBytes) return;
   throw Error(ErrorKind::kUsage, "taking a part of", "the output's name is too long")
-      .path(output)
+      .path(place.path)
       .hint(
           fmt::format("give a name of at most {} bytes", place.name.size() + kMostBytes - longest));
 }
@@ -179,7 +175,7 @@ void leave_record(const io::OutputPlace& place, const PartRecord& record) {
   io::remove_beside(place, record_name(place.name, record));
   for (const std::string& prefix :
        {file_prefix(place.name, record), mark_prefix(place.name, record)}) {
-    for (const std::string& name : io::names_with(place, prefix)) {
+    for (const std::string& name : place.folder->names(prefix)) {
       if (is_hidden_name(place.name, name)) io::remove_beside(place, name);
     }
   }
@@ -265,9 +261,9 @@ Outcome attempt_part(const SortContext& context, const io::OutputPlace& place, P
 
 }  // namespace
 
-PartRecord planned_part(PartRecord part, const std::string& output, const FormedShares& shares,
+PartRecord planned_part(PartRecord part, const io::OutputPlace& place, const FormedShares& shares,
                         const Job& job) {
-  const auto facts = io::folder_facts(io::place_of_output(output).folder);
+  const auto facts = io::facts_of(place.folder->file);
   const bool is_on_network = facts && facts->is_network;
   const std::uint64_t header_bytes = header_of_part(part, job, shares).size();
   part.job = number_of_job(shares, part, job, header_bytes, is_on_network);
@@ -287,9 +283,8 @@ std::uint64_t bytes_to_write(const io::OutputPlace& place, const PartRecord& rec
   return record.has_own_file ? 0 : record.file_bytes - bytes_written(place, record);
 }
 
-std::optional<PartRecord> find_taken(const std::string& output, const PartRecord& planned) {
-  const io::OutputPlace place = io::place_of_output(output);
-  require_short_name(place, planned, output);
+std::optional<PartRecord> find_taken(const io::OutputPlace& place, const PartRecord& planned) {
+  require_short_name(place, planned);
   if (is_joined(place, planned)) return planned;
   if (const auto left = part_left(place, planned)) return left;
   if (is_joined(place, planned)) return planned;  // by now
@@ -297,10 +292,10 @@ std::optional<PartRecord> find_taken(const std::string& output, const PartRecord
   return std::nullopt;
 }
 
-Outcome take_part(const SortContext& door, const std::string& output, const PartRecord& planned,
+Outcome take_part(const SortContext& door, const io::OutputPlace& place, const PartRecord& planned,
                   FormedShares& shares) try {
   return run_attempts(door, {}, [&](const SortContext& context) {
-    return attempt_part(context, io::place_of_output(output), planned, shares);
+    return attempt_part(context, place, planned, shares);
   });
 } catch (const DeviceError&) {
   throw;

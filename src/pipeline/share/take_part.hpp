@@ -25,14 +25,14 @@ namespace gsort {
 // number, the number of parts, has_own_file and replaced; has_own_file is true if the output's form
 // is not plain. With -u, the exact borders are found later, near begin and end. Throws:
 // Error(kUsage) if hosts would write to the same page of a file on a network file system.
-[[nodiscard]] PartRecord planned_part(PartRecord part, const std::string& output,
+[[nodiscard]] PartRecord planned_part(PartRecord part, const io::OutputPlace& place,
                                       const FormedShares& shares, const Job& job);
 
 // The part, if it has been taken or its job joined; with fingerprints in the first case only.
 // Otherwise a join of another job no longer counts (forget_joined). Throws: Error(kUsage) if the
 // output's name is so long that names of hidden files beside it would exceed 255 bytes;
 // Error(kOutput).
-[[nodiscard]] std::optional<PartRecord> find_taken(const std::string& output,
+[[nodiscard]] std::optional<PartRecord> find_taken(const io::OutputPlace& place,
                                                    const PartRecord& planned);
 
 // The bytes that this process and others still have to write to a file that all parts share; 0 if
@@ -41,7 +41,7 @@ namespace gsort {
 
 // Requires: the plan is for existing runs of all elements, and job.part_elements is set. Throws:
 // Error. The bytes of the part that were written stay, and the next call writes them again.
-Outcome take_part(const SortContext& door, const std::string& output, const PartRecord& planned,
+Outcome take_part(const SortContext& door, const io::OutputPlace& place, const PartRecord& planned,
                   FormedShares& shares);
 
 }  // namespace gsort

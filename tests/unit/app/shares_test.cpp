@@ -24,6 +24,7 @@
 #include "support/some_of.hpp"
 #include "unit/app/at_once.hpp"
 #include "unit/io/support.hpp"
+#include "unit/pipeline/share/at_every.hpp"
 
 namespace gsort {
 namespace {
@@ -226,6 +227,53 @@ TEST(Take, CountsWhatWasReadToFindAPartEmpty) {
   const Outcome outcome = take(options, meter).outcome;
   EXPECT_EQ(outcome.elements, 0U);
   EXPECT_GT(outcome.loaded_bytes, 0U);
+}
+
+// Another folder gets the name of the one that is renamed.
+TEST(Take, LeavesAllInOneFolderThoughThatIsRenamedMeanwhile) {
+  const io::test::TempFolder folder;
+  const std::string there = folder / "there";
+  const std::string moved = folder / "moved";
+  io::test::write_file(folder / "in", io::test::random_bytes(4000));
+  Options options = test::options_for(KeyType::kU32, "16M");
+  options.inputs = {folder / "in"};
+  options.form = folder / "runs";
+  options.share = {0, 1};
+  (void)form_share(options);
+  options.form.reset();
+  options.from = {folder / "runs"};
+  options.take = {0, 1};
+  options.join = 1;
+  for (const bool has_own_file : {false, true}) {
+    options.output = there + (has_own_file ? "/out{}" : "/out");
+    if (has_own_file) options.split_output = 1;
+    test::at_every(
+        {io::sys::Call::kOpen, io::sys::Call::kStat, io::sys::Call::kFsync, io::sys::Call::kLink},
+        [&] {
+          std::filesystem::remove_all(there);
+          std::filesystem::remove_all(moved);
+          std::filesystem::create_directory(there);
+        },
+        [&] {
+          std::filesystem::rename(there, moved);
+          std::filesystem::create_directory(there);
+        },
+        [&] {
+          Meter meter;
+          try {
+            (void)take(options, meter);
+          } catch (const Error&) {
+          }
+          if (!std::filesystem::exists(moved)) return;
+          EXPECT_TRUE(std::filesystem::is_empty(there) || std::filesystem::is_empty(moved));
+          if (std::filesystem::is_empty(there)) {
+            std::filesystem::remove(there);
+            std::filesystem::rename(moved, there);
+          }
+          (void)take(options, meter);
+          EXPECT_EQ(join(options).count, 1000U);
+        });
+  }
 }
 
 // Shares may be formed with unlike memory.

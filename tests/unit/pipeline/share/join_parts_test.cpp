@@ -99,7 +99,7 @@ class Joined : public testing::Test {
   static constexpr std::uint64_t kJob = 77;
   io::test::TempFolder folder_;
   const std::string output_ = folder_ / "out";
-  const io::OutputPlace place_ = io::place_of(output_);
+  const io::OutputPlace place_{output_};
   PartRecord records_[2];
 };
 
@@ -155,6 +155,29 @@ TEST_F(Joined, FailsIfTheHiddenFileIsRemovedMeanwhile) {
           EXPECT_TRUE(io::test::contains(error.what(), "is missing")) << error.what();
         }
         EXPECT_EQ(read_file(output_), bytes_of(has_failed ? "old" : "aabbccdd"));
+      });
+}
+
+// Its folder is renamed, and another one gets the name.
+TEST_F(Joined, IsInOneFolderThoughThatIsRenamedMeanwhile) {
+  const std::string moved = folder_.path() + "-moved";
+  at_every(
+      kCallsAndLooks, [this] { begin_again(); },
+      [&] {
+        std::filesystem::rename(folder_.path(), moved);
+        std::filesystem::create_directory(folder_.path());
+      },
+      [&] {
+        try {
+          (void)join_parts(output_, 2);
+        } catch (const Error&) {
+          EXPECT_EQ(read_file(moved + "/out"), bytes_of("old"));
+        }
+        if (!std::filesystem::exists(moved)) return;
+        EXPECT_TRUE(folder_.entries().empty());
+        std::filesystem::remove_all(folder_.path());
+        std::filesystem::rename(moved, folder_.path());
+        expect_joined();
       });
 }
 
@@ -326,7 +349,7 @@ TEST_F(Joined, RefusesAChangedFileAndForgetsItsParts) {
   io::test::write_file(hidden(), bytes_of("aabbccde"));
   const Error error = error_with([](PartRecord&) {});
   EXPECT_TRUE(io::test::contains(error.what(), "was changed after --take wrote it"));
-  EXPECT_TRUE(io::names_with(place_, record_prefix("out")).empty());
+  EXPECT_TRUE(place_.folder->names(record_prefix("out")).empty());
 }
 
 // Records of another job, of another number of parts, and of parts in files of their own.

@@ -56,7 +56,7 @@ class OwnParts : public testing::Test {
   }
 
   void leave_file(PartRecord& record, const std::string& text) const {
-    const io::OutputPlace place = io::place_of(outputs_[record.part]);
+    const io::OutputPlace place(outputs_[record.part]);
     record.mark = io::sys::random_number();
     io::test::write_file(folder_ / file_name(place.name, record), bytes_of(text));
     record.file_bytes = text.size();
@@ -65,7 +65,7 @@ class OwnParts : public testing::Test {
 
   void leave_records() const {
     for (const PartRecord& record : records_) {
-      const io::OutputPlace place = io::place_of(outputs_[record.part]);
+      const io::OutputPlace place(outputs_[record.part]);
       io::write_record(place, record_name(place.name, record), encode_part(record));
     }
   }
@@ -113,7 +113,7 @@ TEST_F(OwnParts, GetTheirNamesTogether) {
 TEST_F(OwnParts, GetTheirNamesFromTheNextCallWhereOneWasKilled) {
   leave_records();
   // A call that is killed after the first file leaves this.
-  const io::OutputPlace place = io::place_of(outputs_[0]);
+  const io::OutputPlace place(outputs_[0]);
   io::write_record(place, joined_name(place.name), encode_part(records_[0]));
   std::filesystem::rename(folder_ / file_name(place.name, records_[0]), outputs_[0]);
   EXPECT_EQ(join().count, 5U);
@@ -128,7 +128,7 @@ TEST_F(OwnParts, AreJoinedAgainWhereOneWasTakenAgain) {
   (void)join();
   io::test::write_file(outputs_[1], bytes_of("xx"));
   EXPECT_EQ(io::test::error_of([&] { (void)join(); }).kind(), ErrorKind::kOutput);
-  const io::OutputPlace place = io::place_of(outputs_[1]);
+  const io::OutputPlace place(outputs_[1]);
   PartRecord again = records_[1];
   leave_file(again, "cc");
   io::write_record(place, record_name(place.name, again), encode_part(again));
@@ -149,7 +149,7 @@ TEST_F(OwnParts, ReplaceNothingIfAnInputThatOneReplacesHasChanged) {
 
 // At every call another process joins the parts, and a late --take leaves one of them again.
 TEST_F(OwnParts, AreJoinedOnceThoughOneComesAgain) {
-  const io::OutputPlace place = io::place_of(outputs_[1]);
+  const io::OutputPlace place(outputs_[1]);
   const auto join_and_take = [&] {
     (void)join();
     PartRecord late = records_[1];
@@ -161,6 +161,8 @@ TEST_F(OwnParts, AreJoinedOnceThoughOneComesAgain) {
       EXPECT_EQ(join().count, 5U);
       EXPECT_EQ(written(), "aabbccddee");
     }
+    io::sys::clear_faults();  // a part that comes after the last look stays until the next one
+    (void)join();
     EXPECT_EQ(folder_.entries().size(), 6U);
   };
   at_every(
@@ -202,7 +204,7 @@ TEST_F(OwnParts, AreNotTakenForThoseOfAnOlderJoin) {
   leave_records();
   (void)join();
   ++records_[2].job;
-  const io::OutputPlace place = io::place_of(outputs_[2]);
+  const io::OutputPlace place(outputs_[2]);
   io::write_record(place, record_name(place.name, records_[2]), encode_part(records_[2]));
   EXPECT_TRUE(io::test::contains(io::test::error_of([&] { (void)join(); }).what(), "0, 1 of 3"));
 }
@@ -211,7 +213,7 @@ TEST_F(OwnParts, AreNotTakenForThoseOfAnOlderJoin) {
 TEST_F(OwnParts, AreNotJoinedWhereOneIsOfAnotherJoin) {
   leave_records();
   (void)join();
-  const io::OutputPlace place = io::place_of(outputs_[2]);
+  const io::OutputPlace place(outputs_[2]);
   for (const auto& change : std::initializer_list<void (*)(PartRecord&)>{
            [](PartRecord& record) { ++record.job; }, [](PartRecord& record) { record.part = 1; }}) {
     PartRecord other = records_[2];
@@ -232,7 +234,7 @@ TEST_F(OwnParts, OfOtherNumbersGoButNotWhatOthersShare) {
   of_others.has_own_file = false;
   for (const auto& [output, record] :
        {std::pair("out7", left), std::pair("out2024", of_others), std::pair("out", left)}) {
-    const io::OutputPlace place = io::place_of(folder_ / output);
+    const io::OutputPlace place(folder_ / output);
     io::test::write_file(folder_ / file_name(output, record), bytes_of("x"));
     io::write_record(place, record_name(output, record), encode_part(record));
     io::write_record(place, joined_name(output), encode_part(record));

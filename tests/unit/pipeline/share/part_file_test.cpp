@@ -34,7 +34,7 @@ class PartFile : public testing::Test {
   }
 
   io::test::TempFolder folder_;
-  const io::OutputPlace place_ = io::place_of(folder_ / "out");
+  const io::OutputPlace place_{folder_ / "out"};
   PartRecord record_;
 };
 

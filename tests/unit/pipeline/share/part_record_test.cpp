@@ -66,7 +66,7 @@ TEST(PartRecord, HasNumbersThatCanBe) {
 TEST(PartRecord, OfAnotherUserIsNotBelieved) {
   if (::geteuid() != 0) GTEST_SKIP() << "only root can make a file of somebody else";
   const io::test::TempFolder folder;
-  const io::OutputPlace place = io::place_of(folder / "out");
+  const io::OutputPlace place(folder / "out");
   ASSERT_EQ(::chmod(folder.path().c_str(), 0755), 0);
   io::write_record(place, "record", encode_part(some_record()));
   const auto read_as = [&](uid_t user) {

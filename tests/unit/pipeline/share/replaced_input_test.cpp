@@ -45,7 +45,7 @@ class ReplacedInput : public testing::TestWithParam<bool> {
 
   io::test::TempFolder folder_;
   const std::string input_ = folder_ / "in";
-  const io::OutputPlace place_ = io::place_of(input_);
+  const io::OutputPlace place_{input_};
 };
 
 // The last look at the input comes after all data is synced, and before the rename.
