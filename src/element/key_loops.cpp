@@ -3,7 +3,9 @@
 // set.
 #include "element/key_loops.hpp"
 
+#include <algorithm>
 #include <tuple>
+#include <type_traits>
 
 #include "base/made_once.hpp"
 #include "element/element.hpp"
@@ -56,17 +58,33 @@ HWY_ATTR void to_raw_loop(const Key* in, Key* out, std::size_t count, Map map) {
   for (std::size_t i = 0; i < count; ++i) out[i] = map.to_raw(in[i]);
 }
 
+constexpr std::size_t kStretch = 1024;
+
+// Whether any of the first `pairs` keys comes after its successor. Each key is mapped once, unless
+// the map only flips bits: the compiler makes no vector code of some maps of both neighbours.
+// Requires: pairs <= kStretch.
+template <class Key, class Map>
+HWY_ATTR bool has_disorder(const Key* keys, std::size_t pairs, Map map) {
+  using Flip = FixedMap<Key, false, KeyFold::kNone>;
+  if constexpr (std::is_same_v<Map, Flip>) {
+    Key bad = 0;
+    for (std::size_t i = 0; i < pairs; ++i) {
+      bad |= static_cast<Key>(map.to_ordered(keys[i + 1]) < map.to_ordered(keys[i]) ? 1 : 0);
+    }
+    return bad != 0;
+  } else {
+    Key ordered[kStretch + 1];
+    to_ordered_loop(keys, ordered, pairs + 1, map);
+    return has_disorder(ordered, pairs, Flip{});
+  }
+}
+
 // Looks for a disorder stretch by stretch: within a stretch without a branch, then exactly.
 template <class Key, class Map>
 HWY_ATTR std::size_t disorder_loop(const Key* keys, std::size_t count, Map map) {
-  constexpr std::size_t kStretch = 1024;
   for (std::size_t begin = 0; begin + 1 < count; begin += kStretch) {
-    const std::size_t end = begin + kStretch < count - 1 ? begin + kStretch : count - 1;
-    Key bad = 0;
-    for (std::size_t i = begin; i < end; ++i) {
-      bad |= static_cast<Key>(map.to_ordered(keys[i + 1]) < map.to_ordered(keys[i]) ? 1 : 0);
-    }
-    if (bad == 0) continue;
+    const std::size_t end = std::min(begin + kStretch, count - 1);
+    if (!has_disorder(keys + begin, end - begin, map)) continue;
     for (std::size_t i = begin; i < end; ++i) {
       if (map.to_ordered(keys[i + 1]) < map.to_ordered(keys[i])) return i;
     }
