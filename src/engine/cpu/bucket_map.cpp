@@ -9,38 +9,78 @@
 #include <vector>
 
 #include "base/units.hpp"
+#include "element/key_loops.hpp"
 #include "engine/cpu/cache_sort.hpp"
+
+#ifndef GSORT_ENGINE_CPU_CELL_RANGE
+#define GSORT_ENGINE_CPU_CELL_RANGE
+namespace gsort::cpu {
+
+// How cells divide the range of the keys.
+template <class Key>
+struct CellRange {
+  Key base;
+  unsigned shift;
+  Key last;  // the number of the last cell
+};
+
+}  // namespace gsort::cpu
+#endif
 
 #undef HWY_TARGET_INCLUDE
 #define HWY_TARGET_INCLUDE "engine/cpu/bucket_map.cpp"
 #include <hwy/foreach_target.h>  // IWYU pragma: keep
 #include <hwy/highway.h>
 
+#include "element/fixed_map-inl.hpp"
+
 HWY_BEFORE_NAMESPACE();
 namespace gsort::cpu::HWY_NAMESPACE {
 
+struct NoMap {
+  template <class Key>
+  HWY_INLINE Key to_ordered(Key key) const {
+    return key;
+  }
+};
+
 // As BucketMap::cell_of(), without the look-up, so that the compiler makes vector code of it.
-template <class Key>
-HWY_ATTR void cells_loop(const Key* keys, std::size_t count, Key base, unsigned shift, Key last,
-                         std::uint16_t* cells) {
+// Requires: the arrays do not overlap.
+template <class Key, class Map>
+HWY_ATTR void cells_loop(const Key* __restrict raw, std::size_t count, Map map,
+                         CellRange<Key> range, Key* __restrict ordered,
+                         std::uint16_t* __restrict cells) {
   for (std::size_t i = 0; i < count; ++i) {
-    const Key distance = static_cast<Key>((keys[i] > base ? keys[i] : base) - base);
-    const Key cell = static_cast<Key>(distance >> shift);
-    cells[i] = static_cast<std::uint16_t>(cell < last ? cell : last);
+    const Key key = map.to_ordered(raw[i]);
+    const Key distance = static_cast<Key>((key > range.base ? key : range.base) - range.base);
+    const Key cell = static_cast<Key>(distance >> range.shift);
+    cells[i] = static_cast<std::uint16_t>(cell < range.last ? cell : range.last);
+    if constexpr (!std::is_same_v<Map, NoMap>) ordered[i] = key;
   }
 }
 
-void cells_u32(const std::uint32_t* keys, std::size_t count, std::uint32_t base, unsigned shift,
-               std::uint32_t last, std::uint16_t* cells) {
-  cells_loop(keys, count, base, shift, last, cells);
+template <class Key>
+void find_cells(std::span<const Key> raw, const KeyMap<Key>& map, const CellRange<Key>& range,
+                Key* ordered, std::uint16_t* cells) {
+  const auto find = [&](auto fixed) {
+    cells_loop(raw.data(), raw.size(), fixed, range, ordered, cells);
+  };
+  map.is_identity() ? find(NoMap()) : gsort::HWY_NAMESPACE::with_fixed_map(map, find);
 }
-void cells_u64(const std::uint64_t* keys, std::size_t count, std::uint64_t base, unsigned shift,
-               std::uint64_t last, std::uint16_t* cells) {
-  cells_loop(keys, count, base, shift, last, cells);
+
+void cells_u32(std::span<const std::uint32_t> raw, const KeyMap<std::uint32_t>& map,
+               const CellRange<std::uint32_t>& range, std::uint32_t* ordered,
+               std::uint16_t* cells) {
+  find_cells(raw, map, range, ordered, cells);
 }
-void cells_u128(const UInt128* keys, std::size_t count, UInt128 base, unsigned shift, UInt128 last,
-                std::uint16_t* cells) {
-  cells_loop(keys, count, base, shift, last, cells);
+void cells_u64(std::span<const std::uint64_t> raw, const KeyMap<std::uint64_t>& map,
+               const CellRange<std::uint64_t>& range, std::uint64_t* ordered,
+               std::uint16_t* cells) {
+  find_cells(raw, map, range, ordered, cells);
+}
+void cells_u128(std::span<const UInt128> raw, const KeyMap<UInt128>& map,
+                const CellRange<UInt128>& range, UInt128* ordered, std::uint16_t* cells) {
+  find_cells(raw, map, range, ordered, cells);
 }
 
 }  // namespace gsort::cpu::HWY_NAMESPACE
@@ -241,21 +281,26 @@ double BucketMap<Key>::weight_of_full_cells(std::span<const Key> sorted_sample,
 }
 
 template <class Key>
-void BucketMap<Key>::find_cells(std::span<const Key> keys, std::uint16_t* cells) const {
-  if (!tree_.is_empty()) return tree_.number(keys, cells);
-  constexpr Key kLast = kCells - 1;
-  if constexpr (std::is_same_v<Key, std::uint32_t>) {
-    HWY_DYNAMIC_DISPATCH(cells_u32)(keys.data(), keys.size(), base_, shift_, kLast, cells);
+std::span<const Key> BucketMap<Key>::find_cells(std::span<const Key> raw, const KeyMap<Key>& map,
+                                                Key* ordered, std::uint16_t* cells) const {
+  const std::span<const Key> keys(map.is_identity() ? raw.data() : ordered, raw.size());
+  const CellRange<Key> range{base_, shift_, kCells - 1};
+  if (!tree_.is_empty()) {
+    if (!map.is_identity()) map_to_ordered<Key>(raw, {ordered, raw.size()}, map);
+    tree_.number(keys, cells);
+  } else if constexpr (std::is_same_v<Key, std::uint32_t>) {
+    HWY_DYNAMIC_DISPATCH(cells_u32)(raw, map, range, ordered, cells);
   } else if constexpr (std::is_same_v<Key, std::uint64_t>) {
-    HWY_DYNAMIC_DISPATCH(cells_u64)(keys.data(), keys.size(), base_, shift_, kLast, cells);
+    HWY_DYNAMIC_DISPATCH(cells_u64)(raw, map, range, ordered, cells);
   } else {
-    HWY_DYNAMIC_DISPATCH(cells_u128)(keys.data(), keys.size(), base_, shift_, kLast, cells);
+    HWY_DYNAMIC_DISPATCH(cells_u128)(raw, map, range, ordered, cells);
   }
+  return keys;
 }
 
 template <class Key>
 void BucketMap<Key>::number(std::span<const Key> keys, std::uint16_t* numbers) const {
-  find_cells(keys, numbers);
+  (void)find_cells(keys, {}, nullptr, numbers);
   if (!tree_.is_empty()) return;
   const std::uint16_t* const table = table_.data();
   for (std::size_t i = 0; i < keys.size(); ++i) numbers[i] = table[numbers[i]];

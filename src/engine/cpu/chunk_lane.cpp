@@ -42,7 +42,7 @@ CpuChunkLane<Key>::CpuChunkLane(const EngineShape& shape, ByteSpan memory,
       keys_are_records_(shape.records.has_value()),
       pool_(LaneMemory(memory).take(footprint_.pool_bytes()), footprint_.page_bytes,
             footprint_.pages_at_once),
-      kept_(footprint_.block_bytes / sizeof(Key)) {
+      kept_(footprint_.block_bytes / sizeof(Key), map_) {
   LaneMemory layout(memory);
   layout.take(footprint_.pool_bytes());
   for (unsigned worker = 0; worker < footprint_.workers; ++worker) {
@@ -109,11 +109,10 @@ std::unique_ptr<Partitioner<Key>> CpuChunkLane<Key>::take_partitioner() {
 template <class Key>
 void CpuChunkLane<Key>::add(ByteSpan block, std::size_t bytes, std::uint64_t /*position*/) {
   const std::span<Key> keys = keys_in<Key>(block.first(bytes));
-  if (!map_.is_identity()) map_to_ordered<Key>(keys, keys, map_);
   if (bytes == footprint_.block_bytes && footprint_.can_keep_blocks() && kept_.keep(keys)) {
     block = new_block();
   } else {
-    deal_out(keys);
+    deal_out(keys, map_);
   }
   const std::scoped_lock lock(mutex_);
   blocks_.push_back(block);
@@ -121,10 +120,10 @@ void CpuChunkLane<Key>::add(ByteSpan block, std::size_t bytes, std::uint64_t /*p
 }
 
 template <class Key>
-void CpuChunkLane<Key>::deal_out(std::span<const Key> keys) {
+void CpuChunkLane<Key>::deal_out(std::span<const Key> keys, const KeyMap<Key>& to_ordered) {
   if (keys.empty()) return;
   auto partitioner = take_partitioner();
-  partitioner->add(keys);
+  partitioner->add(keys, to_ordered);
   const std::scoped_lock lock(mutex_);
   free_partitioners_.push_back({std::move(partitioner), std::this_thread::get_id()});
   dealt_out_ += keys.size();
@@ -136,7 +135,7 @@ void CpuChunkLane<Key>::deal_out_kept() {
   const std::uint64_t page_keys = pool_.page_bytes() / sizeof(Key);
   for (std::uint64_t at = 0; at < kept_.count(); at += page_keys) {
     const std::span<const Key> keys = kept_.stretch(at, at + page_keys);
-    deal_out(keys);
+    deal_out(keys, {});
     const PagePool::Page page = pool_.page_at(std::as_bytes(keys).data());
     pool_.give_back({&page, 1});
   }
@@ -211,10 +210,11 @@ void CpuChunkLane<Key>::emit_sorted(const Group& group, const WorkerState& state
   auto end = gather_dealt(group, keys).end();
   for_each_kept(group, [&](std::span<const Key> kept) { end = std::ranges::copy(kept, end).out; });
   sort(keys, state.scratch);
-  put(group.position, keys, state.sink);  // at once: if pieces go out in order, others wait for it
+  // At once: if pieces go out in order, others wait for it.
+  state.sink.put(group.position, std::as_bytes(keys));
 }
 
-// Halves keys that do not fit the cache.
+// Halves keys that do not fit the cache. They leave it in the wanted form.
 template <class Key>
 void CpuChunkLane<Key>::sort(std::span<Key> keys, std::span<Key> scratch) const {
   while (keys.size_bytes() > most_cached_bytes_) {
@@ -224,6 +224,7 @@ void CpuChunkLane<Key>::sort(std::span<Key> keys, std::span<Key> scratch) const 
     keys = keys.subspan(below);
   }
   cache_sort(keys, scratch.first(keys.size()));
+  convert(keys);
 }
 
 // For so many kept keys that they cannot be sorted together with the others.
@@ -279,10 +280,15 @@ void CpuChunkLane<Key>::for_each_kept(const Group& group, const F& f) const {
   }
 }
 
+template <class Key>
+void CpuChunkLane<Key>::convert(std::span<Key> keys) const {
+  if (form_ == KeyForm::kRaw && !map_.is_identity()) map_to_raw<Key>(keys, keys, map_);
+}
+
 // Converts keys to the wanted form in place, and puts them.
 template <class Key>
 void CpuChunkLane<Key>::put(std::uint64_t position, std::span<Key> keys, PieceSink& sink) const {
-  if (form_ == KeyForm::kRaw && !map_.is_identity()) map_to_raw<Key>(keys, keys, map_);
+  convert(keys);
   sink.put(position, std::as_bytes(keys));
 }
 

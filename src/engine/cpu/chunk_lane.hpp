@@ -35,7 +35,7 @@ class CpuChunkLane final : public ChunkLane {
  private:
   void free_pages();
   ByteSpan new_block();
-  void deal_out(std::span<const Key> keys);
+  void deal_out(std::span<const Key> keys, const KeyMap<Key>& to_ordered);
   void deal_out_kept();
   std::unique_ptr<Partitioner<Key>> take_partitioner();
 
@@ -59,6 +59,7 @@ class CpuChunkLane final : public ChunkLane {
   std::span<Key> gather_dealt(const Group& group, std::span<Key> to) const;
   template <class F>
   void for_each_kept(const Group& group, const F& f) const;
+  void convert(std::span<Key> keys) const;
   void put(std::uint64_t position, std::span<Key> keys, PieceSink& sink) const;
 
   CpuChunkFootprint footprint_;

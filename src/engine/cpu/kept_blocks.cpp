@@ -6,34 +6,28 @@
 #include "element/key_loops.hpp"
 
 namespace gsort::cpu {
-namespace {
-
-template <class Key>
-bool ascends(std::span<const Key> keys) {
-  return first_disorder<Key>(keys, KeyMap<Key>{}) == keys.size();
-}
-
-template <class Key>
-bool descends(std::span<const Key> keys) {
-  KeyMap<Key> descending;
-  descending.flip = static_cast<Key>(~Key{0});
-  return first_disorder<Key>(keys, descending) == keys.size();
-}
-
-}  // namespace
 
 template <class Key>
 bool KeptBlocks<Key>::keep(std::span<Key> block) {
-  if (!ascends<Key>(block)) {
-    if (!descends<Key>(block)) return false;
+  if (first_disorder<Key>(block, map_) != block.size()) {
+    KeyMap<Key> descending = map_;
+    descending.flip = static_cast<Key>(~map_.flip);
+    if (first_disorder<Key>(block, descending) != block.size()) return false;
     std::ranges::reverse(block);
   }
-  const Interval interval(block.front(), block.back());
+  const Interval interval(map_.to_ordered(block.front()), map_.to_ordered(block.back()));
+  if (!take(interval, block.data())) return false;
+  if (!map_.is_identity()) map_to_ordered<Key>(block, block, map_);
+  return true;
+}
+
+template <class Key>
+bool KeptBlocks<Key>::take(Interval interval, Key* keys) {
   const std::scoped_lock lock(mutex_);
   const auto next = intervals_.upper_bound(interval);
   if (next != intervals_.end() && next->first.first < interval.second) return false;
   if (next != intervals_.begin() && std::prev(next)->first.second > interval.first) return false;
-  intervals_.emplace_hint(next, interval, block.data());
+  intervals_.emplace_hint(next, interval, keys);
   return true;
 }
 

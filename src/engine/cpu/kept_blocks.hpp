@@ -13,8 +13,8 @@
 // Example, blocks of three:  1 2 4 | 9 5 7 | 4 6 8 | 12 11 10 | 5 6 7
 //   kept: 1 2 4, 4 6 8, 10 11 12     dealt out: 9 5 7 in no order, 5 6 7 overlaps 4 6 8
 //
-// Cost. A block in order is read once, in the cache; another one is read up to its first disorder.
-// Nothing is copied.
+// Cost. A block in order is read once, in the cache, and once more if it is mapped; another one is
+// read up to its first disorder. Nothing is copied.
 #pragma once
 
 #include <cstdint>
@@ -31,12 +31,13 @@ namespace gsort::cpu {
 template <class Key>
 class KeptBlocks {
  public:
-  // All blocks have `block_keys` ordered keys.
-  explicit KeptBlocks(std::uint64_t block_keys) : block_keys_(block_keys) {}
+  // All blocks have `block_keys` raw keys.
+  explicit KeptBlocks(std::uint64_t block_keys, const KeyMap<Key>& map = {})
+      : block_keys_(block_keys), map_(map) {}
 
   // Keeps the block if its keys ascend or descend, and overlap no kept block. Returns whether it
-  // keeps it; the keys must then outlive it. The keys may be reversed in any case. Thread-safe.
-  // Requires: block_keys keys.
+  // keeps it; then it maps the keys, which must outlive it. The keys may be reversed in any case.
+  // Thread-safe. Requires: block_keys keys.
   [[nodiscard]] bool keep(std::span<Key> block);
 
   // Call it when no more blocks come, before the functions below.
@@ -57,7 +58,10 @@ class KeptBlocks {
  private:
   using Interval = std::pair<Key, Key>;  // first and last key
 
+  [[nodiscard]] bool take(Interval interval, Key* keys);
+
   const std::uint64_t block_keys_;
+  const KeyMap<Key> map_;
   std::mutex mutex_;
   std::multimap<Interval, Key*> intervals_;
   std::vector<Key*> blocks_;  // in order

@@ -19,18 +19,19 @@ Partitioner<Key>::Partitioner(const BucketMap<Key>& map, PagePool& pool)
       chains_(map.buckets()) {}
 
 template <class Key>
-void Partitioner<Key>::add(std::span<const Key> keys) {
+void Partitioner<Key>::add(std::span<const Key> raw, const KeyMap<Key>& to_ordered) {
   constexpr std::size_t kStretch = 256;  // cells first, by vector code
+  Key ordered[kStretch];
   std::uint16_t cells[kStretch];
-  while (!keys.empty()) {
-    const std::size_t count = std::min(keys.size(), kStretch);
-    map_.find_cells(keys.first(count), cells);
+  while (!raw.empty()) {
+    const std::size_t count = std::min(raw.size(), kStretch);
+    const auto keys = map_.find_cells(raw.first(count), to_ordered, ordered, cells);
     if (mostly_repeat({cells, count}, map_.bucket_of_cells())) {
-      deal_out_repeats(keys.first(count), {cells, count});
+      deal_out_repeats(keys, {cells, count});
     } else {
-      deal_out(keys.first(count), cells);
+      deal_out(keys, cells);
     }
-    keys = keys.subspan(count);
+    raw = raw.subspan(count);
   }
 }
 

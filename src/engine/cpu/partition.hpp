@@ -45,7 +45,8 @@ class Partitioner {
   // Requires: map and pool outlive it.
   Partitioner(const BucketMap<Key>& map, PagePool& pool);
 
-  void add(std::span<const Key> keys);
+  // Maps raw keys and deals them out.
+  void add(std::span<const Key> raw, const KeyMap<Key>& to_ordered = {});
 
   // Takes a page of the pool that is no longer in use, for keys to come.
   void reuse(PagePool::Page page) { own_pages_.push_back(page); }

@@ -132,11 +132,28 @@ TYPED_TEST(BucketMapOf, NumbersManyKeysAsItDoesOne) {
       const BucketMap<TypeParam> map(sample, buckets);
       std::vector<std::uint16_t> numbers(keys.size());
       map.number(keys, numbers.data());
-      std::vector<std::uint16_t> cells(keys.size());
-      map.find_cells(keys, cells.data());
-      for (std::size_t i = 0; i < keys.size(); ++i) {
-        ASSERT_EQ(numbers[i], map(keys[i]));
-        ASSERT_EQ(map.bucket_of_cells()[cells[i]], map(keys[i]));
+      for (std::size_t i = 0; i < keys.size(); ++i) ASSERT_EQ(numbers[i], map(keys[i]));
+    }
+  }
+}
+
+TYPED_TEST(BucketMapOf, FindsTheCellsOfRawKeysAsItMapsThem) {
+  std::vector<KeyMap<TypeParam>> maps(4);
+  maps[1].flip = KeyMap<TypeParam>::kSignBit;
+  maps[2].swaps_bytes = true;
+  maps[3].fold = KeyFold::kFloat;
+  maps[3].nans = 1'000;
+  for (std::vector<TypeParam> sample : this->samples()) {
+    const std::vector<TypeParam> raw = this->probes(sample);
+    const BucketMap<TypeParam> buckets(sample, 81);
+    for (const KeyMap<TypeParam>& map : maps) {
+      std::vector<TypeParam> room(raw.size());
+      std::vector<std::uint16_t> cells(raw.size());
+      const auto ordered = buckets.find_cells(raw, map, room.data(), cells.data());
+      ASSERT_EQ(ordered.size(), raw.size());
+      for (std::size_t i = 0; i < raw.size(); ++i) {
+        ASSERT_EQ(ordered[i], map.to_ordered(raw[i]));
+        ASSERT_EQ(buckets.bucket_of_cells()[cells[i]], buckets(ordered[i]));
       }
     }
   }

@@ -55,6 +55,31 @@ TYPED_TEST(KeptBlocksOf, TurnBlocksThatDescendRound) {
   EXPECT_EQ(this->keys(), (std::vector<TypeParam>{2, 3, 4, 5, 6, 8, 8, 9}));
 }
 
+TYPED_TEST(KeptBlocksOf, MapTheRawKeysThatTheyKeepAndNoOthers) {
+  KeyMap<TypeParam> map;
+  map.flip = KeyMap<TypeParam>::kSignBit;
+  KeptBlocks<TypeParam> kept(kBlock, map);
+  const auto negative = [](int key) { return static_cast<TypeParam>(key); };
+  std::vector<TypeParam> across = {negative(-2), negative(-1), 0, 7};
+  std::vector<TypeParam> below = {negative(-3), negative(-5), negative(-5), negative(-9)};
+  std::vector<TypeParam> inside = {negative(-1), 0, 1, 2};
+  std::vector<TypeParam> mixed = {0, negative(-1), 1, 2};
+  const std::vector<TypeParam> raw_inside = inside;
+  const std::vector<TypeParam> raw_mixed = mixed;
+  EXPECT_TRUE(kept.keep(across));
+  EXPECT_TRUE(kept.keep(below));
+  EXPECT_FALSE(kept.keep(inside));
+  EXPECT_FALSE(kept.keep(mixed));
+  EXPECT_EQ(inside, raw_inside);
+  EXPECT_EQ(mixed, raw_mixed);
+  kept.finish();
+  ASSERT_EQ(kept.count(), 2 * kBlock);
+  EXPECT_EQ(kept.stretch(0, 1).front(), map.to_ordered(negative(-9)));
+  EXPECT_EQ(kept.stretch(3, 4).front(), map.to_ordered(negative(-3)));
+  EXPECT_EQ(kept.stretch(4, 5).front(), map.to_ordered(negative(-2)));
+  EXPECT_EQ(kept.stretch(7, 8).front(), map.to_ordered(7));
+}
+
 TYPED_TEST(KeptBlocksOf, RefuseABlockThatIsNotInOrder) {
   EXPECT_FALSE(this->keep({1, 2, 4, 3}));
   EXPECT_FALSE(this->keep({4, 3, 2, 5}));

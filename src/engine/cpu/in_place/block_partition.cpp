@@ -8,7 +8,6 @@
 #include <utility>
 
 #include "base/units.hpp"
-#include "element/key_loops.hpp"
 #include "engine/cpu/in_place/read_ahead.hpp"
 #include "engine/cpu/in_place/repeats.hpp"
 
@@ -149,12 +148,7 @@ void BlockPartition<Key>::classify_stripe(const Stripe& stripe, const KeyMap<Key
   std::uint16_t cells[kStretch];
   for (std::size_t at = 0; at < keys.size(); at += kStretch) {
     const std::size_t count = std::min(kStretch, keys.size() - at);
-    std::span<const Key> some = keys.subspan(at, count);
-    if (!to_ordered.is_identity()) {
-      map_to_ordered<Key>(some, std::span(ordered, count), to_ordered);
-      some = {ordered, count};
-    }
-    map_.find_cells(some, cells);
+    const auto some = map_.find_cells(keys.subspan(at, count), to_ordered, ordered, cells);
     read_ahead(&keys[at], count * sizeof(Key));
     if (mostly_repeat({cells, count}, map_.bucket_of_cells())) {
       deal_out_repeats(some, {cells, count}, buffers, output);
