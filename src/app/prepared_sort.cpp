@@ -214,8 +214,7 @@ std::string folder_above(const std::string& folder) {
 io::OutputOptions output_options(const Request& request, std::uint64_t expected_bytes) {
   io::OutputOptions opened{request.direct_io};
   opened.writes_into_file = request.writes_into_file;
-  opened.folders_for_copy =
-      temporary_folders(request.temporary_directories, request.tmpdir.c_str(), "");
+  opened.folders_for_copy = request.temporary_folders("");
   opened.expected_bytes = expected_bytes;
   opened.offers_write = true;
   return opened;
@@ -288,8 +287,7 @@ PreparedSort::PreparedSort(const Request& request, const Job& job, io::Reader& r
         io::manifest_limit(memory_of(request)));
   }
   const std::string folder = outputs_.empty() ? "" : outputs_.front().folder();
-  temporary_folders_ = folders_for_runs(folder);
-  machine_ = survey(temporary_folders_, folder, reader);
+  machine_ = survey(folders_for_runs(folder), folder, reader);
   if (!outputs_.empty() && !outputs_.front().is_stream() && folder.empty())
     count_output_in_memory();
   if (!outputs_.empty()) survey_written_file(outputs_.front().written_into(), machine_);
@@ -341,13 +339,12 @@ std::vector<std::string> PreparedSort::folders_for_runs(const std::string& outpu
   if (run_folder_) {
     return {run_folder_->has_folder() ? *request_.resume : folder_above(*request_.resume)};
   }
-  return temporary_folders(request_.temporary_directories, request_.tmpdir.c_str(), output_folder);
+  return request_.temporary_folders(output_folder);
 }
 
 Outcome PreparedSort::run(Meter* meter, const std::function<void()>& before_name) {
   SortContext context{.plan = plan_,
                       .reader = &reader_,
-                      .temporary_folders = temporary_folders_,
                       .make_engine = make_engine,
                       .make_tier = make_tier,
                       .meter = meter,

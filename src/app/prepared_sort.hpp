@@ -106,7 +106,6 @@ class PreparedSort {
   io::Reader& reader_;
   std::vector<io::Output> outputs_;  // one, or all parts of it; empty if it is not opened
   std::optional<RunFolder> run_folder_;
-  std::vector<std::string> temporary_folders_;
   Machine machine_;
   std::optional<RatesFile> rates_file_;
   std::string rates_problem_;

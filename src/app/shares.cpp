@@ -143,9 +143,9 @@ std::optional<io::FileState> replaced_by(const std::string& output, FormedShares
   return std::nullopt;
 }
 
-Machine machine_for_part(const FormedShares& shares, const std::vector<std::string>& temporary,
+Machine machine_for_part(const Options& options, const FormedShares& shares,
                          const std::string& folder) {
-  Machine machine = survey(temporary, folder);
+  Machine machine = survey(options.temporary_folders(folder), folder);
   machine.input_bytes = checked_product(shares.elements(), shares.element_bytes());
   machine.resumed = {shares.runs(), shares.elements(), shares.block_elements()};
   machine.names_bytes = io::manifest_memory(shares.manifest_bytes());
@@ -202,8 +202,6 @@ ShareDone take_into(const std::string& output, const Options& options, Meter& me
   refuse_output_form(options, job);
   refuse_replacing_inputs(output, shares, job);
   const io::OutputPlace place = io::place_of_output(output);
-  const auto temporary =
-      temporary_folders(options.temporary_directories, options.tmpdir.c_str(), place.folder_path());
   PartRecord part;
   part.part = options.take->number;
   part.parts = options.take->of;
@@ -221,7 +219,7 @@ ShareDone take_into(const std::string& output, const Options& options, Meter& me
   // An existing part may have been joined, and the input replaced.
   if (!done.was_there && part.replaced) require_unchanged(output, *part.replaced);
   job.part_elements = part.end - part.begin;
-  done.machine = machine_for_part(shares, temporary, place.folder_path());
+  done.machine = machine_for_part(options, shares, place.folder_path());
   look_for_gpus(job, done.machine);
   const auto to_write = [&] { return taken ? 0 : bytes_to_write(place, part); };
   const auto plan = [&] {
@@ -233,10 +231,7 @@ ShareDone take_into(const std::string& output, const Options& options, Meter& me
   if (taken) {
     done.outcome = outcome_of_before(job, taken->end - taken->begin, taken->output, taken->repeats);
   } else if (!explains) {
-    SortContext context{.plan = done.plan,
-                        .temporary_folders = temporary,
-                        .make_engine = make_engine,
-                        .meter = &meter};
+    SortContext context{.plan = done.plan, .make_engine = make_engine, .meter = &meter};
     plan_without_failed(context, options, done.machine, plan);
     done.outcome = take_part(context, place, part, shares);
   }

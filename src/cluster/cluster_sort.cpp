@@ -129,7 +129,7 @@ class ClusterSort {
     }
     take_share(output_->folder());
     on_this_host([this] { require_temporary_folders(request_, machine_, plan_); });
-    if (plan_.temporary_bytes > 0) io::require_writable(own_.folders(), "runs");
+    if (plan_.temporary_bytes > 0) io::require_writable(plan_.temporary_folders, "runs");
     require_room_on_hosts(team_, room_needs(plan_, machine_, output_bytes()));
     begin_proof();
     header_ = header_of(job_, *reader_, result_);

@@ -11,7 +11,6 @@
 #include "cluster/input/same_sort.hpp"
 #include "io/input/reader.hpp"
 #include "io/output/output.hpp"
-#include "pipeline/survey.hpp"
 
 namespace gsort::cluster {
 namespace {
@@ -20,8 +19,7 @@ namespace {
 Request request_alone(Request request) {
   request.output = request.outputs().front();
   request.split_output = std::nullopt;
-  request.temporary_directories =
-      temporary_folders(request.temporary_directories, request.tmpdir.c_str(), "");
+  request.temporary_directories = request.temporary_folders("");
   return request;
 }
 

@@ -112,6 +112,9 @@ struct FileNames {
 
   // The names of all parts, or of the output; "-" is stdout.
   [[nodiscard]] std::vector<std::string> outputs() const;
+  // The folders for runs: those that were requested, else $TMPDIR, else the folder of the output
+  // (empty: it has none), else /var/tmp.
+  [[nodiscard]] std::vector<std::string> temporary_folders(const std::string& output_folder) const;
 };
 
 // A function that needs only one of these bases takes that base.

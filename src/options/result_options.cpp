@@ -33,6 +33,12 @@ std::vector<std::string> FileNames::outputs() const {
   return names;
 }
 
+std::vector<std::string> FileNames::temporary_folders(const std::string& output_folder) const {
+  if (!temporary_directories.empty()) return temporary_directories;
+  if (!tmpdir.empty()) return {tmpdir};
+  return {output_folder.empty() ? "/var/tmp" : output_folder};
+}
+
 void refuse_place_of_rank(const Options& options) {
   const std::string name = options.output.value_or("");
   if (options.parts || name.find(kPlaceOfRank) == name.npos) return;

@@ -75,7 +75,7 @@ io::RunStore& make_run_store(const SortContext& context, std::optional<io::RunSt
     options.tier = tier;
     options.tier_buffers = tier->buffers();
   }
-  std::vector<std::string> folders = context.temporary_folders;
+  std::vector<std::string> folders = plan.temporary_folders;
   if (context.run_folder != nullptr) {
     options.persistent = context.run_folder->begin(options.block_elements);
     folders = {context.run_folder->path()};

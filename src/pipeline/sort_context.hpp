@@ -52,9 +52,8 @@ enum class Planned : std::uint8_t { kAfterFailures, kAfterLackOfMemory };
 
 struct SortContext {
   // The caller of a sort sets these.
-  const Plan& plan;                                 // may change between two attempts
-  io::Reader* reader = nullptr;                     // null if the input consists of runs
-  std::vector<std::string> temporary_folders = {};  // for runs
+  const Plan& plan;              // may change between two attempts
+  io::Reader* reader = nullptr;  // null if the input consists of runs
   EngineMaker make_engine = nullptr;
   TierMaker make_tier = nullptr;       // called for each device if the plan has a tier there
   Meter* meter = nullptr;              // records all phases and stages; may be null
@@ -77,10 +76,10 @@ struct SortContext {
 // stages use it.
 [[nodiscard]] std::unique_ptr<Engine> start_engine(SortContext& context, ByteSpan memory);
 
-// Makes the store of the runs that a sort forms, in the context's temporary folders or in its run
-// folder, which keeps them; with a tier in the memory of the plan's devices, if the plan has one.
-// If a device has less memory than when the plan was made, the sort only takes longer; a note says
-// so. Throws: Error.
+// Makes the store of the runs that a sort forms, in the plan's temporary folders or in the
+// context's run folder, which keeps them; with a tier in the memory of the plan's devices, if the
+// plan has one. If a device has less memory than when the plan was made, the sort only takes
+// longer; a note says so. Throws: Error.
 io::RunStore& make_run_store(const SortContext& context, std::optional<io::RunStore>& store,
                              std::vector<std::string>& notes);
 

@@ -96,7 +96,7 @@ class Sort {
       needs.push_back({std::span(&folder, 1), plan_.output.least_bytes, "the output"});
     }
     if (plan_.temporary_bytes > 0) {
-      needs.push_back({context_.temporary_folders, plan_.temporary_bytes, "runs"});
+      needs.push_back({plan_.temporary_folders, plan_.temporary_bytes, "runs"});
     }
     io::require_space(needs);
   }

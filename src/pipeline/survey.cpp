@@ -20,14 +20,6 @@ Folder look_at_folder(const std::string& path) {
 
 }  // namespace
 
-std::vector<std::string> temporary_folders(const std::vector<std::string>& asked,
-                                           const char* tmpdir, const std::string& output_folder) {
-  if (!asked.empty()) return asked;
-  if (tmpdir != nullptr && *tmpdir != '\0') return {tmpdir};
-  if (!output_folder.empty()) return {output_folder};
-  return {"/var/tmp"};
-}
-
 unsigned cores_for(std::optional<unsigned> asked) {
   return asked ? *asked : io::host_facts().cores;
 }

@@ -10,12 +10,6 @@
 
 namespace gsort {
 
-// The folders for runs: those that were requested, else `tmpdir` (the value of $TMPDIR; may be null
-// or empty), else the folder of the output, else /var/tmp.
-[[nodiscard]] std::vector<std::string> temporary_folders(const std::vector<std::string>& asked,
-                                                         const char* tmpdir,
-                                                         const std::string& output_folder);
-
 // The number of cores to use: as requested, else all on which this process may run.
 [[nodiscard]] unsigned cores_for(std::optional<unsigned> asked);
 

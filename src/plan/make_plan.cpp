@@ -326,6 +326,7 @@ std::optional<Plan> plan_within_budgets(const Job& job, const Machine& machine) 
   plan.decoding = plan_decoding(job.merged_inputs > 0, machine, plan.host_budget_bytes);
   plan.names_bytes = machine.names_bytes;
   plan.resumed = machine.resumed;
+  for (const Folder& folder : machine.temporary) plan.temporary_folders.push_back(folder.path);
   if (machine.input_bytes) plan.elements = *machine.input_bytes / plan.element_bytes;
   refuse_unknown_count(job, machine);
   plan.output.least_bytes = least_output_bytes(

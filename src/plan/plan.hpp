@@ -163,8 +163,9 @@ struct Plan {
   ResumedRuns resumed;  // runs of an earlier process
   RunPlan run;
   OutputPlan output;
-  std::uint64_t temporary_bytes = 0;  // the most on disk at once
-  std::uint64_t arena_bytes = 0;      // host memory reserved once for all lanes of all phases
+  std::vector<std::string> temporary_folders;  // for runs
+  std::uint64_t temporary_bytes = 0;           // the most on disk at once
+  std::uint64_t arena_bytes = 0;  // host memory reserved once for all lanes of all phases
 
   // For all devices.
   [[nodiscard]] std::uint64_t device_budget_bytes() const {

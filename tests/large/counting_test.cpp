@@ -83,8 +83,7 @@ TEST_P(LargeCounts, AreRight) {
   const Plan plan = test::plan_of(options, test::invented_machine(bytes, 2, kTiB));
   {
     io::Output output(folder / "out");
-    const Outcome outcome = run_sort(
-        {.plan = plan, .reader = &reader, .temporary_folders = {folder.path()}}, {&output, 1});
+    const Outcome outcome = run_sort({.plan = plan, .reader = &reader}, {&output, 1});
     EXPECT_EQ(outcome.elements, bytes);
     EXPECT_TRUE(outcome.verified);
   }

@@ -60,14 +60,15 @@ TEST_P(LargeSort, IsRight) {
   }
   const Fingerprint wanted = write_input(folder / "in");
   const Options options = test::options_for(kFormat.type, GetParam());
-  const Plan plan = test::plan_of(options, test::invented_machine(kBytes, 2, kTiB));
+  Machine machine = test::invented_machine(kBytes, 2, kTiB);
+  machine.temporary.front().path = folder.path();
+  const Plan plan = test::plan_of(options, machine);
   {
     io::Reader reader({folder / "in"}, {4});
     io::Output output(folder / "out");
     const Outcome outcome =
         run_sort({.plan = plan,
                   .reader = &reader,
-                  .temporary_folders = {folder.path()},
                   .make_engine =
                       [](const Plan&, const EngineShape& shape, ByteSpan engine_memory) {
                         return cpu::make_cpu_engine(shape, engine_memory);

@@ -115,15 +115,13 @@ class SharesCase {
     wanted.parts = kParts;
     wanted.has_own_file = has_own_files_;
     Job job = job_;
-    wanted = planned_part(wanted, output, shares, job);
+    wanted = planned_part(wanted, place, shares, job);
     job.part_elements = wanted.end - wanted.begin;
     Meter meter;
+    machine.temporary.front().path = folder_ / "dir";
     const Plan plan = plan_for(job, machine);
-    (void)take_part({.plan = plan,
-                     .temporary_folders = {folder_ / "dir"},
-                     .make_engine = request_.make_engine,
-                     .meter = &meter},
-                    output, wanted, shares);
+    (void)take_part({.plan = plan, .make_engine = request_.make_engine, .meter = &meter}, place,
+                    wanted, shares);
   }
 
   const SortRequest& request_;

@@ -55,6 +55,7 @@ ProcessResult ResumableSort::run(const Interruption& interruption) {
   Machine machine = invented_machine(reader.known_size(), *options.parallel, kTiB);
   for (unsigned device = 0; device < devices; ++device) add_gpu(machine);
   machine.resumed = run_folder.found();
+  machine.temporary.front().path = *options.resume;
   result.plan = make_plan(job, machine);
   if (change_plan) change_plan(result.plan);
   const EngineMaker make = engine_maker(engine);
@@ -67,7 +68,6 @@ ProcessResult ResumableSort::run(const Interruption& interruption) {
   try {
     result.outcome = run_sort({.plan = result.plan,
                                .reader = &reader,
-                               .temporary_folders = {*options.resume},
                                .make_engine = make_ending,
                                .meter = meter,
                                .run_folder = &run_folder,

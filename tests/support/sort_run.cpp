@@ -112,7 +112,8 @@ InputForm form_of(const SortRequest& request) {
 }
 
 // The plan if the devices in `lost` cannot be used; without a device it is the CPU's.
-Plan plan_for(const SortRequest& request, io::Reader& reader, const std::vector<int>& lost = {}) {
+Plan plan_for(const SortRequest& request, io::Reader& reader, const std::string& temporary,
+              const std::vector<int>& lost = {}) {
   Options options = options_for(request.format.type, request.budget);
   options.key = request.format;
   options.records = request.records;
@@ -147,6 +148,7 @@ Plan plan_for(const SortRequest& request, io::Reader& reader, const std::vector<
   }
   if (job.numbered) reader.number_elements(job.numbering());
   Machine machine = invented_machine(reader.known_size(), request.threads, kTiB);
+  machine.temporary.front().path = temporary;
   if (request.gpu_memory) {
     options.engine = EngineChoice::kCuda;
     options.buffer_size = "1G";
@@ -241,7 +243,7 @@ void run(const SortRequest& request, const std::vector<std::string>& in, const s
   options.has_counts = request.min_count && !request.unique;
   if (request.from_array) options.memory = {array_of(request, in.front())};
   io::Reader reader(in, options);
-  result.plan = plan_for(request, reader);
+  result.plan = plan_for(request, reader, temporary);
   keep_runs_on_devices(request, result.plan);
   std::vector<int> lost;
   const PlanWithout plan_without = [&](const DeviceError& failure) {
@@ -250,7 +252,7 @@ void run(const SortRequest& request, const std::vector<std::string>& in, const s
         lost.push_back(device.ordinal);
       }
     }
-    result.plan = plan_for(request, reader, lost);
+    result.plan = plan_for(request, reader, temporary, lost);
     if (!result.plan.devices.empty()) keep_runs_on_devices(request, result.plan);
   };
   std::vector<io::Output> outputs;
@@ -259,7 +261,6 @@ void run(const SortRequest& request, const std::vector<std::string>& in, const s
   }
   result.outcome = run_sort({.plan = result.plan,
                              .reader = &reader,
-                             .temporary_folders = {temporary},
                              .make_engine = request.make_engine,
                              .make_tier = request.make_tier,
                              .meter = request.meter,

@@ -56,13 +56,13 @@ void OwnRuns::hold_reader(const OutputRange& range) {
 // Not the folder of the output, which is on a disk that all hosts share.
 std::vector<std::string> OwnRuns::folders() const {
   if (kept_) return {kept_->existing_folder()};
-  return temporary_folders(request_.temporary_directories, request_.tmpdir.c_str(), "");
+  return request_.temporary_folders("");
 }
 
 io::RunStore& OwnRuns::store(const Plan& plan) {
   if (store_) return *store_;
   std::vector<std::string> notes;  // --stats says what the devices hold
-  SortContext context{.plan = plan, .temporary_folders = folders(), .make_tier = make_tier};
+  SortContext context{.plan = plan, .make_tier = make_tier};
   if (kept_) context.run_folder = &kept_->begin(*reader_);
   return make_run_store(context, store_, notes);
 }

@@ -106,9 +106,9 @@ Error told_of_share(const Error& error, FormedShares& shares) {
 
 // Throws unless there is room for all parts that are not written yet, or for the part's own file;
 // and for `temporary_bytes` of temporary runs.
-void require_room(const SortContext& context, const io::OutputPlace& place,
-                  const PartRecord& record, std::uint64_t temporary_bytes) {
-  Plan counted = context.plan;
+void require_room(const Plan& plan, const io::OutputPlace& place, const PartRecord& record,
+                  std::uint64_t temporary_bytes) {
+  Plan counted = plan;
   counted.temporary_bytes = temporary_bytes;
   const std::string& folder = place.folder_path();
   std::vector<io::SpaceNeed> needs;
@@ -116,10 +116,10 @@ void require_room(const SortContext& context, const io::OutputPlace& place,
   needs.push_back({std::span(&folder, 1), counted.output.least_bytes,
                    record.has_own_file ? "the part" : "the parts that are not written yet"});
   if (temporary_bytes > 0) {
-    needs.push_back({context.temporary_folders, temporary_bytes, "temporary runs"});
+    needs.push_back({plan.temporary_folders, temporary_bytes, "temporary runs"});
   }
   io::require_space(needs);
-  const Machine machine = survey(context.temporary_folders, folder);
+  const Machine machine = survey(plan.temporary_folders, folder);
   if (!files_leave_memory(counted, machine)) throw no_memory_for_files(counted, machine, 0);
 }
 
@@ -232,7 +232,7 @@ Outcome attempt_part(const SortContext& context, const io::OutputPlace& place, P
   std::vector<RunSlice> slices = cut_part(plan, shares, stores, record);
   std::vector<std::uint64_t> sizes;
   for (const RunSlice& slice : slices) sizes.push_back(slice.end - slice.begin);
-  require_room(context, place, record, temporary_need(plan, sizes));
+  require_room(plan, place, record, temporary_need(plan, sizes));
   const std::vector<std::byte> header = header_of_part(record, plan.job, shares);
   const auto part = make_part_output(place, record, plan, header, meter);
   Outcome outcome;

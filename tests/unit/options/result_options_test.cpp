@@ -1,6 +1,7 @@
 #include "options/result_options.hpp"
 
 #include <string>
+#include <vector>
 
 #include <gtest/gtest.h>
 
@@ -37,6 +38,17 @@ TEST(ResultOptions, RefuseWhatIsNoNumberOfElements) {
   }
   Options options;
   EXPECT_NE(complaint([&] { set_batch_elements(options, "0"); }), "");
+}
+
+TEST(TemporaryFolders, AreThoseAskedForElseTmpdirElseBesideTheOutputElseVarTmp) {
+  using Folders = std::vector<std::string>;
+  FileNames names;
+  EXPECT_EQ(names.temporary_folders(""), Folders{"/var/tmp"});
+  EXPECT_EQ(names.temporary_folders("/data"), Folders{"/data"});
+  names.tmpdir = "/t";
+  EXPECT_EQ(names.temporary_folders("/data"), Folders{"/t"});
+  names.temporary_directories = {"/a", "/b"};
+  EXPECT_EQ(names.temporary_folders("/data"), (Folders{"/a", "/b"}));
 }
 
 TEST(ResultOptions, MayStandBesideEachOtherWhereThatMeansSomething) {

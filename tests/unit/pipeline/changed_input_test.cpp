@@ -64,12 +64,13 @@ class InputsThatChange : public testing::Test {
     Job job = make_job(options, {}, reader.known_size());
     if (is_share_) hold_in_runs(job);
     job.forms_share = is_share_;
-    const Plan plan = make_plan(job, test::invented_machine(reader.known_size(), 1, kTiB));
+    Machine machine = test::invented_machine(reader.known_size(), 1, kTiB);
+    machine.temporary.front().path = folder_ / ".";
+    const Plan plan = make_plan(job, machine);
     Meter meter;
     try {
       sort({.plan = plan,
             .reader = &reader,
-            .temporary_folders = {folder_ / "."},
             .make_engine = test::engine_maker("cpu"),
             .meter = &meter});
     } catch (const Error& error) {

@@ -16,15 +16,6 @@
 namespace gsort {
 namespace {
 
-using Folders = std::vector<std::string>;
-
-TEST(TemporaryFolders, AreThoseAskedForElseTmpdirElseBesideTheOutputElseVarTmp) {
-  EXPECT_EQ(temporary_folders({}, nullptr, ""), Folders{"/var/tmp"});
-  EXPECT_EQ(temporary_folders({}, "", "/data"), Folders{"/data"});
-  EXPECT_EQ(temporary_folders({}, "/t", "/data"), Folders{"/t"});
-  EXPECT_EQ(temporary_folders({"/a", "/b"}, "/t", "/data"), (Folders{"/a", "/b"}));
-}
-
 TEST(CoresFor, AreAsAskedElseAllThereAre) {
   EXPECT_EQ(cores_for(3), 3U);
   EXPECT_EQ(cores_for(std::nullopt), io::host_facts().cores);
