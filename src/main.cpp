@@ -31,7 +31,6 @@
 #include "options/options.hpp"
 #include "options/pages/help.hpp"
 #include "pipeline/check_order.hpp"
-#include "pipeline/survey.hpp"
 #include "report/explain.hpp"
 #include "report/style.hpp"
 
@@ -46,8 +45,7 @@ bool output_is_in_place = false;
 int check(const Options& options, const Job& job, io::Reader& reader) {
   limit_decoders_of_check(options, reader);
   Observer observer(options, note_of_types(options, job));
-  const CheckOutcome outcome =
-      check_order(job, reader, cores_for(options.parallel), &observer.meter());
+  const CheckOutcome outcome = check_order(job, reader, &observer.meter());
   observer.check_is_done(outcome.elements * job.element.bytes());
   return answer_check(options, job, outcome) ? kDone : kRefuted;
 }
@@ -55,8 +53,7 @@ int check(const Options& options, const Job& job, io::Reader& reader) {
 int fingerprint(const Options& options, const Job& job, io::Reader& reader) {
   limit_decoders_of_check(options, reader);
   Observer observer(options, note_of_types(options, job));
-  const Fingerprint found =
-      fingerprint_of_input(job.element, reader, cores_for(options.parallel), &observer.meter());
+  const Fingerprint found = fingerprint_of_input(job, reader, &observer.meter());
   observer.check_is_done(found.count * job.element.bytes());
   return answer_fingerprint(options, found) ? kDone : kRefuted;
 }

@@ -21,7 +21,6 @@
 #include "library/run_sort.hpp"
 #include "options/caller_options.hpp"
 #include "pipeline/check_order.hpp"
-#include "pipeline/survey.hpp"
 
 namespace gsort {
 namespace {
@@ -180,7 +179,7 @@ gsort_status check(const char* input, const char* const* words, gsort_report& re
   const Job job = job_of(options, reader);
   require_known_type(options, job);
   limit_decoders_of_check(options, reader);
-  const CheckOutcome found = check_order(job, reader, cores_for(options.parallel));
+  const CheckOutcome found = check_order(job, reader);
   report.elements = found.elements;
   report.bytes = found.elements * job.element.bytes();
   report.disorder_element = found.disorder_element;

@@ -17,6 +17,7 @@
 #include "pipeline/input/metered_read.hpp"
 #include "pipeline/proof/element_order.hpp"
 #include "pipeline/proof/order_ledger.hpp"
+#include "pipeline/survey.hpp"
 
 namespace gsort {
 namespace {
@@ -35,9 +36,10 @@ struct Border {
 // Checks elements, from `position` on; returns whether to continue.
 using Look = std::function<bool(std::uint64_t position, ConstByteSpan elements)>;
 
-// Lets `threads` workers read the input and check it, block by block.
-void look_at_blocks(const ElementOrder& order, io::Reader& reader, unsigned threads, Meter* meter,
+// Lets as many workers as the job may have read the input and check it, block by block.
+void look_at_blocks(const Job& job, const ElementOrder& order, io::Reader& reader, Meter* meter,
                     const Look& look) {
+  const unsigned threads = cores_for(job.resources.parallel);
   if (meter != nullptr) meter->begin_phase(Phase::kRead, reader.known_size().value_or(0));
   const std::uint64_t block_bytes =
       round_up(record_block_bytes(order.element_bytes(), 256 * kKiB), kBufferAlignment);
@@ -65,14 +67,15 @@ void look_at_blocks(const ElementOrder& order, io::Reader& reader, unsigned thre
 class OrderCheck {
  public:
   explicit OrderCheck(const Job& job)
-      : format_(job.element),
+      : job_(job),
+        format_(job.element),
         order_(format_),
         strict_(job.is_distinct()),
         array_elements_(job.array_elements > 0 ? job.array_elements : kMostFileBytes),
         ledger_(strict_ ? OrderKind::kStrict : OrderKind::kAscending) {}
 
-  CheckOutcome run(io::Reader& reader, unsigned threads, Meter* meter) {
-    look_at_blocks(order_, reader, threads, meter, [&](auto position, ConstByteSpan elements) {
+  CheckOutcome run(io::Reader& reader, Meter* meter) {
+    look_at_blocks(job_, order_, reader, meter, [&](auto position, ConstByteSpan elements) {
       look_at(position, elements);
       return !found_disorder();
     });
@@ -146,7 +149,8 @@ class OrderCheck {
     outcome_.value_before = text_of_keys(format_, before);
   }
 
-  const ElementFormat format_;
+  const Job& job_;
+  const ElementFormat& format_;
   const ElementOrder order_;
   const bool strict_;  // no two elements may share a key
   const std::uint64_t array_elements_;
@@ -157,16 +161,15 @@ class OrderCheck {
 
 }  // namespace
 
-CheckOutcome check_order(const Job& job, io::Reader& reader, unsigned threads, Meter* meter) {
-  return OrderCheck(job).run(reader, threads, meter);
+CheckOutcome check_order(const Job& job, io::Reader& reader, Meter* meter) {
+  return OrderCheck(job).run(reader, meter);
 }
 
-Fingerprint fingerprint_of_input(const ElementFormat& format, io::Reader& reader, unsigned threads,
-                                 Meter* meter) {
-  const ElementOrder order(format);
+Fingerprint fingerprint_of_input(const Job& job, io::Reader& reader, Meter* meter) {
+  const ElementOrder order(job.element);
   std::mutex mutex;
   Fingerprint total;
-  look_at_blocks(order, reader, threads, meter, [&](std::uint64_t, ConstByteSpan elements) {
+  look_at_blocks(job, order, reader, meter, [&](std::uint64_t, ConstByteSpan elements) {
     const Fingerprint seen = order.fingerprint(elements);
     const std::scoped_lock lock(mutex);
     total += seen;

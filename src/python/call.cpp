@@ -19,7 +19,6 @@
 #include "options/assumed_type.hpp"
 #include "options/suffix_warning.hpp"
 #include "pipeline/check_order.hpp"
-#include "pipeline/survey.hpp"
 #include "report/busiest.hpp"
 
 namespace gsort::python {
@@ -182,7 +181,7 @@ Report Call::run(io::Output output, Meter& meter, const std::function<void()>& b
 CheckOutcome Call::check(Meter& meter) {
   use();
   limit_decoders_of_check(options_, reader_);
-  return check_order(job_, reader_, cores_for(options_.parallel), &meter);
+  return check_order(job_, reader_, &meter);
 }
 
 }  // namespace gsort::python

@@ -79,7 +79,7 @@ TEST_P(LargeSort, IsRight) {
   io::Reader result({folder / "out"}, {4});
   Job job;
   job.element.key = kFormat;
-  const CheckOutcome check = check_order(job, result, 2);
+  const CheckOutcome check = check_order(job, result);
   EXPECT_TRUE(check.in_order) << "at element " << check.disorder_element;
   EXPECT_EQ(check.fingerprint, wanted);
 }

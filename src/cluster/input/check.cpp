@@ -14,7 +14,6 @@
 #include "pipeline/check_order.hpp"
 #include "pipeline/proof/element_order.hpp"
 #include "pipeline/share/share_range.hpp"
-#include "pipeline/survey.hpp"
 
 namespace gsort::cluster {
 namespace {
@@ -90,7 +89,6 @@ class WholeCheck {
 ShareOutcome check_share(const Request& request, const Job& job, io::Reader& reader,
                          const OutputRange& range) {
   const std::uint64_t bytes = job.element.bytes();
-  const unsigned threads = cores_for(request.parallel);
   const auto element = [&](std::uint64_t position) {
     std::vector<std::byte> read(bytes);
     (void)reader.sample(read, position * bytes, (position + 1) * bytes);
@@ -103,12 +101,12 @@ ShareOutcome check_share(const Request& request, const Job& job, io::Reader& rea
   ShareOutcome share;
   if (range.elements() > 0 && request.fingerprint) {
     limit_to(range.begin);
-    share.found.fingerprint = fingerprint_of_input(job.element, reader, threads);
+    share.found.fingerprint = fingerprint_of_input(job, reader);
   } else if (range.elements() > 0) {
     // The last element of the share before is compared, too, but not counted.
     const std::uint64_t overlap = range.begin > 0 ? 1 : 0;
     limit_to(range.begin - overlap);
-    share.found = check_order(job, reader, threads);
+    share.found = check_order(job, reader);
     if (overlap > 0 && share.found.in_order) {
       share.found.fingerprint -= ElementOrder(job.element).fingerprint(element(range.begin - 1));
       share.found.elements -= 1;

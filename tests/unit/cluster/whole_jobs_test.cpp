@@ -46,7 +46,7 @@ CheckOutcome checked_by(unsigned processes, const Options& options) {
 
 CheckOutcome checked_alone(const Options& options) {
   io::Reader reader(options.inputs, reader_options(options));
-  return check_order(job_of(options, reader), reader, 1);
+  return check_order(job_of(options, reader), reader);
 }
 
 // A job: its number of processes, its type and its options.

@@ -25,7 +25,8 @@ CheckOutcome checked(const Bytes& raw, const KeyFormat& format, unsigned threads
   io::test::write_file(folder / "in", raw);
   io::Reader reader({folder / "in"}, {bytes_of(format.type)});
   job.element.key = format;
-  return check_order(job, reader, threads);
+  job.resources.parallel = threads;
+  return check_order(job, reader);
 }
 
 TEST(CheckOrder, FindsSortedKeysOfEveryFormatInOrder) {
@@ -178,7 +179,7 @@ TEST(CheckOrder, ReadsSeveralFilesAsOne) {
   io::Reader reader({folder / "a", folder / "b"}, {4});
   Job job;
   job.element.key.type = KeyType::kU32;
-  const CheckOutcome outcome = check_order(job, reader, 2);
+  const CheckOutcome outcome = check_order(job, reader);
   EXPECT_FALSE(outcome.in_order);
   EXPECT_EQ(outcome.disorder_element, 3U);
 }
@@ -194,10 +195,9 @@ TEST(CheckOrder, EndsWithAnErrorWhenTheFileHasGrownSinceItWasOpened) {
   io::Reader added_up({path}, {1});
   keys.push_back(std::byte{2});
   io::test::write_file(path, keys);
-  const Error of_check = io::test::error_of([&] { (void)check_order(job, checked, 1); });
+  const Error of_check = io::test::error_of([&] { (void)check_order(job, checked); });
   EXPECT_EQ(of_check.reason(), "the file grew while it was read");
-  const Error of_sum =
-      io::test::error_of([&] { (void)fingerprint_of_input(job.element, added_up, 1); });
+  const Error of_sum = io::test::error_of([&] { (void)fingerprint_of_input(job, added_up); });
   EXPECT_EQ(of_sum.reason(), "the file grew while it was read");
 }
 
@@ -205,13 +205,14 @@ TEST(CheckOrder, EndsWithAnErrorWhenTheFileHasGrownSinceItWasOpened) {
 TEST(CheckOrder, ComparesRecordsByTheirKeysAndCountsThemByTheirBytes) {
   Job job;
   job.element.records = RecordFormat{2, {{0, 1, KeyType::kU8, false, false}}};
+  job.resources.parallel = 3;
   constexpr std::uint64_t kRecords = 3 * (256 << 10) / 2;  // three blocks
   const auto checked_of = [&](const std::vector<std::uint8_t>& records, bool unique = false) {
     const io::test::TempFolder folder;
     io::test::write_file(folder / "in", raw_of(records));
     io::Reader reader({folder / "in"}, {2});
     job.unique = unique;
-    return check_order(job, reader, 3);
+    return check_order(job, reader);
   };
   std::vector<std::uint8_t> records(2 * kRecords, 7);
   const CheckOutcome same = checked_of(records);
@@ -245,20 +246,23 @@ TEST(FingerprintOfInput, IsThatOfAllFilesWithAnyNumberOfThreads) {
     }
     for (const unsigned threads : {1U, 3U}) {
       io::Reader reader(files, {bytes_of(type)});
-      EXPECT_EQ(fingerprint_of_input({{type, false, false}, {}}, reader, threads),
-                fingerprint_of(all, bytes_of(type)))
+      Job job;
+      job.element.key.type = type;
+      job.resources.parallel = threads;
+      EXPECT_EQ(fingerprint_of_input(job, reader), fingerprint_of(all, bytes_of(type)))
           << name_of(type) << ", " << threads << " threads";
     }
   }
 }
 
 TEST(FingerprintOfInput, TakesRecordsWhole) {
-  const ElementFormat format{{}, RecordFormat{2, {{0, 1, KeyType::kU8, false, false}}}};
+  Job job;
+  job.element.records = RecordFormat{2, {{0, 1, KeyType::kU8, false, false}}};
   const io::test::TempFolder folder;
   Bytes records(2 * (256 << 10), std::byte{7});
   io::test::write_file(folder / "in", records);
   io::Reader reader({folder / "in"}, {2});
-  const Fingerprint found = fingerprint_of_input(format, reader, 2);
+  const Fingerprint found = fingerprint_of_input(job, reader);
   EXPECT_EQ(found, fingerprint_of_records(records, 2));
   records.back() = std::byte{6};
   EXPECT_NE(found, fingerprint_of_records(records, 2));
