@@ -43,7 +43,7 @@ enum ExitCode { kDone = 0, kRefuted = 1, kTrouble = 2 };
 bool output_is_in_place = false;
 
 int check(const Options& options, const Job& job, io::Reader& reader) {
-  limit_decoders_of_check(options, reader);
+  limit_decoders_of_check(job, reader);
   Observer observer(options, note_of_types(options, job));
   const CheckOutcome outcome = check_order(job, reader, &observer.meter());
   observer.check_is_done(outcome.elements * job.element.bytes());
@@ -51,7 +51,7 @@ int check(const Options& options, const Job& job, io::Reader& reader) {
 }
 
 int fingerprint(const Options& options, const Job& job, io::Reader& reader) {
-  limit_decoders_of_check(options, reader);
+  limit_decoders_of_check(job, reader);
   Observer observer(options, note_of_types(options, job));
   const Fingerprint found = fingerprint_of_input(job, reader, &observer.meter());
   observer.check_is_done(found.count * job.element.bytes());

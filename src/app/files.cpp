@@ -110,15 +110,13 @@ std::string note_of_types(const Request& request, const Job& job) {
   return note + (warning.empty() ? assumed_type_note(request, job) : warning);
 }
 
-void limit_decoders_of_check(const Resources& resources, io::Reader& reader) {
+void limit_decoders_of_check(const Job& job, io::Reader& reader) {
   std::vector<CompressedInput> compressed = compressed_inputs(reader);
   if (compressed.empty()) return;
   Machine machine = survey({}, "");
   machine.compressed = std::move(compressed);
-  constexpr bool kAllAtOnce = false;
-  require_decoding_memory(resources, kAllAtOnce, machine, [](const Resources&) { return true; });
-  const std::uint64_t host_bytes = host_budget(resources, machine);
-  reader.limit_decoders(plan_decoding(kAllAtOnce, machine, host_bytes).limit);
+  require_decoding_memory(job, machine, [](const Resources&) { return true; });
+  reader.limit_decoders(plan_decoding(job, machine).limit);
 }
 
 }  // namespace gsort

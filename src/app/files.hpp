@@ -23,6 +23,6 @@ namespace gsort {
 
 // Keeps decoders within -S for inputs that are only read once, without a plan. Throws:
 // Error(kUsage) if that is impossible.
-void limit_decoders_of_check(const Resources& resources, io::Reader& reader);
+void limit_decoders_of_check(const Job& job, io::Reader& reader);
 
 }  // namespace gsort

@@ -178,7 +178,7 @@ gsort_status check(const char* input, const char* const* words, gsort_report& re
   io::Reader reader(options.inputs, reader_options(options));
   const Job job = job_of(options, reader);
   require_known_type(options, job);
-  limit_decoders_of_check(options, reader);
+  limit_decoders_of_check(job, reader);
   const CheckOutcome found = check_order(job, reader);
   report.elements = found.elements;
   report.bytes = found.elements * job.element.bytes();

@@ -7,7 +7,8 @@
 
 namespace gsort {
 
-bool plan_batches(Plan& plan, std::uint64_t budget_bytes) {
+bool plan_batches(Plan& plan) {
+  const std::uint64_t budget_bytes = sorting_budget(plan);
   const std::uint64_t array_elements = plan.job.array_elements;
   const std::uint64_t longest =
       plan.elements > 0 ? std::min(array_elements, plan.elements) : array_elements;

@@ -5,8 +5,8 @@
 
 namespace gsort {
 
-// Chooses sizes and strategy for sorting whole arrays within `budget_bytes`; returns false if not
-// even one fits: then each array is a separate sort.
-[[nodiscard]] bool plan_batches(Plan& plan, std::uint64_t budget_bytes);
+// Chooses sizes and strategy for sorting whole arrays within the plan's memory; returns false if
+// not even one fits: then each array is a separate sort.
+[[nodiscard]] bool plan_batches(Plan& plan);
 
 }  // namespace gsort

@@ -25,25 +25,24 @@ bool may_grow(const DecoderNeed& need) {
   return !facts_of(need.codec).header_says_all;
 }
 
+bool work_at_once(const Job& job) {
+  return job.merged_inputs > 0;
+}
+
 // The number of decoders that share the reserved memory.
-std::uint64_t sharers(const DecodingPlan& decoding) {
-  if (!decoding.all_at_once) return 1;
-  const auto growing = std::ranges::count_if(decoding.needs, may_grow);
+std::uint64_t sharers(const Job& job, const Machine& machine) {
+  if (!work_at_once(job)) return 1;
+  const auto growing = std::ranges::count_if(machine.compressed, may_grow, &CompressedInput::need);
   return std::max<std::uint64_t>(static_cast<std::uint64_t>(growing), 1);
 }
 
-std::uint64_t share_bytes(const DecodingPlan& decoding, std::uint64_t host_bytes) {
-  const std::uint64_t each = host_bytes / sharers(decoding);
-  return std::clamp(each / kShareDivisor, std::min(kUsualDecoderBytes, each / kMostShareDivisor),
-                    kMostDecoderShare);
-}
-
 // The memory for all inputs, or for the one that needs most. No need is more than a few GiB.
-std::uint64_t at_once(const DecodingPlan& decoding, std::uint64_t share) {
+std::uint64_t at_once(const Job& job, const Machine& machine, std::uint64_t share) {
   std::uint64_t bytes = 0;
-  for (const DecoderNeed& need : decoding.needs) {
+  for (const CompressedInput& input : machine.compressed) {
+    const DecoderNeed& need = input.need;
     const std::uint64_t each = may_grow(need) ? std::max(need.bytes, share) : need.bytes;
-    bytes = decoding.all_at_once ? bytes + each : std::max(bytes, each);
+    bytes = work_at_once(job) ? bytes + each : std::max(bytes, each);
   }
   return bytes;
 }
@@ -82,29 +81,24 @@ Error too_little(const CompressedInput& input, std::uint64_t needed_bytes, bool 
 
 }  // namespace
 
-DecodingPlan plan_decoding(bool all_at_once, const Machine& machine, std::uint64_t host_bytes) {
-  DecodingPlan decoding;
-  decoding.all_at_once = all_at_once;
-  for (const CompressedInput& input : machine.compressed) decoding.needs.push_back(input.need);
-  if (decoding.needs.empty()) return decoding;
-  decoding.limit = {share_bytes(decoding, host_bytes), kShareDivisor * sharers(decoding),
-                    machine.memory_bytes};
-  return decoding;
+DecodingPlan plan_decoding(const Job& job, const Machine& machine) {
+  if (machine.compressed.empty()) return {};
+  const std::uint64_t decoders = sharers(job, machine);
+  const std::uint64_t each = host_budget(job.resources, machine) / decoders;
+  const std::uint64_t share =
+      std::clamp(each / kShareDivisor, std::min(kUsualDecoderBytes, each / kMostShareDivisor),
+                 kMostDecoderShare);
+  return {at_once(job, machine, share), {share, kShareDivisor * decoders, machine.memory_bytes}};
 }
 
-std::uint64_t decoding_bytes(const DecodingPlan& decoding, std::uint64_t host_bytes) {
-  return at_once(decoding, share_bytes(decoding, host_bytes));
-}
-
-void require_decoding_memory(const Resources& resources, bool all_at_once, const Machine& machine,
-                             const HasPlan& has_plan) {
-  const std::uint64_t host_bytes = host_budget(resources, machine);
-  const std::uint64_t needed = at_once(plan_decoding(all_at_once, machine, host_bytes), 0);
+void require_decoding_memory(const Job& job, const Machine& machine, const HasPlan& has_plan) {
+  const std::uint64_t host_bytes = host_budget(job.resources, machine);
+  const std::uint64_t needed = at_once(job, machine, 0);
   if (leaves_room_to_sort(needed, host_bytes)) return;
   const CompressedInput& largest = *std::ranges::max_element(
       machine.compressed, {}, [](const CompressedInput& input) { return input.need.bytes; });
-  throw too_little(largest, needed, all_at_once, host_bytes,
-                   least_budget(resources, needed, machine, has_plan));
+  throw too_little(largest, needed, work_at_once(job), host_bytes,
+                   least_budget(job.resources, needed, machine, has_plan));
 }
 
 }  // namespace gsort

@@ -4,31 +4,24 @@
 #pragma once
 
 #include <cstdint>
-#include <vector>
 
 #include "form/decoding.hpp"
-#include "options/request.hpp"
+#include "options/job.hpp"
 #include "plan/machine.hpp"
 #include "plan/too_small.hpp"
 
 namespace gsort {
 
 struct DecodingPlan {
-  std::vector<DecoderNeed> needs;  // of the inputs that are or may be compressed
-  bool all_at_once = false;        // else one after the other
-  DecoderLimit limit;              // of each decoder
+  std::uint64_t bytes = 0;  // the most host memory of all decoders at work at once
+  DecoderLimit limit;       // of each decoder
 };
 
-// `all_at_once`: the inputs are merged, so all decoders work at once.
-[[nodiscard]] DecodingPlan plan_decoding(bool all_at_once, const Machine& machine,
-                                         std::uint64_t host_bytes);
-
-// The most host memory that all decoders at work at once may take under a budget.
-[[nodiscard]] std::uint64_t decoding_bytes(const DecodingPlan& decoding, std::uint64_t host_bytes);
+// If inputs are merged, all decoders work at once, else one after the other.
+[[nodiscard]] DecodingPlan plan_decoding(const Job& job, const Machine& machine);
 
 // Throws: Error(kUsage) if the needs of the first headers leave too little of -S; the message has
 // the least -S for which `has_plan` returns true.
-void require_decoding_memory(const Resources& resources, bool all_at_once, const Machine& machine,
-                             const HasPlan& has_plan);
+void require_decoding_memory(const Job& job, const Machine& machine, const HasPlan& has_plan);
 
 }  // namespace gsort

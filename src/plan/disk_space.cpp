@@ -75,7 +75,7 @@ std::uint64_t sort_in_memory(const Plan& plan) {
   const std::uint64_t buffers = plan.arena_bytes + plan.run.tier_bytes +
                                 plan.run.write_buffers_bytes() + plan.output.encode.memory_bytes +
                                 windows.count * windows.bytes + plan.names_bytes +
-                                decoding_bytes(plan.decoding, plan.host_budget_bytes);
+                                plan.decoding.bytes;
   return std::min(std::max(plan.host_budget_bytes, kLeastPromise), buffers + kLeastPromise);
 }
 

@@ -90,8 +90,7 @@ void plan_counting(Plan& plan) {
   plan.chunk.block_bytes = 256 * kKiB;
   const std::uint64_t tables = std::uint64_t{4} * sizeof(std::uint32_t) << (8 * plan.element_bytes);
   plan.chunk.readers = static_cast<unsigned>(std::clamp<std::uint64_t>(
-      sorting_budget(plan, plan.host_budget_bytes) / (plan.chunk.block_bytes + tables), 1,
-      plan.threads));
+      sorting_budget(plan) / (plan.chunk.block_bytes + tables), 1, plan.threads));
   plan.chunk.arena_bytes = plan.chunk.readers * plan.chunk.block_bytes;
   plan.arena_bytes = plan.chunk.arena_bytes;
 }
@@ -256,7 +255,7 @@ bool plan_set_operation(Plan& plan) {
   constexpr std::uint64_t kUsualBytes = 64 * kMiB;  // of all windows
   const std::uint64_t inputs = plan.job.merged_inputs;
   const auto most_bytes = [&] {
-    const std::uint64_t budget = sorting_budget(plan, plan.host_budget_bytes);
+    const std::uint64_t budget = sorting_budget(plan);
     return (budget - std::min(budget, plan.threads * kPieceBytes)) / inputs;
   };
   while (plan.threads > 1 && most_bytes() < kUsualWindowBytes) plan.threads /= 2;
@@ -288,7 +287,7 @@ bool plan_array_by_array(Plan& plan, const Machine& machine) {
 // the device; larger ones are separate sorts, one after the other, all by the plan for one of them.
 bool plan_arrays(Plan& plan, const Machine& machine) {
   choose_engine_of(plan, machine);
-  if (plan_batches(plan, sorting_budget(plan, plan.host_budget_bytes))) return true;
+  if (plan_batches(plan)) return true;
   if (!is_counted(plan.job)) return plan_array_by_array(plan, machine);
   plan_counting(plan);
   return true;
@@ -305,9 +304,7 @@ bool plan_sort(Plan& plan, const Machine& machine) {
     plan_counting(plan);
     return true;
   }
-  const bool selects = !merges && plan.resumed.runs == 0 &&
-                       plan_selection(plan, sorting_budget(plan, plan.host_budget_bytes));
-  if (selects) return true;
+  if (!merges && plan.resumed.runs == 0 && plan_selection(plan)) return true;
   choose_engine_of(plan, machine);
   if (machine.input_bytes) plan.strategy = Spill{};
   plan.threads = useful_threads(plan, machine);
@@ -323,7 +320,7 @@ std::optional<Plan> plan_within_budgets(const Job& job, const Machine& machine) 
   plan.host_budget_bytes = host_budget(job.resources, machine);
   const bool takes_any_order = machine.output || machine.output_is_null;
   plan.output.needs_order = !takes_any_order || job.needs_order();
-  plan.decoding = plan_decoding(job.merged_inputs > 0, machine, plan.host_budget_bytes);
+  plan.decoding = plan_decoding(job, machine);
   plan.names_bytes = machine.names_bytes;
   plan.resumed = machine.resumed;
   for (const Folder& folder : machine.temporary) plan.temporary_folders.push_back(folder.path);
@@ -364,7 +361,7 @@ Plan make_plan(const Job& job, const Machine& machine, const SuitsPlan& suits) {
     const std::optional<Plan> plan = plan_within_budgets(tried, machine);
     return plan && (!suits || suits(*plan));
   };
-  require_decoding_memory(job.resources, job.merged_inputs > 0, machine, has_plan);
+  require_decoding_memory(job, machine, has_plan);
   std::optional<Plan> plan = plan_within_budgets(job, machine);
   if (!plan) throw too_small(job, machine, has_plan);
   if (!job.resources.buffer_size && !files_leave_memory(*plan, machine)) {

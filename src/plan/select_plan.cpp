@@ -5,6 +5,7 @@
 
 #include "base/page.hpp"
 #include "base/units.hpp"
+#include "plan/sizes.hpp"
 
 namespace gsort {
 namespace {
@@ -28,7 +29,8 @@ constexpr std::uint64_t kLeastShare = 4;
 
 }  // namespace
 
-bool plan_selection(Plan& plan, std::uint64_t budget_bytes) {
+bool plan_selection(Plan& plan) {
+  const std::uint64_t budget_bytes = sorting_budget(plan);
   // Keys of 16 bytes are selected as records.
   const std::optional<RecordFormat> records = as_records(plan.job.element);
   const bool is_record = records.has_value();

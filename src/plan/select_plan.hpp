@@ -9,8 +9,9 @@ namespace gsort {
 // The bytes of a candidate record's entry.
 inline constexpr std::uint64_t kRecordEntryBytes = 24;
 
-// Chooses the sizes of a selection within `budget_bytes`, and the strategy with them; returns false
-// if the candidates do not fit, or are so large a part of the elements that a sort is as fast.
-[[nodiscard]] bool plan_selection(Plan& plan, std::uint64_t budget_bytes);
+// Chooses the sizes of a selection within the plan's memory, and the strategy with them; returns
+// false if the candidates do not fit, or are so large a part of the elements that a sort is as
+// fast.
+[[nodiscard]] bool plan_selection(Plan& plan);
 
 }  // namespace gsort

@@ -241,14 +241,13 @@ std::uint64_t least_device_budget(const Plan& plan) {
   return least == plan.devices.end() ? 0 : least->budget_bytes;
 }
 
-std::uint64_t sorting_budget(const Plan& plan, std::uint64_t host_budget_bytes) {
-  const EncodePlan encode = plan_encoding(plan.job, plan.threads, host_budget_bytes);
+std::uint64_t sorting_budget(const Plan& plan) {
+  const EncodePlan encode = plan_encoding(plan.job, plan.threads, plan.host_budget_bytes);
   const unsigned files = open_parts(plan.job.output_parts, plan.threads);
-  const WriteWindows windows = plan_write_windows(plan.threads, host_budget_bytes, files);
-  const std::uint64_t beside = decoding_bytes(plan.decoding, host_budget_bytes) +
-                               encode.memory_bytes + files * windows.count * windows.bytes +
-                               plan.names_bytes;
-  const std::uint64_t budget = buffer_budget(host_budget_bytes, plan.job.least_program_bytes);
+  const WriteWindows windows = plan_write_windows(plan.threads, plan.host_budget_bytes, files);
+  const std::uint64_t beside = plan.decoding.bytes + encode.memory_bytes +
+                               files * windows.count * windows.bytes + plan.names_bytes;
+  const std::uint64_t budget = buffer_budget(plan.host_budget_bytes, plan.job.least_program_bytes);
   return budget - std::min(budget, beside);
 }
 
@@ -261,7 +260,7 @@ SizeQuestion question_of(const Plan& plan) {
   q.staged_output = plan.output.needs_order;
   // More than only the whole buffers: sizes do not grow steadily with the memory, and a merge must
   // get the memory for which it was chosen.
-  q.host_bytes = sorting_budget(plan, plan.host_budget_bytes) - plan.run.tier_bytes;
+  q.host_bytes = sorting_budget(plan) - plan.run.tier_bytes;
   const std::uint64_t device = least_device_budget(plan);
   q.device_bytes = device - std::min(device, plan.run.device_bytes());
   return q;

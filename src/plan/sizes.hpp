@@ -45,8 +45,8 @@ struct Sizes {
 // The least budget of the plan's devices; 0 if it has none.
 [[nodiscard]] std::uint64_t least_device_budget(const Plan& plan);
 
-// The part of a host budget that is left for the sort's own buffers.
-[[nodiscard]] std::uint64_t sorting_budget(const Plan& plan, std::uint64_t host_budget_bytes);
+// The part of the host budget that is left for the sort's own buffers.
+[[nodiscard]] std::uint64_t sorting_budget(const Plan& plan);
 
 // The facts that all questions about a plan's sizes need.
 [[nodiscard]] SizeQuestion question_of(const Plan& plan);

@@ -180,7 +180,7 @@ Report Call::run(io::Output output, Meter& meter, const std::function<void()>& b
 
 CheckOutcome Call::check(Meter& meter) {
   use();
-  limit_decoders_of_check(options_, reader_);
+  limit_decoders_of_check(job_, reader_);
   return check_order(job_, reader_, &meter);
 }
 

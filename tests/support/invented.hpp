@@ -99,8 +99,7 @@ inline void expect_sound_merge(const Plan& plan, std::uint32_t runs, std::uint64
   }
   EXPECT_LE(merge.arena_bytes, plan.arena_bytes);
   // A plan for a pipe foresees the fences of at least 64 times the memory.
-  const std::uint64_t foreseen =
-      64 * (sorting_budget(plan, plan.host_budget_bytes) / plan.element_bytes);
+  const std::uint64_t foreseen = 64 * (sorting_budget(plan) / plan.element_bytes);
   const std::uint64_t fenced = plan.is<UnknownSize>() ? std::min(elements, foreseen) : elements;
   EXPECT_LE(merge.arena_bytes + merge_heap_bytes(plan, runs, fenced),
             buffer_budget(plan.host_budget_bytes));

@@ -18,18 +18,24 @@ using test::options_for;
 
 struct Question {
   Options options = options_for(KeyType::kU32, "128M");
-  Machine machine = invented_machine(std::nullopt, 4, 64 * kGiB);
+  Machine machine = invented_machine(std::nullopt, 4, kTiB);
 
   Question(bool merge, const std::vector<DecoderNeed>& needs) {
     options.merge = merge;
     options.inputs.assign(needs.size(), "in");
     for (const DecoderNeed& need : needs) machine.compressed.push_back({"in.xz", need});
   }
+  [[nodiscard]] DecodingPlan plan(std::uint64_t host_bytes) const {
+    Job job;
+    job.merged_inputs = options.merge ? options.inputs.size() : 0;
+    job.resources.buffer_size = test::mebibytes(host_bytes);
+    return plan_decoding(job, machine);
+  }
   [[nodiscard]] std::uint64_t bytes(std::uint64_t host_bytes) const {
-    return decoding_bytes(plan_decoding(options.merge, machine, host_bytes), host_bytes);
+    return plan(host_bytes).bytes;
   }
   [[nodiscard]] std::uint64_t share(std::uint64_t host_bytes) const {
-    return plan_decoding(options.merge, machine, host_bytes).limit.share_bytes;
+    return plan(host_bytes).limit.share_bytes;
   }
   [[nodiscard]] std::string refusal() const {
     try {
