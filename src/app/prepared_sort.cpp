@@ -255,8 +255,8 @@ Machine machine_after(const DeviceError& failure, Machine machine, const Resourc
 }
 
 // If the user chose the engine, only a lack of device memory leads to another plan.
-void plan_without_failed(SortContext& context, const Resources& resources, Machine& machine,
-                         std::function<void()> plan) {
+void plan_without_failed(SortContext& context, Machine& machine, std::function<void()> plan) {
+  const Resources& resources = context.plan.job.resources;
   const bool is_auto = resources.engine == EngineChoice::kAuto;
   context.again = is_auto ? Planned::kAfterFailures : Planned::kAfterLackOfMemory;
   context.plan_without = [&resources, &machine, plan = std::move(plan),
@@ -349,8 +349,7 @@ Outcome PreparedSort::run(Meter* meter, const std::function<void()>& before_name
                       .make_tier = make_tier,
                       .meter = meter,
                       .run_folder = run_folder_ ? &*run_folder_ : nullptr};
-  plan_without_failed(context, request_, machine_,
-                      [this] { plan_ = packing_plan(plan_.job, machine_); });
+  plan_without_failed(context, machine_, [this] { plan_ = packing_plan(plan_.job, machine_); });
   try {
     return run_sort(context, outputs_, before_name);
   } catch (const Error& error) {

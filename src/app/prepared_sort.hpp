@@ -64,11 +64,10 @@ struct VisibleGpu {
 [[nodiscard]] Machine machine_after(const DeviceError& failure, Machine machine,
                                     const Resources& resources, unsigned failures);
 
-// Lets the sort of the context continue after a device failed, if `resources` allow it: `machine`
-// becomes machine_after() the failure, and `plan` is called to make the context's plan for it.
-// Requires: all of these outlive the sort.
-void plan_without_failed(SortContext& context, const Resources& resources, Machine& machine,
-                         std::function<void()> plan);
+// Lets the sort of the context continue after a device failed, if the job's resources allow it:
+// `machine` becomes machine_after() the failure, and `plan` is called to make the context's plan
+// for it. Requires: all of these outlive the sort.
+void plan_without_failed(SortContext& context, Machine& machine, std::function<void()> plan);
 
 // Throws: Error(kTemporary) if a folder for runs cannot be used and was requested, or the plan
 // needs it.

@@ -232,7 +232,7 @@ ShareDone take_into(const std::string& output, const Options& options, Meter& me
     done.outcome = outcome_of_before(job, taken->end - taken->begin, taken->output, taken->repeats);
   } else if (!explains) {
     SortContext context{.plan = done.plan, .make_engine = make_engine, .meter = &meter};
-    plan_without_failed(context, options, done.machine, plan);
+    plan_without_failed(context, done.machine, plan);
     done.outcome = take_part(context, place, part, shares);
   }
   return done;
@@ -287,7 +287,7 @@ ShareDone form(const Options& options, Job job, io::Reader& reader, Meter& meter
   } else if (!explains) {
     SortContext context{
         .plan = done.plan, .reader = &reader, .make_engine = make_engine, .meter = &meter};
-    plan_without_failed(context, options, done.machine, [&] {
+    plan_without_failed(context, done.machine, [&] {
       (void)hold_to_share(options, element_bytes, reader);
       done.plan = make_plan(job, done.machine);
     });

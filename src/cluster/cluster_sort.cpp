@@ -262,7 +262,7 @@ class ClusterSort {
     begin_phase(Phase::kRead, own_.to_read());
     SortContext door{.plan = plan_, .reader = &*reader_};
     if (!request_.resume) {
-      plan_without_failed(door, request_, machine_, [this] {
+      plan_without_failed(door, machine_, [this] {
         plan_share(Job(plan_.job));
         begin_proof();
       });
