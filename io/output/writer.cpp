@@ -180,8 +180,8 @@ ConstByteSpan Writer::encode(ConstByteSpan keys, Scratch& scratch) {
 
 std::size_t Writer::format(ConstByteSpan keys, char* to) {
   lost_nan_payloads_ += count_lost_nan_payloads(keys, options_.key);
-  return options_.proves_encoding ? format_proven(options_.formatter, keys, options_.key, to)
-                                  : options_.formatter(keys, options_.key, to);
+  return options_.is_proven ? format_proven(options_.formatter, keys, options_.key, to)
+                            : options_.formatter(keys, options_.key, to);
 }
 
 // Formats all keys first, then puts each count before its key.
@@ -195,7 +195,7 @@ std::size_t Writer::format_counted(ConstByteSpan pairs, Scratch& scratch, char* 
   const std::string_view key_lines(scratch.key_lines.data(),
                                    format(scratch.keys, scratch.key_lines.data()));
   const std::size_t bytes = put_counts_in_front(scratch.counts, key_lines, to);
-  if (options_.proves_encoding && !has_counts_in_front({to, bytes}, scratch.counts, key_lines)) {
+  if (options_.is_proven && !has_counts_in_front({to, bytes}, scratch.counts, key_lines)) {
     throw encoded_otherwise(name_of(FileFormat::kText));
   }
   return bytes;
@@ -204,7 +204,7 @@ std::size_t Writer::format_counted(ConstByteSpan pairs, Scratch& scratch, char* 
 ConstByteSpan Writer::compressed(ConstByteSpan content, Scratch& scratch) const {
   scratch.compressed.clear();
   options_.compressor(options_.form.codec, options_.form.level, content, scratch.compressed);
-  if (options_.proves_encoding) {
+  if (options_.is_proven) {
     scratch.decompressed.resize(kProofBytes);
     require_decompresses(options_.form.codec, scratch.compressed, content, scratch.decompressed);
   }

@@ -51,18 +51,15 @@ class EncodingMemory {
   std::vector<std::unique_ptr<Scratch>> spare_;
 };
 
-struct WriterOptions : StoredShape {
+struct WriterOptions : StoredShape, Encoding {
   OutputForm form;
   KeyFormat key;
   std::size_t element_bytes = 0;  // of a key, with its count; or of a record, written raw
   bool counts = false;            // elements are keys with their counts (counted_keys.hpp)
   WriteWindows windows;           // of direct writes
-  // Only for outputs that are not plain:
-  std::uint64_t frame_elements = 1;                  // encoded in one go
+  // Only for outputs that are not plain; the encoders are those of all writers:
   unsigned threads = 1;                              // to encode the frames of a large piece
-  unsigned encoders = 1;                             // at the same time, in all writers
   std::shared_ptr<EncodingMemory> memory = nullptr;  // null: the writer uses its own
-  bool proves_encoding = false;                      // encoding_proof.hpp
   std::function<std::vector<std::byte>()> trailer = nullptr;  // the bytes behind the elements
   LineFormatter formatter = format_lines;
   Compressor compressor = compress;

@@ -46,6 +46,14 @@ struct OutputForm {
   }
 };
 
+// How an output that is not plain is written: its elements are cut into frames, and each frame is
+// formatted and compressed separately.
+struct Encoding {
+  std::uint64_t frame_elements = 1;
+  unsigned encoders = 1;   // the most at work at the same time
+  bool is_proven = false;  // encoded data is decoded again, and compared
+};
+
 [[nodiscard]] std::string_view name_of(FileFormat format);  // "bin", "text", "npy", "sosd"
 
 // The text after the last dot of the file's name; empty if there is none.

@@ -9,13 +9,9 @@
 
 namespace gsort {
 
-// The plan for an output that is not plain: sorted keys are cut into frames, and each frame is
-// formatted and compressed separately, on many cores.
-struct EncodePlan {
-  std::uint64_t frame_elements = 0;  // 0: the output is plain
-  unsigned encoders = 0;             // the most compressors at work at the same time
-  std::uint64_t memory_bytes = 0;    // for all of it
-  bool is_proven = false;            // encoded data is decoded again, and compared
+// The plan for an output that is not plain.
+struct EncodePlan : Encoding {
+  std::uint64_t memory_bytes = 0;  // for all of it
 };
 
 // Plans how `threads` threads encode the job's output under a host budget: an eighth of it is for

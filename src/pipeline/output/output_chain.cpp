@@ -27,10 +27,8 @@ std::vector<std::byte> header_of_output(const Job& job, std::uint64_t elements) 
 io::WriterOptions writer_options(const Plan& plan, std::size_t result_bytes) {
   io::WriterOptions options = element_options(plan.job, result_bytes);
   options.windows = plan.output.windows;
-  options.frame_elements = plan.output.encode.frame_elements;
+  static_cast<Encoding&>(options) = plan.output.encode;
   options.threads = plan.threads;
-  options.encoders = plan.output.encode.encoders;
-  options.proves_encoding = plan.output.encode.is_proven;
   return options;
 }
 

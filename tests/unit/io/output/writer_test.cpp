@@ -91,7 +91,7 @@ TEST(Writer, ProvesWhatItEncodesAndChangesNothingOfIt) {
   const TempFolder folder;
   for (WriterOptions options : forms()) {
     write(folder / "out", options, {{0, 4000}, {4000, kKeys}});
-    options.proves_encoding = true;
+    options.is_proven = true;
     write(folder / "proven", options, {{0, 4000}, {4000, kKeys}});
     EXPECT_EQ(read_file(folder / "proven"), read_file(folder / "out"));
   }
@@ -133,7 +133,7 @@ TEST(Writer, FindsAFormatterThatGoesWrong) {
   for (const LineFormatter formatter :
        {changes_a_digit, drops_a_line, writes_a_line_twice, joins_two_lines}) {
     WriterOptions options = options_of(FileFormat::kText, Codec::kNone);
-    options.proves_encoding = true;
+    options.is_proven = true;
     options.formatter = formatter;
     write_file(folder / "out", bytes_of("old"));
     const Error error = error_of([&] { write(folder / "out", options, {{0, kKeys}}); });
@@ -168,7 +168,7 @@ TEST(Writer, FindsACompressorThatGoesWrong) {
     for (const Compressor compressor :
          {compresses_something_else, cuts_the_end_off, gives_it_twice, gives_nothing}) {
       WriterOptions options = options_of(FileFormat::kBinary, codec);
-      options.proves_encoding = true;
+      options.is_proven = true;
       options.compressor = compressor;
       write_file(folder / "out", bytes_of("old"));
       const Error error = error_of([&] { write(folder / "out", options, {{0, kKeys}}); });
