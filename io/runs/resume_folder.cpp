@@ -44,16 +44,16 @@ const char* problem_of(const struct stat& facts, const Folder& folder) {
 
 }  // namespace
 
-void require_readable(const Manifest& manifest, const std::string& folder,
-                      std::uint64_t most_bytes) {
-  const std::uint64_t bytes = encoded_bytes(manifest);
-  const std::uint64_t most = std::min(most_bytes, kMostManifestBytes) / 4 * 3;  // runs follow
+void require_readable(const WantedFolder& wanted) {
+  const std::uint64_t bytes = encoded_bytes(wanted.manifest);
+  const std::uint64_t most =
+      std::min(wanted.most_manifest_bytes, kMostManifestBytes) / 4 * 3;  // runs follow
   if (bytes <= most) return;
   throw Error(ErrorKind::kUsage, "keeping runs in",
               fmt::format("the names of {} inputs take {} there, and the memory of this sort has "
                           "room for {}",
-                          manifest.inputs.size(), format_bytes(bytes), format_bytes(most)))
-      .path(folder)
+                          wanted.manifest.inputs.size(), format_bytes(bytes), format_bytes(most)))
+      .path(wanted.path)
       .hint("give more memory with -S, or use shorter names");
 }
 

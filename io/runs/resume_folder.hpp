@@ -30,10 +30,16 @@ namespace gsort::io {
   return memory_bytes / 8;
 }
 
-// Call it before a sort: checks that a process with the same memory can read the manifest that this
-// one will keep in `folder`, with some room for runs. Throws: Error(kUsage) if it cannot.
-void require_readable(const Manifest& manifest, const std::string& folder,
-                      std::uint64_t most_bytes);
+// A folder in which a sort will keep runs, and its manifest, without these.
+struct WantedFolder {
+  std::string path;
+  Manifest manifest;
+  std::uint64_t most_manifest_bytes = kMostManifestBytes;  // manifest_limit()
+};
+
+// Call it before a sort: checks that a process with the same memory can read the manifest, with
+// some room for runs. Throws: Error(kUsage) if it cannot.
+void require_readable(const WantedFolder& wanted);
 
 enum class ResumeAccess : std::uint8_t {
   kUse,   // makes the folder if it is missing, with mode 0700, and locks it

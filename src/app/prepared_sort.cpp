@@ -281,10 +281,11 @@ PreparedSort::PreparedSort(const Request& request, const Job& job, io::Reader& r
   if (!outputs_.empty()) refuse_losing_inputs(request, job, outputs_.front(), reader);
   if (request.resume) {
     io::refuse_folder_that_would_stay(*request.resume, folder_above(*request.resume));
-    run_folder_.emplace(
-        *request.resume, resume_access(request),
-        manifest_of(resumable_job(job, request.input_form), job.element.bytes(), reader), reader,
-        io::manifest_limit(memory_of(request)));
+    io::WantedFolder wanted{
+        *request.resume,
+        manifest_of(resumable_job(job, request.input_form), job.element.bytes(), reader),
+        io::manifest_limit(memory_of(request))};
+    run_folder_.emplace(std::move(wanted), resume_access(request), reader);
   }
   const std::string folder = outputs_.empty() ? "" : outputs_.front().folder();
   machine_ = survey(folders_for_runs(folder), folder, reader);

@@ -263,13 +263,13 @@ ShareDone form(const Options& options, Job job, io::Reader& reader, Meter& meter
   static_cast<void>(io::open_folder(above, ErrorKind::kTemporary));
   io::refuse_append_only_folder(above, *options.form);
   const std::uint64_t element_bytes = job.element.bytes();
-  const std::uint64_t most_bytes = io::manifest_limit(memory_of(options));
-  io::Manifest wanted = manifest_of_share(options, job, reader);
-  wanted.share = manifest_share(options, job.dtype);
-  io::require_readable(wanted, *options.form, most_bytes);
+  io::WantedFolder wanted{*options.form, manifest_of_share(options, job, reader),
+                          io::manifest_limit(memory_of(options))};
+  wanted.manifest.share = manifest_share(options, job.dtype);
+  io::require_readable(wanted);
   ShareDone done;
   const bool explains = options.explain != ExplainMode::kNone;
-  done.was_there = !explains && is_formed(*options.form, wanted, most_bytes);
+  done.was_there = !explains && is_formed(wanted);
   if (done.was_there && !wants_report(options)) return done;
   const auto bytes = hold_to_share(options, element_bytes, reader);
   hold_in_runs(job);
@@ -277,11 +277,11 @@ ShareDone form(const Options& options, Job job, io::Reader& reader, Meter& meter
   job.resumable = job.forms_share = true;
   done.machine = survey({above}, "", reader);
   done.machine.input_bytes = bytes;
-  done.machine.names_bytes += io::manifest_memory(io::encoded_bytes(wanted));
+  done.machine.names_bytes += io::manifest_memory(io::encoded_bytes(wanted.manifest));
   look_for_gpus(job, done.machine);
   done.plan = make_plan(job, done.machine);
   if (done.was_there) {
-    const io::ResumeFolder formed(*options.form, io::ResumeAccess::kRead, most_bytes);
+    const io::ResumeFolder formed(wanted.path, io::ResumeAccess::kRead, wanted.most_manifest_bytes);
     const Fingerprint elements = fingerprint_of(formed.found()->runs);
     done.outcome = outcome_of_before(job, elements.count, elements, {});
   } else if (!explains) {
@@ -291,7 +291,7 @@ ShareDone form(const Options& options, Job job, io::Reader& reader, Meter& meter
       (void)hold_to_share(options, element_bytes, reader);
       done.plan = make_plan(job, done.machine);
     });
-    done.outcome = form_share(context, *options.form, wanted, most_bytes);
+    done.outcome = form_share(context, wanted);
   }
   return done;
 }

@@ -131,10 +131,10 @@ std::uint64_t KeptStores::bytes_read() const {
   return bytes;
 }
 
-RunFolder::RunFolder(const std::string& folder, io::ResumeAccess access, io::Manifest wanted,
-                     io::Reader& reader, std::uint64_t most_manifest_bytes)
-    : reader_(reader), folder_(folder, access, most_manifest_bytes), manifest_(std::move(wanted)) {
-  io::require_readable(manifest_, folder, most_manifest_bytes);
+RunFolder::RunFolder(io::WantedFolder wanted, io::ResumeAccess access, io::Reader& reader)
+    : reader_(reader), folder_(wanted.path, access, wanted.most_manifest_bytes) {
+  io::require_readable(wanted);
+  manifest_ = std::move(wanted.manifest);
   const std::optional<io::Manifest>& found = folder_.found();
   if (!found) {
     manifest_.store = io::sys::random_number();

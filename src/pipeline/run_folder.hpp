@@ -70,11 +70,10 @@ class KeptStores {
 
 class RunFolder {
  public:
-  // `wanted` is the manifest of the job, without runs. Requires: the reader outlives it, and
-  // nothing has been taken from it. Throws: Error(kTemporary) if the folder may not be used, or
-  // holds another job, with the difference; Error(kUsage) as require_readable().
-  RunFolder(const std::string& folder, io::ResumeAccess access, io::Manifest wanted,
-            io::Reader& reader, std::uint64_t most_manifest_bytes = io::kMostManifestBytes);
+  // `wanted` has the manifest of the job. Requires: the reader outlives it, and nothing has been
+  // taken from it. Throws: Error(kTemporary) if the folder may not be used, or holds another job,
+  // with the difference; Error(kUsage) as require_readable().
+  RunFolder(io::WantedFolder wanted, io::ResumeAccess access, io::Reader& reader);
   // Leaves nothing behind if there are no runs to continue from.
   ~RunFolder();
   RunFolder(const RunFolder&) = delete;

@@ -99,7 +99,7 @@ class SharesCase {
     const Plan plan = plan_for(job, machine);
     (void)form_share(
         {.plan = plan, .reader = &reader, .make_engine = request_.make_engine, .meter = &meter},
-        runs_of(share), wanted, io::kMostManifestBytes);
+        {runs_of(share), wanted});
   }
 
   void take(std::uint32_t part) const {

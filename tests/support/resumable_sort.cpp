@@ -49,9 +49,9 @@ ProcessResult ResumableSort::run(const Interruption& interruption) {
                     {element_bytes(options), options.direct_io, options.input_form, options.key});
   io::Output output(*options.output);
   const Job job = make_job(options);
-  RunFolder run_folder(
-      *options.resume, io::ResumeAccess::kUse,
-      manifest_of(resumable_job(job, options.input_form), element_bytes(options), reader), reader);
+  RunFolder run_folder({*options.resume, manifest_of(resumable_job(job, options.input_form),
+                                                     element_bytes(options), reader)},
+                       io::ResumeAccess::kUse, reader);
   Machine machine = invented_machine(reader.known_size(), *options.parallel, kTiB);
   for (unsigned device = 0; device < devices; ++device) add_gpu(machine);
   machine.resumed = run_folder.found();

@@ -35,23 +35,22 @@ KeptRuns::KeptRuns(Team& team, const Request& request, io::Manifest wanted,
                    const OutputRange& readable)
     : team_(team),
       request_(request),
-      dir_(without_slash(*request.resume)),
-      manifest_(std::move(wanted)),
-      view_{readable, {}, {}},
-      most_manifest_bytes_(io::manifest_limit(
-          on_this_host([&] { return memory_of(request, team.processes_here()); }))) {
+      wanted_{without_slash(*request.resume), std::move(wanted),
+              io::manifest_limit(
+                  on_this_host([&] { return memory_of(request, team.processes_here()); }))},
+      view_{readable, {}, {}} {
   if (only_looks()) return;
-  io::refuse_folder_that_would_stay(dir_, folder_above(dir_));
-  if (io::sys::make_folder(dir_.c_str(), kFolderOfTheOwner) == 0) {
+  io::refuse_folder_that_would_stay(wanted_.path, folder_above(wanted_.path));
+  if (io::sys::make_folder(wanted_.path.c_str(), kFolderOfTheOwner) == 0) {
     try {
       io::write_record(io::OutputPlace(path_of("")), std::string(kMark), "");
     } catch (const Error&) {
-      io::sys::remove_folder(dir_.c_str());  // where the output is in it, it stays
+      io::sys::remove_folder(wanted_.path.c_str());  // where the output is in it, it stays
       throw;
     }
   } else if (const int problem = errno; problem != EEXIST) {
     throw Error::from_errno(ErrorKind::kTemporary, "making the folder", problem)
-        .path(dir_)
+        .path(wanted_.path)
         .hint(problem == EPERM ? io::hint_for(problem)
                                : "--resume needs a folder, or a path where one can be created");
   }
@@ -67,21 +66,21 @@ KeptRuns::~KeptRuns() {
 }
 
 std::string KeptRuns::path_of(const std::string& name) const {
-  return dir_ + "/" + name;
+  return wanted_.path + "/" + name;
 }
 
 std::string KeptRuns::existing_folder() const {
-  return io::is_there(dir_) ? dir_ : folder_above(dir_);
+  return io::is_there(wanted_.path) ? wanted_.path : folder_above(wanted_.path);
 }
 
 std::vector<std::string> KeptRuns::names() const {
-  if (!io::is_there(dir_)) return {};
-  if (io::is_there(io::ResumeFolder::files_of(dir_).front())) {
+  if (!io::is_there(wanted_.path)) return {};
+  if (io::is_there(io::ResumeFolder::files_of(wanted_.path).front())) {
     throw Error(ErrorKind::kTemporary, "resuming from", "it holds runs of gsort")
-        .path(dir_)
+        .path(wanted_.path)
         .hint("resume that sort with gsort, or name another folder");
   }
-  std::vector<std::string> names = io::open_folder(dir_, ErrorKind::kOutput).names(kPrefix);
+  std::vector<std::string> names = io::open_folder(wanted_.path, ErrorKind::kOutput).names(kPrefix);
   std::erase_if(names, [](const std::string& name) { return !is_name_of_ours(name); });
   return names;
 }
@@ -91,13 +90,13 @@ void KeptRuns::look() {
 }
 
 void KeptRuns::look_at(const std::string& name) {
-  const io::ResumeFolder folder(path_of(name), io::ResumeAccess::kRead, most_manifest_bytes_,
+  const io::ResumeFolder folder(path_of(name), io::ResumeAccess::kRead, wanted_.most_manifest_bytes,
                                 io::ResumePath::kOfGsort);
   const SeenFolder found = seen(name, folder);
   // Without runs, it was left by a process that had none yet, and is only removed.
   if (!found.runs.empty()) {
     try {
-      require_same_job(folder, manifest_);
+      require_same_job(folder, wanted_.manifest);
       if (found.runs.back().end > view_.readable.end) {
         throw folder.refusal("its contents are inconsistent");
       }
@@ -106,7 +105,7 @@ void KeptRuns::look_at(const std::string& name) {
       if (!request_.inputs_here) throw Error(told);
       const io::Manifest& manifest = *folder.found();
       const bool has_our_names =
-          std::ranges::equal(manifest.inputs, manifest_.inputs, {}, &io::ManifestInput::path,
+          std::ranges::equal(manifest.inputs, wanted_.manifest.inputs, {}, &io::ManifestInput::path,
                              &io::ManifestInput::path);
       const std::string reason =
           has_our_names || manifest.inputs.empty()
@@ -134,7 +133,7 @@ SeenFolder KeptRuns::seen(const std::string& name, const io::ResumeFolder& folde
 
 // The folder is one of several, and another sort may be at work in it: nothing is locked yet.
 Error KeptRuns::refusal(const Error& error, bool is_committing) const {
-  const std::string all = fmt::format("remove {}/{}*", dir_, kPrefix);
+  const std::string all = fmt::format("remove {}/{}*", wanted_.path, kPrefix);
   return Error(error).hint(
       is_committing
           ? fmt::format(
@@ -175,7 +174,7 @@ Message KeptRuns::tasks_of(const std::vector<Message>& views) const {
 
 std::vector<OutputRange> KeptRuns::agree() {
   team_.work([this] {
-    on_this_host([this] { io::require_readable(manifest_, dir_, most_manifest_bytes_); });
+    on_this_host([this] { io::require_readable(wanted_); });
     look();
   });
   const std::vector<Message> views = team_.gather(message_of(view_));
@@ -193,7 +192,7 @@ std::vector<OutputRange> KeptRuns::agree() {
 void KeptRuns::take(const RunTask::Folder& task) {
   const io::ResumeAccess access = only_looks() ? io::ResumeAccess::kRead : io::ResumeAccess::kUse;
   TakenFolder& taken =
-      taken_.emplace_back(path_of(task.name), access, most_manifest_bytes_, task.runs);
+      taken_.emplace_back(path_of(task.name), access, wanted_.most_manifest_bytes, task.runs);
   const std::optional<io::Manifest>& found = taken.folder.found();
   const std::uint64_t store = found ? found->store : 0;
   if (store != task.store || (!task.runs.empty() && task.runs.back() >= found->runs.size())) {
@@ -223,14 +222,14 @@ std::vector<PlacedRun> KeptRuns::take_up(const Plan& plan, Proof& proof) {
 }
 
 std::uint64_t KeptRuns::manifest_memory_bytes() const {
-  std::uint64_t bytes = io::encoded_bytes(manifest_);
+  std::uint64_t bytes = io::encoded_bytes(wanted_.manifest);
   for (const TakenFolder& taken : taken_) bytes += taken.folder.manifest_bytes();
   return io::manifest_memory(bytes);
 }
 
 RunFolder& KeptRuns::begin(io::Reader& reader) {
-  return own_.emplace(path_of(io::numbered_name(kPrefix)), io::ResumeAccess::kUse, manifest_,
-                      reader);
+  io::WantedFolder own{path_of(io::numbered_name(kPrefix)), wanted_.manifest};
+  return own_.emplace(std::move(own), io::ResumeAccess::kUse, reader);
 }
 
 void KeptRuns::expect_commit() {
@@ -246,7 +245,7 @@ void KeptRuns::expect_commit() {
 void KeptRuns::remove_all() {
   stores_.close();
   for (TakenFolder& taken : taken_) {
-    io::Manifest manifest = taken.folder.found().value_or(manifest_);
+    io::Manifest manifest = taken.folder.found().value_or(wanted_.manifest);
     manifest.folder_is_made = true;
     taken.folder.remove(std::move(manifest));
   }
@@ -260,17 +259,17 @@ void KeptRuns::remove_all() {
 void KeptRuns::remove_dir() const {
   const std::string mark(kMark);
   const auto is_used = [&] {
-    return std::ranges::any_of(io::open_folder(dir_, ErrorKind::kOutput).names(kPrefix),
+    return std::ranges::any_of(io::open_folder(wanted_.path, ErrorKind::kOutput).names(kPrefix),
                                is_name_of_ours);
   };
   try {
     while (io::is_there(path_of(mark)) && !is_used()) {
       io::remove_beside(io::OutputPlace(path_of("")), mark);
-      if (io::sys::remove_folder(dir_.c_str()) == 0) return;
+      if (io::sys::remove_folder(wanted_.path.c_str()) == 0) return;
       if (is_used()) {
         io::write_record(io::OutputPlace(path_of("")), mark, "");
       } else {  // no more, or the output is in it, and it stays
-        io::sys::remove_folder(dir_.c_str());
+        io::sys::remove_folder(wanted_.path.c_str());
       }
     }
   } catch (const Error&) {

@@ -125,10 +125,8 @@ class KeptRuns {
 
   Team& team_;
   const Request& request_;
-  const std::string dir_;
-  const io::Manifest manifest_;  // of the own folder, without runs
+  const io::WantedFolder wanted_;  // DIR, and the manifest of the own folder in it
   View view_;
-  const std::uint64_t most_manifest_bytes_;
   ResumedRuns resumed_;
   std::list<TakenFolder> taken_;
   KeptStores stores_;

@@ -33,14 +33,15 @@ bool is_same(const io::Manifest& found, const io::Manifest& wanted) {
          found.share->has_own_inputs == share.has_own_inputs && found.share->dtype == share.dtype;
 }
 
-bool holds(const std::string& folder, const io::Manifest& wanted, std::uint64_t most_bytes) {
+bool holds(const io::WantedFolder& wanted) {
+  const std::string folder = without_slash(wanted.path);
   if (!io::is_there(folder)) return false;
-  const io::ResumeFolder there(folder, io::ResumeAccess::kRead, most_bytes);
+  const io::ResumeFolder there(folder, io::ResumeAccess::kRead, wanted.most_manifest_bytes);
   if (!there.found()) {
     if (io::open_folder(folder, ErrorKind::kOutput).names("").empty()) return false;  // replaced
     throw other_folder(folder, "it holds other files");
   }
-  if (!is_same(*there.found(), wanted)) {
+  if (!is_same(*there.found(), wanted.manifest)) {
     throw other_folder(folder, "it holds another share, or a share of other inputs or options");
   }
   return true;
@@ -69,13 +70,9 @@ void remove_left(const io::OutputPlace& place) {
 class ShareFolder {
  public:
   // Requires: as form_share().
-  ShareFolder(const SortContext& context, const std::string& folder, io::Manifest wanted,
-              std::uint64_t most_manifest_bytes)
-      : folder_(without_slash(folder)),
-        place_(folder_),
-        wanted_(std::move(wanted)),
-        most_manifest_bytes_(most_manifest_bytes) {
-    wanted_.share->first_element = context.reader->position() / context.plan.element_bytes;
+  ShareFolder(const SortContext& context, io::WantedFolder wanted)
+      : wanted_(std::move(wanted)), place_(without_slash(wanted_.path)) {
+    wanted_.manifest.share->first_element = context.reader->position() / context.plan.element_bytes;
     remove_left(place_);
     begin(context);
   }
@@ -87,7 +84,7 @@ class ShareFolder {
 
   // The folder that is there already may be that of another process with the same share.
   void put_in_place() {
-    run_folder_->complete(*wanted_.share);
+    run_folder_->complete(*wanted_.manifest.share);
     int problem = 0;
     {
       const io::HeldSignals held;
@@ -97,9 +94,9 @@ class ShareFolder {
     }
     if (problem == 0) {
       place_.folder->sync_names(inside_.file);
-    } else if (!holds(folder_, wanted_, most_manifest_bytes_)) {
+    } else if (!holds(wanted_)) {
       throw Error::from_errno(ErrorKind::kTemporary, "putting in place", problem)
-          .path(folder_)
+          .path(without_slash(wanted_.path))
           .hint(problem == ENOTDIR ? "name a folder that does not exist" : io::hint_for(problem));
     }
   }
@@ -113,9 +110,9 @@ class ShareFolder {
         const io::HeldSignals held;
         hidden_ = io::numbered_name(hidden_folder_of(place_.name));
         const std::string path = place_.path_of(hidden_);
-        io::Manifest incomplete = wanted_;
-        incomplete.share.reset();
-        run_folder_.emplace(path, io::ResumeAccess::kUse, std::move(incomplete), *context.reader);
+        io::WantedFolder incomplete{path, wanted_.manifest};
+        incomplete.manifest.share.reset();
+        run_folder_.emplace(std::move(incomplete), io::ResumeAccess::kUse, *context.reader);
         static_cast<void>(run_folder_->begin(context.plan.run.block_elements));
         inside_ = io::open_folder(path, ErrorKind::kTemporary);
         removed_ = {place_.fd(), hidden_, io::RemovedOnSignal::Kind::kFolder};
@@ -139,10 +136,8 @@ class ShareFolder {
     removed_ = {};
   }
 
-  const std::string folder_;
+  io::WantedFolder wanted_;
   const io::OutputPlace place_;
-  io::Manifest wanted_;
-  const std::uint64_t most_manifest_bytes_;
   std::string hidden_;
   io::Folder inside_;  // the hidden folder
   io::RemovedOnSignal removed_;
@@ -165,18 +160,15 @@ void hold_in_runs(Job& job) {
   job.element.key.tuple = {};
 }
 
-bool is_formed(const std::string& folder, const io::Manifest& wanted,
-               std::uint64_t most_manifest_bytes) {
-  const std::string name = without_slash(folder);
-  if (!holds(name, wanted, most_manifest_bytes)) return false;
-  remove_left(io::OutputPlace(name));  // no later process would
+bool is_formed(const io::WantedFolder& wanted) {
+  if (!holds(wanted)) return false;
+  remove_left(io::OutputPlace(without_slash(wanted.path)));  // no later process would
   return true;
 }
 
-Outcome form_share(const SortContext& door, const std::string& folder, const io::Manifest& wanted,
-                   std::uint64_t most_manifest_bytes) {
+Outcome form_share(const SortContext& door, const io::WantedFolder& wanted) {
   return run_attempts(door, {}, [&](SortContext context) {
-    ShareFolder share(context, folder, wanted, most_manifest_bytes);
+    ShareFolder share(context, wanted);
     context.run_folder = &share.runs();
     Outcome outcome = form_kept_runs(context);
     share.put_in_place();

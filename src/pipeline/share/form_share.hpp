@@ -6,9 +6,7 @@
 // it; the others find it done. The next process removes the remains of one that was killed.
 #pragma once
 
-#include <string>
-
-#include "io/runs/manifest.hpp"
+#include "io/runs/resume_folder.hpp"
 #include "pipeline/sort_context.hpp"
 #include "plan/outcome.hpp"
 
@@ -18,15 +16,13 @@ namespace gsort {
 // records of one key.
 void hold_in_runs(Job& job);
 
-// Whether the folder holds just the share `wanted` already. If so, removes what killed processes
-// have left beside it. Throws: Error(kTemporary) where it holds anything else. Requires:
-// wanted.share is set; the rest is of all inputs, before the reader is held to the share.
-[[nodiscard]] bool is_formed(const std::string& folder, const io::Manifest& wanted,
-                             std::uint64_t most_manifest_bytes);
+// Whether the folder holds just the wanted share already. If so, removes what killed processes have
+// left beside it. Throws: Error(kTemporary) where it holds anything else. Requires: the manifest
+// has the share; the rest is of all inputs, before the reader is held to the share.
+[[nodiscard]] bool is_formed(const io::WantedFolder& wanted);
 
 // Requires: as is_formed(); the plan is for the share's bytes, and hold_in_runs(); the reader is
 // held to the share, also after plan_without. Throws: Error; then no files are left.
-Outcome form_share(const SortContext& door, const std::string& folder, const io::Manifest& wanted,
-                   std::uint64_t most_manifest_bytes);
+Outcome form_share(const SortContext& door, const io::WantedFolder& wanted);
 
 }  // namespace gsort

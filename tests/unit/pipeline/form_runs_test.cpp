@@ -68,7 +68,7 @@ class Formation {
   FormedRuns form_kept(const std::string& folder) {
     io::Manifest wanted = manifest_of("job", sizeof(Keys::value_type), reader_);
     wanted.has_places = true;
-    RunFolder run_folder(folder, io::ResumeAccess::kUse, std::move(wanted), reader_);
+    RunFolder run_folder({folder, std::move(wanted)}, io::ResumeAccess::kUse, reader_);
     (void)run_folder.begin(short_blocks().block_elements);
     return form(&run_folder);
   }
