@@ -29,7 +29,8 @@ struct FileState {
 // The way to read regular inputs.
 struct WayToRead {
   DirectIo direct_io = DirectIo::kAuto;
-  // One thread both reads and works, so only the kernel's read-ahead overlaps with the work.
+  // One thread both reads and works, so only the kernel's read-ahead overlaps with the work: large
+  // uncached files are read through the page cache, too.
   bool by_one_thread = false;
 };
 

@@ -104,8 +104,7 @@ std::unique_ptr<Source> Reader::source_of(const std::string& path,
                                           const ReaderOptions& options) const {
   const auto found = std::ranges::find(options.memory, path, &MemoryInput::name);
   if (found != options.memory.end()) return std::make_unique<MemorySource>(*found);
-  return open_source(path, options.form, {options.direct_io, options.is_read_by_one_thread},
-                     sources_.empty());
+  return open_source(path, options.form, options.way, sources_.empty());
 }
 
 void Reader::open(const std::vector<std::string>& paths, const ReaderOptions& options) {

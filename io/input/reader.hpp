@@ -44,7 +44,7 @@ enum class WholeRows : std::uint8_t { kNone, kOfKeys, kOfTexts, kOfAll };
 
 struct ReaderOptions {
   std::size_t element_bytes = 1;  // every input must hold a whole number of elements
-  DirectIo direct_io = DirectIo::kAuto;
+  WayToRead way = {};
   InputForm form = {};
   KeyFormat key = {KeyType::kU8};    // what text is read as; headers of arrays may say otherwise,
   bool type_is_asked = false;        // unless the type
@@ -53,8 +53,6 @@ struct ReaderOptions {
   bool type_is_assumed = false;
   // Inputs in memory: a path that is the name of one of these is not a file.
   std::vector<MemoryInput> memory = {};
-  // Then large uncached files are read through the page cache, too: the kernel reads ahead.
-  bool is_read_by_one_thread = false;
   // An element is a key of element_bytes, and its count (element/counted_keys.hpp).
   bool has_counts = false;
   WholeRows whole_rows = WholeRows::kNone;

@@ -71,8 +71,7 @@ io::ReaderOptions reader_options(const Options& options) {
   const ElementFormat element = element_of(options.key, options.records);
   wanted.element_bytes = element.bytes();
   wanted.has_counts = options.adds_counts();
-  wanted.direct_io = options.direct_io;
-  wanted.is_read_by_one_thread = cores_for(options.parallel) == 1;
+  wanted.way = {options.direct_io, cores_for(options.parallel) == 1};
   wanted.form = options.input_form;
   wanted.key = element.key;
   wanted.type_is_asked =

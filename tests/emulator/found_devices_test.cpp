@@ -145,7 +145,7 @@ TEST(FoundDevice, WithTooLittleMemoryOnceSortsIfItWasAskedFor) {
   options.devices.listed = {0};
   const auto sort_with_fault = [&](std::uint64_t nth, bool stays) {
     gpu::clear_cuda_fault();
-    io::Reader reader(options.inputs, {4, io::DirectIo::kAuto, {}});
+    io::Reader reader(options.inputs, {4, {io::DirectIo::kAuto}, {}});
     PreparedSort sort(options, make_job(options), reader);
     gpu::inject_cuda_fault({gpu::CudaCall::kMemory, nth, cudaErrorMemoryAllocation, stays, 0});
     return sort.run(nullptr);
@@ -228,7 +228,7 @@ TEST(FoundDevice, IsStartedWhileAnOutputInMemoryGetsItsPages) {
   options.parallel = 4;
   const auto prepared_bytes = [&](ExplainMode explain, std::uint64_t all) {
     options.explain = explain;
-    io::Reader reader(options.inputs, {4, io::DirectIo::kAuto, {}});
+    io::Reader reader(options.inputs, {4, {io::DirectIo::kAuto}, {}});
     const PreparedSort sort(options, make_job(options), reader);
     EXPECT_TRUE(sort.plan().output.makes_room_early);
     return bytes_with_pages(folder.path(), all);

@@ -80,7 +80,7 @@ class SharesCase {
 
   void form(std::uint32_t share) const {
     const std::size_t element_bytes = job_.element.bytes();
-    io::Reader reader({input_}, {element_bytes, DirectIo::kAuto, kRaw});
+    io::Reader reader({input_}, {element_bytes, {DirectIo::kAuto}, kRaw});
     io::Manifest wanted = manifest_of(resumable_job(job_, kRaw), element_bytes, reader);
     wanted.share.emplace();
     wanted.share->number = share;

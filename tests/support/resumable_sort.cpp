@@ -46,7 +46,7 @@ ProcessResult ResumableSort::run(const Interruption& interruption) {
   options.engine = devices > 0 ? EngineChoice::kCuda : EngineChoice::kAuto;
   options.devices.all = true;
   io::Reader reader(options.inputs,
-                    {element_bytes(options), options.direct_io, options.input_form, options.key});
+                    {element_bytes(options), {options.direct_io}, options.input_form, options.key});
   io::Output output(*options.output);
   const Job job = make_job(options);
   RunFolder run_folder({*options.resume, manifest_of(resumable_job(job, options.input_form),

@@ -239,7 +239,7 @@ void run(const SortRequest& request, const std::vector<std::string>& in, const s
          const std::string& temporary, SortResult& result) try {
   const std::size_t element =
       request.records ? request.records->bytes : bytes_of(request.format.type);
-  io::ReaderOptions options{element, DirectIo::kAuto, form_of(request)};
+  io::ReaderOptions options{element, {DirectIo::kAuto}, form_of(request)};
   options.has_counts = request.min_count && !request.unique;
   if (request.from_array) options.memory = {array_of(request, in.front())};
   io::Reader reader(in, options);

@@ -31,7 +31,7 @@ namespace {
 
 ShareDone form_share(const Options& options, io::DirectIo direct_io = io::DirectIo::kAuto) {
   Meter meter;
-  io::Reader reader(options.inputs, {4, direct_io, {}});
+  io::Reader reader(options.inputs, {4, {direct_io}, {}});
   return form(options, make_job(options), reader, meter);
 }
 

@@ -25,7 +25,7 @@ void spill(const std::string& input, const std::vector<std::string>& folders,
   const ByteSpan buffer = arena.bytes().first(16384);
   const ByteSpan scratch = arena.bytes().subspan(65536, 65536);
   const ByteSpan piece = arena.bytes().subspan(262144, 65536);
-  Reader reader({input}, {.element_bytes = 4, .direct_io = policy});
+  Reader reader({input}, {.element_bytes = 4, .way = {policy}});
   Output output(target, {.direct_io = policy});
   output.prepare(kBytes);
   RunStoreOptions options;

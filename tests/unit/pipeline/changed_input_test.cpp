@@ -60,7 +60,7 @@ class InputsThatChange : public testing::Test {
     Options options = test::options_for(KeyType::kU32, "16M");
     options.parallel = 1;
     io::Reader reader(
-        {input_}, {sizeof(std::uint32_t), DirectIo::kAuto, {FileFormat::kBinary, Codec::kNone}});
+        {input_}, {sizeof(std::uint32_t), {DirectIo::kAuto}, {FileFormat::kBinary, Codec::kNone}});
     Job job = make_job(options, {}, reader.known_size());
     if (is_share_) hold_in_runs(job);
     job.forms_share = is_share_;

@@ -102,7 +102,7 @@ class Formation {
     io::test::write_file(folder_ / "in", std::as_bytes(std::span(input_)));
     return io::Reader(
         {folder_ / "in"},
-        {sizeof(Keys::value_type), DirectIo::kAuto, {FileFormat::kBinary, Codec::kNone}});
+        {sizeof(Keys::value_type), {DirectIo::kAuto}, {FileFormat::kBinary, Codec::kNone}});
   }();
   test::EngineUnderTest engine_;
   Proof proof_{plan_.job.element, true};

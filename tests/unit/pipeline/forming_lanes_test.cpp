@@ -50,7 +50,7 @@ class FillAgain : public testing::Test {
     io::test::write_file(folder_ / "in1", bytes().first(4 * 3'000));
     io::test::write_file(folder_ / "in2", bytes().subspan(4 * 3'000));
     return io::Reader({folder_ / "in1", folder_ / "in2"},
-                      {4, DirectIo::kAuto, {FileFormat::kBinary, Codec::kNone}});
+                      {4, {DirectIo::kAuto}, {FileFormat::kBinary, Codec::kNone}});
   }();
   ReadPieces chunk_{4 * 8'000, {}, {{4 * 500, 4 * 1'000}, {4 * 2'000, 4 * 7'000}}};
 };

@@ -40,7 +40,7 @@ struct Held {
 class Process {
  public:
   Process(const std::string& input, const std::string& folder, Use use)
-      : reader_({input}, {4, DirectIo::kAuto, {FileFormat::kBinary, Codec::kNone}}),
+      : reader_({input}, {4, {DirectIo::kAuto}, {FileFormat::kBinary, Codec::kNone}}),
         kept_(folder, io::ResumeAccess::kUse, wanted(use), reader_),
         store_({folder}, 4, options()) {}
 

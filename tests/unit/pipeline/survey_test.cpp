@@ -46,7 +46,7 @@ TEST(Survey, SaysWhetherTheInputIsCached) {
   io::test::write_file(folder / "small", io::test::random_bytes(4));
   io::Reader both({folder / "in", folder / "small"}, {4});
   EXPECT_TRUE(survey({folder.path()}, folder.path(), both).input_is_cached);
-  io::Reader direct({folder / "in"}, {4, DirectIo::kOn});
+  io::Reader direct({folder / "in"}, {4, {DirectIo::kOn}});
   EXPECT_FALSE(survey({folder.path()}, folder.path(), direct).input_is_cached);
 }
 

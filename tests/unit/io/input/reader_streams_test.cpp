@@ -130,7 +130,7 @@ TEST(ReaderStreams, MixesFilesAndPipes) {
     {
       const FedFifo fifo(folder / "b", Bytes(data.begin() + 12'000, data.begin() + 32'000), 999);
       Reader reader({folder / "a", fifo.path(), folder / "c"},
-                    {.element_bytes = 4, .direct_io = policy});
+                    {.element_bytes = 4, .way = {policy}});
       EXPECT_EQ(reader.known_size(), std::nullopt);
       EXPECT_EQ(read_all(reader, 8192), data);
       EXPECT_TRUE(reader.at_end());
@@ -173,7 +173,7 @@ TEST(ReaderStreams, ReadsARedirectedFileFromWhereItStands) {
   ASSERT_EQ(sys::lseek(fd, 1000, SEEK_SET), 1000);
   const ReplacedDescriptor input(STDIN_FILENO, fd);
   for (const DirectIo policy : {DirectIo::kAuto, DirectIo::kOn}) {
-    Reader reader({}, {.element_bytes = 8, .direct_io = policy});
+    Reader reader({}, {.element_bytes = 8, .way = {policy}});
     EXPECT_EQ(reader.known_size(), 9000U);
     Bytes sample(800);
     EXPECT_EQ(reader.sample(sample, 0, 800), 800U);

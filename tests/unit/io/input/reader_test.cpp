@@ -36,7 +36,7 @@ Bytes read_all(Reader& reader, std::size_t buffer_bytes, unsigned threads = 1) {
 class ReaderOf : public testing::TestWithParam<DirectIo> {
  protected:
   [[nodiscard]] ReaderOptions options(std::size_t element_bytes) const {
-    return {.element_bytes = element_bytes, .direct_io = GetParam()};
+    return {.element_bytes = element_bytes, .way = {GetParam()}};
   }
   const TempFolder folder_;
 };
@@ -216,7 +216,7 @@ TEST(Reader, FallsBackWhereDirectReadsAreRefused) {
   const TempFolder folder;
   const Bytes data = random_bytes(100'000);
   write_file(folder / "f", data);
-  const auto options = ReaderOptions{.element_bytes = 4, .direct_io = DirectIo::kOn};
+  const auto options = ReaderOptions{.element_bytes = 4, .way = {DirectIo::kOn}};
   {
     Reader reader({folder / "f"}, options);
     const FaultScope fault({sys::Call::kPread, 1, EINVAL});

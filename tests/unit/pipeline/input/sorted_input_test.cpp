@@ -31,7 +31,7 @@ std::string error_of_reading(const std::vector<Element>& elements) {
   options.count = sizeof(Element) > sizeof(std::uint32_t);
   const Job job = make_job(options);
   io::ReaderOptions form{
-      sizeof(std::uint32_t), DirectIo::kAuto, {FileFormat::kBinary, Codec::kNone}};
+      sizeof(std::uint32_t), {DirectIo::kAuto}, {FileFormat::kBinary, Codec::kNone}};
   form.has_counts = options.count;
   io::Reader reader({folder / "in"}, form);
   Proof proof(job.element, true);
