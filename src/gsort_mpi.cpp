@@ -302,7 +302,7 @@ class Process {
       return;
     }
     if (options.stats || options.trace) {  // inputs may be of this process only
-      cluster::on_this_host([&] { refuse_shared_reports(options, options); });
+      cluster::on_this_host([&] { refuse_shared_reports(options); });
     }
     // Opened first, so that an error with it appears before anything is sorted.
     std::optional<io::Output> stats;

@@ -5,6 +5,7 @@
 #include <cstdlib>
 #include <exception>
 #include <filesystem>
+#include <iterator>
 #include <string>
 #include <string_view>
 #include <system_error>
@@ -66,9 +67,9 @@ int sort(const Options& options, const Job& job, io::Reader& reader) {
     print(stdout, explain(options.explain, prepared.plan(), prepared.machine()));
     return kDone;
   }
-  refuse_shared_reports(options, options);
+  refuse_shared_reports(options);
   const std::string note = note_of_types(options, job);
-  refuse_messages_in_output(options, options, note);
+  refuse_messages_in_output(options, note);
   Observer observer(options, note);
   Outcome outcome = prepared.run(&observer.meter());
   output_is_in_place = true;
@@ -98,17 +99,17 @@ int report_share(Observer& observer, const Options& options, const ShareDone& do
   return observer.sort_is_done({options, done.outcome, done.plan, done.machine}) ? kDone : kTrouble;
 }
 
-// The names of the files that are read and written; --take has no inputs but the runs.
-FileNames names_of_share(const Options& options) {
-  FileNames names = options;
-  if (options.form) names.output = options.form;
-  if (options.take) names.inputs.clear();
+// With the names of the files that are read and written; --take has no inputs but the runs.
+Request request_of_share(const Options& options) {
+  Request request = options;
+  if (options.form) request.output = options.form;
+  if (options.take) request.inputs.clear();
   const auto add_files_of = [&](const std::string& folder) {
-    for (const std::string& file : io::ResumeFolder::files_of(folder)) names.inputs.push_back(file);
+    std::ranges::copy(io::ResumeFolder::files_of(folder), std::back_inserter(request.inputs));
   };
   std::ranges::for_each(options.from, add_files_of);
   if (options.form) add_files_of(*options.form);
-  return names;
+  return request;
 }
 
 // Runs of a share, a part, or the join of parts.
@@ -121,7 +122,7 @@ int run_share(const Options& options) {
     }
     return kDone;
   }
-  refuse_shared_reports(names_of_share(options), options);
+  refuse_shared_reports(request_of_share(options));
   if (options.take) {
     Observer observer(options, "");
     return report_share(observer, options, take(options, observer.meter()));
@@ -136,9 +137,7 @@ int run_share(const Options& options) {
 // A sort or a check, as the options say.
 int run_one(const Options& options) {
   const bool only_reads = options.fingerprint || options.check != CheckMode::kNone;
-  if (options.files0_from && !only_reads) {
-    refuse_writing_the_list(options, options, *options.files0_from);
-  }
+  if (options.files0_from && !only_reads) refuse_writing_the_list(options, *options.files0_from);
   if (options.form || options.take || options.join) return run_share(options);
   if (!only_reads) refuse_streams_in_place(options);
   io::Reader reader(options.inputs, reader_options(options));

@@ -295,37 +295,35 @@ void refuse_losing_inputs(const Request& request, const Job& job, const io::Outp
   }
 }
 
-void refuse_writing_the_list(const FileNames& names, const Reporting& reports,
-                             const std::string& list) {
+void refuse_writing_the_list(const Request& request, const std::string& list) {
   const auto refuse = [&](std::string_view option, const std::string& path, std::string_view hint) {
     if (!io::same_file(name_of_output(path), name_of_input(list))) return;
     throw shared(fmt::format("{} '{}'", option, path), "the list of --files0-from", hint);
   };
-  for (const std::string& output : names.outputs()) {
+  for (const std::string& output : request.outputs()) {
     refuse("--output", output, "name another file with -o");
   }
-  if (reports.stats) refuse("--stats", *reports.stats, kHintForReports);
-  if (reports.trace) refuse("--trace", *reports.trace, kHintForReports);
+  if (request.stats) refuse("--stats", *request.stats, kHintForReports);
+  if (request.trace) refuse("--trace", *request.trace, kHintForReports);
 }
 
-void refuse_messages_in_output(const FileNames& names, const Reporting& reports,
-                               std::string_view note) {
-  const bool is_quiet = note.empty() && reports.verbosity <= 0 &&
-                        reports.progress != ProgressMode::kAlways &&
-                        reports.progress != ProgressMode::kJson;
-  if (is_quiet || !is_one_file("/dev/stderr", name_of_output(names.output.value_or("-")))) return;
+void refuse_messages_in_output(const Request& request, std::string_view note) {
+  const bool is_quiet = note.empty() && request.verbosity <= 0 &&
+                        request.progress != ProgressMode::kAlways &&
+                        request.progress != ProgressMode::kJson;
+  if (is_quiet || !is_one_file("/dev/stderr", name_of_output(request.output.value_or("-")))) return;
   throw shared("standard error", "the output",
                "send messages to another file than the output, as in 2> messages");
 }
 
-void refuse_shared_reports(const FileNames& names, const Reporting& reports) {
-  refuse_shared_report(names, "--stats", reports.stats);
-  refuse_shared_report(names, "--trace", reports.trace);
-  if (!reports.stats || !reports.trace) return;
-  const std::string stats = name_of_output(*reports.stats);
-  const std::string trace = name_of_output(*reports.trace);
+void refuse_shared_reports(const Request& request) {
+  refuse_shared_report(request, "--stats", request.stats);
+  refuse_shared_report(request, "--trace", request.trace);
+  if (!request.stats || !request.trace) return;
+  const std::string stats = name_of_output(*request.stats);
+  const std::string trace = name_of_output(*request.trace);
   if (is_one_file(stats, trace)) {
-    throw shared(fmt::format("--trace '{}'", *reports.trace), "the file of --stats",
+    throw shared(fmt::format("--trace '{}'", *request.trace), "the file of --stats",
                  kHintForReports);
   }
 }

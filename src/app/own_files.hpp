@@ -59,16 +59,14 @@ struct InputToReplace {
 void refuse_replacing_by_other_elements(const InputToReplace& input, const Job& job);
 
 // Throws: Error(kUsage) if an output or a report has the file `list`, which names the inputs.
-void refuse_writing_the_list(const FileNames& names, const Reporting& reports,
-                             const std::string& list);
+void refuse_writing_the_list(const Request& request, const std::string& list);
 
 // Throws: Error(kUsage) if messages would be among the elements, as in `gsort -v FILE > OUT 2>&1`:
 // standard error is the output, and `note` is not empty or -v or --progress asks for messages.
-void refuse_messages_in_output(const FileNames& names, const Reporting& reports,
-                               std::string_view note);
+void refuse_messages_in_output(const Request& request, std::string_view note);
 
 // Throws: Error(kUsage) when a report is the output, an input, a file of the folder of --resume, or
 // the other report.
-void refuse_shared_reports(const FileNames& names, const Reporting& reports);
+void refuse_shared_reports(const Request& request);
 
 }  // namespace gsort

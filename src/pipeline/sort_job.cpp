@@ -162,7 +162,7 @@ class Sort {
     do {
       reader_.end_at(checked_product(checked_sum(outcome_.elements, plan_.job.array_elements),
                                      plan_.element_bytes));
-      Proof proof(plan_.job.element, plan_.job.handling.verify, &meter_);
+      Proof proof = proof_of(plan_.job, &meter_);
       if (all) left_ = *all - std::min(*all, outcome_.elements);
       std::optional<OffsetSink> place;
       std::optional<Result> result;
