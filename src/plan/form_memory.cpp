@@ -6,6 +6,7 @@
 #include "base/units.hpp"
 #include "form/counted_lines.hpp"
 #include "form/decimal.hpp"
+#include "plan/plan.hpp"
 
 namespace gsort {
 namespace {
@@ -29,43 +30,44 @@ std::uint64_t encoded_bytes(const OutputForm& form, const KeyFormat& key,
 
 }  // namespace
 
-EncodePlan plan_encoding(const Job& job, unsigned threads, std::uint64_t host_bytes) {
+EncodePlan plan_encoding(const Plan& plan) {
+  const Job& job = plan.job;
   const OutputForm& form = job.output_form;
-  const bool proven = job.handling.verify_encoding;
   if (form.is_plain()) return {};
   const std::uint64_t element_bytes = job.result_bytes();
   // Each thread has a frame in work; while it waits for its turn to write, another one begins.
-  const std::uint64_t frames = 2 * std::uint64_t{threads};
+  const std::uint64_t frames = 2 * std::uint64_t{plan.threads};
   const std::uint64_t element = encoded_bytes(form, job.result_key(), element_bytes, job.count);
-  EncodePlan plan;
+  EncodePlan encode;
   const std::uint64_t most =
       std::clamp<std::uint64_t>(kMostFrameBytes / element_bytes, 1, kMostFrame);
-  plan.frame_elements = std::clamp(std::bit_floor(host_bytes / 8 / (frames * element)),
-                                   std::min(kLeastFrame, most), most);
-  plan.memory_bytes = frames * plan.frame_elements * element;
-  plan.encoders = threads;
-  plan.is_proven = proven;
+  encode.frame_elements =
+      std::clamp(std::bit_floor(plan.host_budget_bytes / 8 / (frames * element)),
+                 std::min(kLeastFrame, most), most);
+  encode.memory_bytes = frames * encode.frame_elements * element;
+  encode.encoders = plan.threads;
+  encode.is_proven = job.handling.verify_encoding;
   const CodecFacts& codec = facts_of(form.codec);
   const auto level = static_cast<std::uint64_t>(form.level);
-  const std::uint64_t proof = proven ? codec.decompressor_bytes(level) : 0;
-  if (proven) plan.memory_bytes += frames * kProofBufferBytes;
+  const std::uint64_t proof = encode.is_proven ? codec.decompressor_bytes(level) : 0;
+  if (encode.is_proven) encode.memory_bytes += frames * kProofBufferBytes;
   if (const std::uint64_t each = codec.compressor_bytes(level) + proof; each > 0) {
-    plan.encoders =
-        static_cast<unsigned>(std::clamp<std::uint64_t>(host_bytes / 4 / each, 1, threads));
-    plan.memory_bytes += plan.encoders * each;
+    encode.encoders = static_cast<unsigned>(
+        std::clamp<std::uint64_t>(plan.host_budget_bytes / 4 / each, 1, plan.threads));
+    encode.memory_bytes += encode.encoders * each;
   }
-  return plan;
+  return encode;
 }
 
-unsigned open_parts(unsigned parts, unsigned threads) {
-  return std::clamp(parts, 1U, 2 * threads);
+unsigned open_parts(const Plan& plan) {
+  return std::clamp(plan.job.output_parts, 1U, 2 * plan.threads);
 }
 
-WriteWindows plan_write_windows(unsigned threads, std::uint64_t host_bytes, unsigned files) {
+WriteWindows plan_write_windows(const Plan& plan) {
   constexpr std::uint64_t kLeastBytes = 64 * kKiB;
   constexpr std::uint64_t kLeastCount = 4;
-  const std::uint64_t budget = host_bytes / 16 / files;
-  const std::uint64_t wanted = 2 * std::uint64_t{threads} + 4;
+  const std::uint64_t budget = plan.host_budget_bytes / 16 / open_parts(plan);
+  const std::uint64_t wanted = 2 * std::uint64_t{plan.threads} + 4;
   WriteWindows windows;
   windows.count = static_cast<unsigned>(std::clamp(budget / kLeastBytes, kLeastCount, wanted));
   windows.bytes =
@@ -73,11 +75,10 @@ WriteWindows plan_write_windows(unsigned threads, std::uint64_t host_bytes, unsi
   return windows;
 }
 
-std::uint64_t least_output_bytes(const OutputForm& form, std::uint64_t skip_bytes,
-                                 std::uint64_t element_bytes, std::uint64_t elements) {
-  if (form.codec != Codec::kNone) return 0;
-  return skip_bytes +
-         elements * (form.format == FileFormat::kText ? kLeastLineBytes : element_bytes);
+std::uint64_t least_output_bytes(const Job& job, std::uint64_t elements) {
+  if (job.output_form.codec != Codec::kNone) return 0;
+  const bool is_text = job.output_form.format == FileFormat::kText;
+  return job.header_bytes + elements * (is_text ? kLeastLineBytes : job.result_bytes());
 }
 
 }  // namespace gsort

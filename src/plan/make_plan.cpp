@@ -326,12 +326,10 @@ std::optional<Plan> plan_within_budgets(const Job& job, const Machine& machine) 
   for (const Folder& folder : machine.temporary) plan.temporary_folders.push_back(folder.path);
   if (machine.input_bytes) plan.elements = *machine.input_bytes / plan.element_bytes;
   refuse_unknown_count(job, machine);
-  plan.output.least_bytes = least_output_bytes(
-      job.output_form, job.header_bytes, job.result_bytes(), least_elements(job, plan.elements));
+  plan.output.least_bytes = least_output_bytes(job, least_elements(job, plan.elements));
   if (!plan_sort(plan, machine)) return std::nullopt;
-  plan.output.encode = plan_encoding(job, plan.threads, plan.host_budget_bytes);
-  plan.output.windows = plan_write_windows(plan.threads, plan.host_budget_bytes,
-                                           open_parts(job.output_parts, plan.threads));
+  plan.output.encode = plan_encoding(plan);
+  plan.output.windows = plan_write_windows(plan);
   return plan;
 }
 

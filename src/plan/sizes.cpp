@@ -242,11 +242,9 @@ std::uint64_t least_device_budget(const Plan& plan) {
 }
 
 std::uint64_t sorting_budget(const Plan& plan) {
-  const EncodePlan encode = plan_encoding(plan.job, plan.threads, plan.host_budget_bytes);
-  const unsigned files = open_parts(plan.job.output_parts, plan.threads);
-  const WriteWindows windows = plan_write_windows(plan.threads, plan.host_budget_bytes, files);
-  const std::uint64_t beside = plan.decoding.bytes + encode.memory_bytes +
-                               files * windows.count * windows.bytes + plan.names_bytes;
+  const WriteWindows windows = plan_write_windows(plan);
+  const std::uint64_t beside = plan.decoding.bytes + plan_encoding(plan).memory_bytes +
+                               open_parts(plan) * windows.count * windows.bytes + plan.names_bytes;
   const std::uint64_t budget = buffer_budget(plan.host_budget_bytes, plan.job.least_program_bytes);
   return budget - std::min(budget, beside);
 }

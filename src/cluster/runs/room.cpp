@@ -73,7 +73,7 @@ std::uint64_t least_output_of(const Request& request, const Job& job, std::uint6
                               unsigned rank, unsigned ranks) {
   if (job.unique || (!request.parts && rank > 0)) return 0;
   const std::uint64_t own = request.parts ? share_of(elements, rank, ranks).elements() : elements;
-  return least_output_bytes(job.output_form, job.header_bytes, job.result_bytes(), own);
+  return least_output_bytes(job, own);
 }
 
 Plan plan_of_host(const Job& job, const Machine& machine, std::uint64_t output_bytes,

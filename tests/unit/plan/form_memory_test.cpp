@@ -3,16 +3,19 @@
 #include <gtest/gtest.h>
 
 #include "base/units.hpp"
+#include "plan/plan.hpp"
 
 namespace gsort {
 namespace {
 
 EncodePlan plan_of(const OutputForm& form, std::uint64_t host_bytes, bool proven) {
-  Job job;
-  job.element.key.type = KeyType::kU32;
-  job.output_form = form;
-  job.handling.verify_encoding = proven;
-  return plan_encoding(job, 8, host_bytes);
+  Plan plan;
+  plan.job.element.key.type = KeyType::kU32;
+  plan.job.output_form = form;
+  plan.job.handling.verify_encoding = proven;
+  plan.threads = 8;
+  plan.host_budget_bytes = host_bytes;
+  return plan_encoding(plan);
 }
 
 // A proof of what is encoded takes a decompressor beside each compressor, and a buffer for each
