@@ -146,27 +146,6 @@ io::ResumeAccess resume_access(const Request& request) {
   return request.explain == ExplainMode::kNone ? io::ResumeAccess::kUse : io::ResumeAccess::kLook;
 }
 
-// Whether keys with different bits may be equal.
-bool has_classes(const Job& job) {
-  return !job.element.records && !floats_in_numeric_order(job.element).empty();
-}
-
-// Runs are packed if they hold keys, also those of 16 bytes. Runs that a later sort finds are
-// records.
-Plan packing_plan(Job job, const Machine& machine) {
-  const bool has_own_runs = !job.resumable && !job.numbered;
-  if (has_own_runs) job.element = job.element.as_keys(sizeof(UInt128));
-  Plan plan = make_plan(job, machine);
-  if (job.merged_inputs == 0 || plan.run.count == 0 || !has_classes(job)) return plan;
-  // Inputs have equal floats in any order, which runs of keys cannot have.
-  job.shown = job.element;
-  const KeyFormat& key = job.element.key;
-  const auto bytes = static_cast<std::uint32_t>(job.element.bytes());
-  job.element.records =
-      RecordFormat{bytes, {{0, bytes, key.type, key.big_endian, key.descending, key.float_order}}};
-  return make_plan(job, machine);
-}
-
 }  // namespace
 
 std::unique_ptr<Engine> make_engine(const Plan& plan, const EngineShape& shape, ByteSpan memory) {
@@ -308,7 +287,7 @@ PreparedSort::PreparedSort(const Request& request, const Job& job, io::Reader& r
   }
   const bool has_room = wants_gpu(job, machine_) && makes_room_while_devices_start(job);
   cuda_start_seconds_ = look_for_gpus(job, machine_);
-  plan_ = packing_plan(job, machine_);
+  plan_ = make_plan(job, machine_);
   plan_.output.makes_room_early |= has_room;
   require_temporary_folders(request, machine_, plan_);
 }
@@ -320,7 +299,7 @@ bool PreparedSort::makes_room_while_devices_start(const Job& job) {
   Job without = job;
   without.resources.engine = EngineChoice::kCpu;
   try {
-    const Plan plan = packing_plan(std::move(without), machine_);
+    const Plan plan = make_plan(without, machine_);
     if (!plan.output.makes_room_early) return false;
     outputs_.front().make_room_early(plan.output.least_bytes, plan.output.windows.bytes);
     return true;
@@ -350,7 +329,7 @@ Outcome PreparedSort::run(Meter* meter, const std::function<void()>& before_name
                       .make_tier = make_tier,
                       .meter = meter,
                       .run_folder = run_folder_ ? &*run_folder_ : nullptr};
-  plan_without_failed(context, machine_, [this] { plan_ = packing_plan(plan_.job, machine_); });
+  plan_without_failed(context, machine_, [this] { plan_ = make_plan(plan_.job, machine_); });
   try {
     return run_sort(context, outputs_, before_name);
   } catch (const Error& error) {

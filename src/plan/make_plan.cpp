@@ -11,6 +11,7 @@
 #include "base/checked.hpp"
 #include "base/page.hpp"
 #include "base/units.hpp"
+#include "form/equal_floats.hpp"
 #include "plan/batch_plan.hpp"
 #include "plan/budget.hpp"
 #include "plan/disk_space.hpp"
@@ -349,9 +350,7 @@ std::uint64_t size_beside_files(Job job, const Machine& machine, const Plan& pla
   return 0;
 }
 
-}  // namespace
-
-Plan make_plan(const Job& job, const Machine& machine, const SuitsPlan& suits) {
+Plan plan_of_elements(const Job& job, const Machine& machine, const SuitsPlan& suits) {
   require_asked_engine(job.resources, machine);
   const HasPlan has_plan = [&](const Resources& other) {
     Job tried = job;
@@ -372,6 +371,29 @@ Plan make_plan(const Job& job, const Machine& machine, const SuitsPlan& suits) {
   plan->output.makes_room_early = output_fits_memory(*plan, machine);
   plan->run.through_page_cache = runs_fit_page_cache(*plan, machine);
   return std::move(*plan);
+}
+
+// Whether keys with different bits may be equal.
+bool has_classes(const Job& job) {
+  return !job.element.records && !floats_in_numeric_order(job.element).empty();
+}
+
+}  // namespace
+
+// Runs are packed if they hold keys, also those of 16 bytes. Runs that another process finds are
+// records.
+Plan make_plan(Job job, const Machine& machine, const SuitsPlan& suits) {
+  const bool has_own_runs = !job.resumable && !job.forms_share && !job.numbered;
+  if (has_own_runs) job.element = job.element.as_keys(sizeof(UInt128));
+  Plan plan = plan_of_elements(job, machine, suits);
+  if (job.merged_inputs == 0 || plan.run.count == 0 || !has_classes(job)) return plan;
+  // Inputs have equal floats in any order, which runs of keys cannot have.
+  job.shown = job.element;
+  const KeyFormat& key = job.element.key;
+  const auto bytes = static_cast<std::uint32_t>(job.element.bytes());
+  job.element.records =
+      RecordFormat{bytes, {{0, bytes, key.type, key.big_endian, key.descending, key.float_order}}};
+  return plan_of_elements(job, machine, suits);
 }
 
 }  // namespace gsort
