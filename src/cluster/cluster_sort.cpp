@@ -119,8 +119,7 @@ class ClusterSort {
 
   void open_output() {
     if (request_.parts) {
-      output_ =
-          std::make_unique<RankOutput>(team_, output_name(), request_.direct_io, on_leave_, meter_);
+      output_ = std::make_unique<RankOutput>(team_, request_, on_leave_, meter_);
     } else {
       output_ = std::make_unique<SharedOutput>(team_, output_name(), on_leave_, meter_);
     }

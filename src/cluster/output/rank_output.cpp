@@ -10,10 +10,12 @@
 
 namespace gsort::cluster {
 
-RankOutput::RankOutput(Team& team, const std::string& path, DirectIo direct_io,
-                       std::function<void()>& on_leave, Meter& meter)
+RankOutput::RankOutput(Team& team, const Request& request, std::function<void()>& on_leave,
+                       Meter& meter)
     : rank_(team.rank()), ranks_(team.count()), on_leave_(on_leave), meter_(meter) {
-  team.work([&] { output_.emplace(path, io::OutputOptions{direct_io, true}); });
+  team.work([&] {
+    output_.emplace(request.outputs().at(rank_), io::OutputOptions{request.direct_io, true});
+  });
   const std::string hidden = output_->hidden_path();
   if (!hidden.empty()) {
     on_leave = [hidden] { io::sys::unlink_at(AT_FDCWD, hidden.c_str()); };

@@ -7,19 +7,19 @@
 #include <optional>
 #include <string>
 
-#include "base/direct_io.hpp"
 #include "base/meter.hpp"
 #include "cluster/output/cluster_output.hpp"
+#include "options/request.hpp"
 #include "pipeline/output/parts_sink.hpp"
 
 namespace gsort::cluster {
 
 class RankOutput final : public ClusterOutput {
  public:
-  // Together, each with a path of its own. `on_leave` is set to what removes a hidden file. Both it
-  // and the meter outlive it. Throws: Error when `path` is there, or cannot be made; as Team.
-  RankOutput(Team& team, const std::string& path, DirectIo direct_io,
-             std::function<void()>& on_leave, Meter& meter);
+  // Together, each with its own output of the request. `on_leave` is set to what removes a hidden
+  // file. Both it and the meter outlive it. Throws: Error when the output is there, or cannot be
+  // made; as Team.
+  RankOutput(Team& team, const Request& request, std::function<void()>& on_leave, Meter& meter);
 
   [[nodiscard]] const io::Output* output() const override { return &*output_; }
   // Only the file of rank 0 gets the header, and only that of the last rank the trailer. In formats

@@ -322,9 +322,13 @@ TEST_F(WholeJobs, LeaveNoPartIfOneCannotHaveItsName) {
 TEST_F(WholeJobs, NameNoPartBeforeAllAreReady) {
   run_by(3, [&](Team& team) {
     const auto part = [&](unsigned rank) { return folder_ / ("part-" + std::to_string(rank)); };
+    Request request;
+    request.output = folder_ / "part-{rank}";
+    request.parts = true;
+    request.split_output = team.count();
     std::function<void()> on_leave;
     Meter meter;
-    RankOutput output(team, part(team.rank()), io::DirectIo::kAuto, on_leave, meter);
+    RankOutput output(team, request, on_leave, meter);
     output.begin(Plan(), 0, {}, {});
     const PartTable none({0, team.count(), 1, 1, 0});
     output.finish(none, 0);
