@@ -56,7 +56,7 @@ class KeptSorts {
     options.parallel = 1;
     options.engine = EngineChoice::kCpu;
     try {
-      io::Reader reader(options.inputs, {4, io::DirectIo::kAuto, {}});
+      io::Reader reader(options.inputs, {4, {io::DirectIo::kAuto}, {}});
       Meter meter;
       (void)PreparedSort(options, make_job(options), reader).run(&meter);
     } catch (const Error& error) {
@@ -141,7 +141,7 @@ TEST(PreparedSort, PlansAndDoesNotWaitForTurnsAtTheNullDevice) {
     for (const ExplainMode explain : {ExplainMode::kText, ExplainMode::kNone}) {
       options.output = output;
       options.explain = explain;
-      io::Reader reader(options.inputs, {4, io::DirectIo::kAuto, {}});
+      io::Reader reader(options.inputs, {4, {io::DirectIo::kAuto}, {}});
       PreparedSort sort(options, make_job(options), reader);
       EXPECT_EQ(sort.plan().output.needs_order, output != "/dev/null");
       if (explain != ExplainMode::kNone) continue;

@@ -41,7 +41,7 @@ class Process {
  public:
   Process(const std::string& input, const std::string& folder, Use use)
       : reader_({input}, {4, {DirectIo::kAuto}, {FileFormat::kBinary, Codec::kNone}}),
-        kept_(folder, io::ResumeAccess::kUse, wanted(use), reader_),
+        kept_({folder, wanted(use)}, io::ResumeAccess::kUse, reader_),
         store_({folder}, 4, options()) {}
 
   [[nodiscard]] RunFolder& kept() { return kept_; }
