@@ -109,7 +109,7 @@ class SharesCase {
     Machine machine =
         invented_machine(shares.elements() * shares.element_bytes(), request_.threads, kTiB);
     machine.resumed = {shares.runs(), shares.elements(), shares.block_elements()};
-    const io::OutputPlace output(outputs_[has_own_files_ ? part : 0]);
+    const io::OutputPlace place(outputs_[has_own_files_ ? part : 0]);
     PartRecord wanted;
     wanted.part = part;
     wanted.parts = kParts;
