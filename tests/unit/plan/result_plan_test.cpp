@@ -115,6 +115,50 @@ TEST(InputMergePlan, MakesRunsOfGroupsWhereWindowsDoNotFitOrFewAreAskedFor) {
   expect_sound_windows(groups);
 }
 
+// Records of 16 bytes that are one key.
+Job job_of_wide_records() {
+  Options options = options_for(KeyType::kU64, "64M");
+  options.records = RecordFormat{16, {{0, 16, KeyType::kU128, false, false}}};
+  return make_job(options);
+}
+
+TEST(RunsOfAPlan, HoldKeysOfSixteenBytesUnlessAnotherProcessReadsThem) {
+  const Machine machine = invented_machine(kGiB, 4, 8 * kGiB);
+  const Plan own = make_plan(job_of_wide_records(), machine);
+  EXPECT_FALSE(own.job.element.records);
+  EXPECT_EQ(own.element_bytes, 16U);
+  EXPECT_FALSE(make_plan(own.job, machine).job.element.records);
+  for (bool Job::*const is_read : {&Job::resumable, &Job::forms_share}) {
+    Job job = job_of_wide_records();
+    job.*is_read = true;
+    EXPECT_TRUE(make_plan(job, machine).job.element.records == job.element.records);
+  }
+}
+
+TEST(RunsOfAPlan, OfMergedFloatsHoldRecords) {
+  const Machine machine = invented_machine(kGiB, 4, 8 * kGiB);
+  Options options = merge_of(10, "1G");
+  for (const KeyType type : {KeyType::kU64, KeyType::kF64}) {
+    options.key.type = type;
+    options.batch_size.reset();
+    EXPECT_FALSE(test::plan_of(options, machine).job.element.records) << "no runs";
+    options.batch_size = 3;
+    const Plan plan = test::plan_of(options, machine);
+    EXPECT_EQ(plan.job.element.records.has_value(), type == KeyType::kF64);
+    EXPECT_EQ(plan.job.shown.has_value(), type == KeyType::kF64);
+    const Plan again = make_plan(plan.job, machine);  // after a device failed
+    EXPECT_TRUE(again.job.element.records == plan.job.element.records);
+    EXPECT_EQ(again.job.shown.has_value(), plan.job.shown.has_value());
+  }
+}
+
+TEST(Plan, HasTheTemporaryFoldersOfTheMachineInTheirOrder) {
+  Machine machine = invented_machine(kGiB, 4, 8 * kGiB);
+  machine.temporary.push_back({"/a", 3, std::uint64_t{1} << 50, ""});
+  EXPECT_EQ(test::plan_of(options_for(KeyType::kU32), machine).temporary_folders,
+            (std::vector<std::string>{"/scratch", "/a"}));
+}
+
 TEST(InputMergePlan, SaysHowMuchMemoryIsNeeded) {
   const Error error = test::error_of([&] {
     static_cast<void>(test::plan_of(merge_of(1'000, "1M"), invented_machine(kGiB, 4, 8 * kGiB)));
