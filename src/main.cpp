@@ -99,7 +99,7 @@ int report_share(Observer& observer, const Options& options, const ShareDone& do
   return observer.sort_is_done({options, done.outcome, done.plan, done.machine}) ? kDone : kTrouble;
 }
 
-// With the names of the files that are read and written; --take has no inputs but the runs.
+// The request with the names of all files that are read and written; --take reads only runs.
 Request request_of_share(const Options& options) {
   Request request = options;
   if (options.form) request.output = options.form;

@@ -29,8 +29,8 @@ struct FileState {
 // The way to read regular inputs.
 struct WayToRead {
   DirectIo direct_io = DirectIo::kAuto;
-  // One thread both reads and works, so only the kernel's read-ahead overlaps with the work: large
-  // uncached files are read through the page cache, too.
+  // One thread both reads and works. Large uncached files, too, are then read through the page
+  // cache, since only the kernel's read-ahead overlaps with the work.
   bool by_one_thread = false;
 };
 

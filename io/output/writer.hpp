@@ -57,7 +57,8 @@ struct WriterOptions : StoredShape, Encoding {
   std::size_t element_bytes = 0;  // of a key, with its count; or of a record, written raw
   bool counts = false;            // elements are keys with their counts (counted_keys.hpp)
   WriteWindows windows;           // of direct writes
-  // Only for outputs that are not plain; the encoders are those of all writers:
+  // Only for outputs that are not plain, as is Encoding. Writers with the same `memory` share its
+  // encoders:
   unsigned threads = 1;                              // to encode the frames of a large piece
   std::shared_ptr<EncodingMemory> memory = nullptr;  // null: the writer uses its own
   std::function<std::vector<std::byte>()> trailer = nullptr;  // the bytes behind the elements

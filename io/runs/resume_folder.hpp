@@ -30,14 +30,14 @@ namespace gsort::io {
   return memory_bytes / 8;
 }
 
-// A folder in which a sort will keep runs, and its manifest, without these.
+// A folder in which a sort will keep runs, and its manifest, which lists no runs yet.
 struct WantedFolder {
   std::string path;
   Manifest manifest;
   std::uint64_t most_manifest_bytes = kMostManifestBytes;  // manifest_limit()
 };
 
-// Call it before a sort: checks that a process with the same memory can read the manifest, with
+// Called before a sort: checks that a process with the same memory can read the manifest, with
 // some room for runs. Throws: Error(kUsage) if it cannot.
 void require_readable(const WantedFolder& wanted);
 

@@ -58,7 +58,7 @@ struct InputToReplace {
 // may replace it.
 void refuse_replacing_by_other_elements(const InputToReplace& input, const Job& job);
 
-// Throws: Error(kUsage) if an output or a report has the file `list`, which names the inputs.
+// Throws: Error(kUsage) if an output or a report is the file `list`, which names the inputs.
 void refuse_writing_the_list(const Request& request, const std::string& list);
 
 // Throws: Error(kUsage) if messages would be among the elements, as in `gsort -v FILE > OUT 2>&1`:

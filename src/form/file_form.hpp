@@ -46,12 +46,12 @@ struct OutputForm {
   }
 };
 
-// How an output that is not plain is written: its elements are cut into frames, and each frame is
+// The encoding of an output that is not plain: its elements are cut into frames, and each frame is
 // formatted and compressed separately.
 struct Encoding {
   std::uint64_t frame_elements = 1;
   unsigned encoders = 1;   // the most at work at the same time
-  bool is_proven = false;  // encoded data is decoded again, and compared
+  bool is_proven = false;  // encoded data is decoded and compared
 };
 
 [[nodiscard]] std::string_view name_of(FileFormat format);  // "bin", "text", "npy", "sosd"

@@ -36,7 +36,7 @@ struct Border {
 // Checks elements, from `position` on; returns whether to continue.
 using Look = std::function<bool(std::uint64_t position, ConstByteSpan elements)>;
 
-// Lets as many workers as the job may have read the input and check it, block by block.
+// As many workers as the job may use read the input and check it, block by block.
 void look_at_blocks(const Job& job, const ElementOrder& order, io::Reader& reader, Meter* meter,
                     const Look& look) {
   const unsigned threads = cores_for(job.resources.parallel);

@@ -70,8 +70,8 @@ class KeptStores {
 
 class RunFolder {
  public:
-  // `wanted` has the manifest of the job. Requires: the reader outlives it, and nothing has been
-  // taken from it. Throws: Error(kTemporary) if the folder may not be used, or holds another job,
+  // `wanted` has the manifest of the job. Requires: the reader outlives this, and nothing has been
+  // read from it. Throws: Error(kTemporary) if the folder may not be used, or holds another job,
   // with the difference; Error(kUsage) as require_readable().
   RunFolder(io::WantedFolder wanted, io::ResumeAccess access, io::Reader& reader);
   // Leaves nothing behind if there are no runs to continue from.

@@ -13,7 +13,7 @@
 namespace gsort {
 
 struct DecodingPlan {
-  std::uint64_t bytes = 0;  // the most host memory of all decoders at work at once
+  std::uint64_t bytes = 0;  // the most host memory that decoders take together
   DecoderLimit limit;       // of each decoder
 };
 

@@ -11,7 +11,7 @@ namespace gsort {
 
 // The plan for an output that is not plain.
 struct EncodePlan : Encoding {
-  std::uint64_t memory_bytes = 0;  // for all of it
+  std::uint64_t memory_bytes = 0;  // of all frames and encoders
 };
 
 struct Plan;
@@ -21,9 +21,9 @@ struct Plan;
 // verified, each compressor has a decompressor.
 [[nodiscard]] EncodePlan plan_encoding(const Plan& plan);
 
-// Memory that the plan's threads, which put pieces, need to write around the page cache: two
-// windows each, one being filled and one being written, and some for the disk; at most a sixteenth
-// of the budget. Each of the open_parts() has these windows.
+// The memory with which the plan's threads write pieces around the page cache: two windows for each
+// thread, one being filled and one being written, and some for the disk; at most a sixteenth of the
+// budget. Each of the open_parts() has these windows.
 [[nodiscard]] WriteWindows plan_write_windows(const Plan& plan);
 
 // The number of a split output's parts that are written at once: each thread may be at the end of

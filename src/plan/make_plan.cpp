@@ -380,8 +380,8 @@ bool has_classes(const Job& job) {
 
 }  // namespace
 
-// Runs are packed if they hold keys, also those of 16 bytes. Runs that another process finds are
-// records.
+// Runs of keys are packed, also of keys of 16 bytes. Runs that another process reads, and elements
+// with positions, stay records.
 Plan make_plan(Job job, const Machine& machine, const SuitsPlan& suits) {
   const bool has_own_runs = !job.resumable && !job.forms_share && !job.numbered;
   if (has_own_runs) job.element = job.element.as_keys(sizeof(UInt128));

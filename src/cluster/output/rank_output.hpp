@@ -16,9 +16,9 @@ namespace gsort::cluster {
 
 class RankOutput final : public ClusterOutput {
  public:
-  // Together, each with its own output of the request. `on_leave` is set to what removes a hidden
-  // file. Both it and the meter outlive it. Throws: Error when the output is there, or cannot be
-  // made; as Team.
+  // Called by all processes together; each makes its own output of the request. `on_leave` becomes
+  // a function that removes the hidden file. Requires: `on_leave` and the meter outlive this.
+  // Throws: Error if the output exists, or cannot be made; as Team.
   RankOutput(Team& team, const Request& request, std::function<void()>& on_leave, Meter& meter);
 
   [[nodiscard]] const io::Output* output() const override { return &*output_; }

@@ -125,7 +125,7 @@ class KeptRuns {
 
   Team& team_;
   const Request& request_;
-  const io::WantedFolder wanted_;  // DIR, and the manifest of the own folder in it
+  const io::WantedFolder wanted_;  // DIR, and the manifest of this process's folder in it
   View view_;
   ResumedRuns resumed_;
   std::list<TakenFolder> taken_;

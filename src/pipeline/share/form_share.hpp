@@ -16,9 +16,9 @@ namespace gsort {
 // records of one key.
 void hold_in_runs(Job& job);
 
-// Whether the folder holds just the wanted share already. If so, removes what killed processes have
-// left beside it. Throws: Error(kTemporary) where it holds anything else. Requires: the manifest
-// has the share; the rest is of all inputs, before the reader is held to the share.
+// Whether the folder holds exactly the wanted share already. If so, removes the remains of killed
+// processes beside it. Throws: Error(kTemporary) if it holds anything else. Requires: the manifest
+// has the share; the rest of it is that of all inputs, before the reader is held to the share.
 [[nodiscard]] bool is_formed(const io::WantedFolder& wanted);
 
 // Requires: as is_formed(); the plan is for the share's bytes, and hold_in_runs(); the reader is
