@@ -23,6 +23,7 @@
 #include "io/output/write_queue.hpp"
 #include "io/system/host_facts.hpp"
 #include "io/system/linkable_file.hpp"
+#include "io/system/process.hpp"
 #include "io/system/space.hpp"
 #include "io/system/sys.hpp"
 
@@ -65,6 +66,7 @@ class RegularOutput : public Output::Impl {
 
   OutputTarget target_;
   const OutputOptions options_;
+  const mode_t mask_ = file_mode_mask();  // first: new_file_ may take the last free descriptor
   LinkableFile new_file_;
   OutputRights rights_;
   const std::string hidden_name_;  // that it had at first
@@ -84,7 +86,7 @@ RegularOutput::RegularOutput(OutputTarget target, const OutputOptions& options)
     : target_(std::move(target)),
       options_(options),
       new_file_(*target_.folder, target_.name, target_.path, options.is_shared),
-      rights_(target_, target_.replaced),
+      rights_(target_, target_.replaced, mask_),
       hidden_name_(new_file_.hidden_name()) {}
 
 void RegularOutput::make_room_early(std::uint64_t bytes, std::size_t step_bytes) {
@@ -171,7 +173,7 @@ void RegularOutput::look_at_target() {
                        now.st_ctim.tv_nsec == before->st_ctim.tv_nsec;
   if (is_same || !S_ISREG(now.st_mode)) return;
   target_.replaced = now;
-  rights_ = OutputRights(target_, now);
+  rights_ = OutputRights(target_, now, mask_);
 }
 
 void RegularOutput::put_in_place() {

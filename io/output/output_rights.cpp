@@ -3,7 +3,6 @@
 #include <cerrno>
 #include <utility>
 
-#include "io/system/process.hpp"
 #include "io/system/sys.hpp"
 
 namespace gsort::io {
@@ -33,9 +32,10 @@ bool takes_list(const File& file, const AccessList& list) {
 
 }  // namespace
 
-OutputRights::OutputRights(const OutputPlace& place, const std::optional<struct stat>& replaced)
+OutputRights::OutputRights(const OutputPlace& place, const std::optional<struct stat>& replaced,
+                           mode_t mask)
     : replaced_(replaced),
-      mode_of_new_(kModeOfNew & ~file_mode_mask()),
+      mode_of_new_(kModeOfNew & ~mask),
       list_of_folder_(default_list_of(place.folder_path())),
       list_of_replaced_(replaced ? list_of(place.path_of(place.name))
                                  : std::optional(AccessList())) {

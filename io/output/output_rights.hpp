@@ -15,8 +15,9 @@ namespace gsort::io {
 
 class OutputRights {
  public:
-  // `replaced`: the regular file at the place, if there is one. Throws: Error(kOutput).
-  OutputRights(const OutputPlace& place, const std::optional<struct stat>& replaced);
+  // `replaced`: the regular file at the place, if there is one. `mask`: that of the modes of new
+  // files. Throws: Error(kOutput).
+  OutputRights(const OutputPlace& place, const std::optional<struct stat>& replaced, mode_t mask);
 
   // Sets the rights of a file of mode 0600 that was made in the folder. Throws: Error of the file's
   // kind.

@@ -9,6 +9,7 @@
 #include "io/output/output_rights.hpp"
 #include "io/system/host_facts.hpp"
 #include "io/system/linkable_file.hpp"
+#include "io/system/process.hpp"
 #include "io/system/sys.hpp"
 
 namespace gsort::io {
@@ -168,7 +169,7 @@ void SharedFile::finish(std::uint64_t begin, std::uint64_t end) {
 bool SharedFile::put_in_place(const std::function<void()>& before_name) const {
   const auto old = place_->facts_of(place_->name);
   const bool replaces = old && S_ISREG(old->st_mode);
-  OutputRights(*place_, replaces ? old : std::nullopt).give_to(file_);
+  OutputRights(*place_, replaces ? old : std::nullopt, file_mode_mask()).give_to(file_);
   file_.sync();
   require_unmoved(*place_);  // its rights were read by the path
   before_name();

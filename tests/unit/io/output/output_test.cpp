@@ -330,8 +330,8 @@ TEST_F(OutputFile, ReplacesWhatASymbolicLinkPointsTo) {
 TEST_F(OutputFile, TakesAHiddenNameWhereThereAreNoUnnamedFiles) {
   write_file(folder_ / "out", bytes_of("old"));
   for (const bool commit : {false, true}) {
-    // The second open is that of the unnamed file.
-    const FaultScope fault({sys::Call::kOpen, 2, EOPNOTSUPP});
+    // Calls of open: the folder, what the mask for new files is, then the unnamed file.
+    const FaultScope fault({sys::Call::kOpen, 3, EOPNOTSUPP});
     Output output(folder_ / "out");
     EXPECT_EQ(folder_.entries().size(), 2U);
     output.write_at(0, bytes_of("new"));

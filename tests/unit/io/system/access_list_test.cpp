@@ -114,8 +114,8 @@ TEST_F(AccessListOf, ANewOutputIsThatOfAnyNewFileInTheFolder) {
     ASSERT_TRUE(give(folder_.path(), kOfFolder, list));
     for (const mode_t mask : {mode_t{0}, mode_t{022}, mode_t{077}}) {
       for (const bool is_named : {false, true}) {
-        // The second open is that of the unnamed file.
-        const sys::FaultPlan plan{sys::Call::kOpen, is_named ? 2U : UINT64_MAX, EOPNOTSUPP};
+        // The third open is that of the unnamed file.
+        const sys::FaultPlan plan{sys::Call::kOpen, is_named ? 3U : UINT64_MAX, EOPNOTSUPP};
         expect_rights_of_any_new_file(mask, plan, write_output);
         expect_rights_of_any_new_file(mask, {sys::Call::kOpen, UINT64_MAX}, write_shared_file);
       }
@@ -139,22 +139,33 @@ TEST_F(AccessListOf, ANewOutputIsSoWhereThatOfTheFolderCannotBeRead) {
 }
 
 // Opens an output when two more files may be open: its folder, and its file.
-Output output_without_a_trial(const std::string& path) {
+Output output_of_two_files(const std::string& path) {
   const int next = ::dup(STDERR_FILENO);
   ::close(next);
   struct rlimit saved = {};
   ::getrlimit(RLIMIT_NOFILE, &saved);
   const struct rlimit two_more = {static_cast<rlim_t>(next) + 2, saved.rlim_max};
   ::setrlimit(RLIMIT_NOFILE, &two_more);
-  const FaultScope fault({sys::Call::kAttribute, 1, EACCES});
   Output output(path);
   ::setrlimit(RLIMIT_NOFILE, &saved);
   return output;
 }
 
+TEST_F(AccessListOf, ANewOutputNeedsNoMoreFilesThanItsFolderAndItself) {
+  const mode_t saved = ::umask(027);
+  Output output = output_of_two_files(folder_ / "ours");
+  ::umask(saved);
+  output.write_at(0, bytes_of("sorted"));
+  output.commit(6);
+  EXPECT_EQ(rights_of(folder_ / "ours").mode, 0640U);
+}
+
 TEST_F(AccessListOf, ANewOutputIsItsOwnersWhereThatCannotBeFoundOut) {
   ASSERT_TRUE(give(folder_.path(), kOfFolder, kOneUser));
-  Output output = output_without_a_trial(folder_ / "ours");
+  Output output = [&] {
+    const FaultScope fault({sys::Call::kAttribute, 1, EACCES});
+    return output_of_two_files(folder_ / "ours");  // without a trial
+  }();
   EXPECT_TRUE(contains(output.notes().back(), "access list not readable, so the mode"))
       << output.notes().back();
   EXPECT_TRUE(contains(output.notes().back(), "is 600"));
