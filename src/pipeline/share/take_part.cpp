@@ -248,6 +248,7 @@ Outcome attempt_part(const SortContext& context, const io::OutputPlace& place, P
   // If another process has completed an own file of this part, that file is enough.
   if (!record.has_own_file || !(is_joined(place, record) || part_left(place, record))) {
     part->finish(record, outcome);
+    io::require_unmoved(place);  // --join looks where the path leads
     leave_record(place, record);
   }
   outcome.elements = record.end - record.begin;

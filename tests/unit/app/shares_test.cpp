@@ -229,11 +229,8 @@ TEST(Take, CountsWhatWasReadToFindAPartEmpty) {
   EXPECT_GT(outcome.loaded_bytes, 0U);
 }
 
-// Another folder gets the name of the one that is renamed.
-TEST(Take, LeavesAllInOneFolderThoughThatIsRenamedMeanwhile) {
-  const io::test::TempFolder folder;
-  const std::string there = folder / "there";
-  const std::string moved = folder / "moved";
+// The options of --take and --join of the only part of the only share, which this forms.
+Options options_to_take_all(const io::test::TempFolder& folder) {
   io::test::write_file(folder / "in", io::test::random_bytes(4000));
   Options options = test::options_for(KeyType::kU32, "16M");
   options.inputs = {folder / "in"};
@@ -244,6 +241,15 @@ TEST(Take, LeavesAllInOneFolderThoughThatIsRenamedMeanwhile) {
   options.from = {folder / "runs"};
   options.take = {0, 1};
   options.join = 1;
+  return options;
+}
+
+// Another folder gets the name of the one that is renamed.
+TEST(Take, LeavesAllInOneFolderThoughThatIsRenamedMeanwhile) {
+  const io::test::TempFolder folder;
+  const std::string there = folder / "there";
+  const std::string moved = folder / "moved";
+  Options options = options_to_take_all(folder);
   for (const bool has_own_file : {false, true}) {
     options.output = there + (has_own_file ? "/out{}" : "/out");
     if (has_own_file) options.split_output = 1;
@@ -273,6 +279,24 @@ TEST(Take, LeavesAllInOneFolderThoughThatIsRenamedMeanwhile) {
           (void)take(options, meter);
           EXPECT_EQ(join(options).count, 1000U);
         });
+  }
+}
+
+TEST(Take, FailsIfTheFolderOfTheOutputIsMovedMeanwhile) {
+  const io::test::TempFolder folder;
+  const std::string there = folder / "there";
+  Options options = options_to_take_all(folder);
+  for (const bool has_own_file : {false, true}) {
+    options.output = there + (has_own_file ? "/out{}" : "/out");
+    if (has_own_file) options.split_output = 1;
+    std::filesystem::create_directory(there);
+    const io::test::FaultScope at({io::sys::Call::kFsync, 1, 0, false, [&] {
+                                     std::filesystem::rename(
+                                         there, folder / ("moved" + std::to_string(has_own_file)));
+                                   }});
+    Meter meter;
+    const Error error = io::test::error_of([&] { (void)take(options, meter); });
+    EXPECT_EQ(error.reason(), "its folder was moved or removed during the sort");
   }
 }
 
