@@ -52,6 +52,7 @@ void RecordCandidates::add(ConstByteSpan block, std::uint64_t first_index) {
 }
 
 bool RecordCandidates::may_want(std::uint64_t key, std::uint64_t /*position*/) const {
+  if (limit_ == 0) return false;
   const std::size_t shift = 8 * (sizeof(key) - all_.plan.job.numbered->bytes());
   const std::uint64_t bound = all_.bound >> shift;
   if (key != bound || last_wanted_ == nullptr || all_.plan.job.is_distinct()) return key <= bound;

@@ -3,7 +3,9 @@
 #include <algorithm>
 #include <cstring>
 
+#include "base/error.hpp"
 #include "base/units.hpp"
+#include "pipeline/proof/damage_hint.hpp"
 
 namespace gsort {
 namespace {
@@ -107,7 +109,13 @@ void WantedStretches::end(ConstByteSpan block, std::uint64_t first) {
   if (!least_left_) return;
   const ConstByteSpan elements = stretch_of(block, *least_left_);
   std::size_t at = 0;
-  while (ordered(elements.data() + at) != least_[*least_left_]) at += numbering_.element_bytes;
+  while (at < elements.size() && ordered(elements.data() + at) != least_[*least_left_]) {
+    at += numbering_.element_bytes;
+  }
+  if (at == elements.size()) {
+    throw Error(ErrorKind::kCorrupt, "checking what is left out", "the least key is missing")
+        .hint(kDamageHint);
+  }
   std::ranges::copy(elements.subspan(at, numbering_.element_bytes), room_.begin());
   const std::uint64_t before = *least_left_ * kKeysOfStretch + at / numbering_.element_bytes;
   number_elements(room_, numbering_, first + before, 1);
