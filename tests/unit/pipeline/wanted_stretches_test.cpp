@@ -9,6 +9,7 @@
 
 #include "base/error.hpp"
 #include "options/job.hpp"
+#include "options/options.hpp"
 
 namespace gsort {
 namespace {
