@@ -320,11 +320,11 @@ void make_chunks_short(SortRequest& request, std::uint64_t chunk_elements) {
   const Plan large = make_plan(make_job(options, {}, request.input.size()), machine);
   request.change_plan = [large, chunk_elements](Plan& plan) {
     if (plan.engine == EngineKind::kCpu) return;
-    const std::uint64_t elements = plan.elements;
-    const OutputPlan output = plan.output;
+    const Plan planned = plan;
     plan = large;
-    plan.elements = elements;
-    plan.output = output;
+    plan.elements = planned.elements;
+    plan.output = planned.output;
+    plan.temporary_folders = planned.temporary_folders;
     plan.chunk.chunk_elements = chunk_elements;
   };
 }

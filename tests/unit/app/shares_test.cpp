@@ -209,29 +209,10 @@ TEST_P(SharesAtOnce, LeaveTheWholeOutputAndNothingElse) {
   }
 }
 
-TEST(Take, CountsWhatWasReadToFindAPartEmpty) {
-  const io::test::TempFolder folder;
-  io::test::write_file(folder / "in", io::test::Bytes(4'000));  // one key, in the first part
-  Options options = test::options_for(KeyType::kU32, "16M");
-  options.inputs = {folder / "in"};
-  options.form = folder / "runs";
-  options.share = {0, 1};
-  (void)form_share(options);
-  options.form.reset();
-  options.unique = true;
-  options.split_output = 2;
-  options.take = {1, 2};
-  options.from = {folder / "runs"};
-  options.output = folder / "out{}";
-  Meter meter;
-  const Outcome outcome = take(options, meter).outcome;
-  EXPECT_EQ(outcome.elements, 0U);
-  EXPECT_GT(outcome.loaded_bytes, 0U);
-}
-
 // The options of --take and --join of the only part of the only share, which this forms.
-Options options_to_take_all(const io::test::TempFolder& folder) {
-  io::test::write_file(folder / "in", io::test::random_bytes(4000));
+Options options_to_take_all(const io::test::TempFolder& folder,
+                            const io::test::Bytes& input = io::test::random_bytes(4000)) {
+  io::test::write_file(folder / "in", input);
   Options options = test::options_for(KeyType::kU32, "16M");
   options.inputs = {folder / "in"};
   options.form = folder / "runs";
@@ -242,6 +223,21 @@ Options options_to_take_all(const io::test::TempFolder& folder) {
   options.take = {0, 1};
   options.join = 1;
   return options;
+}
+
+TEST(Take, CountsWhatWasReadToFindAPartEmpty) {
+  const io::test::TempFolder folder;
+  const io::test::Bytes one_key(4'000);  // in the first part
+  Options options = options_to_take_all(folder, one_key);
+  options.unique = true;
+  options.join.reset();
+  options.split_output = 2;
+  options.take = {1, 2};
+  options.output = folder / "out{}";
+  Meter meter;
+  const Outcome outcome = take(options, meter).outcome;
+  EXPECT_EQ(outcome.elements, 0U);
+  EXPECT_GT(outcome.loaded_bytes, 0U);
 }
 
 // Another folder gets the name of the one that is renamed.

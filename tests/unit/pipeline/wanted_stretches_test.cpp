@@ -10,6 +10,7 @@
 #include "base/error.hpp"
 #include "options/job.hpp"
 #include "options/options.hpp"
+#include "support/invented.hpp"
 
 namespace gsort {
 namespace {
@@ -26,8 +27,7 @@ struct ChangesTheBlock {
 };
 
 TEST(WantedStretches, WhoseLeastKeyIsGoneAreAnError) {
-  Options options;
-  options.key.type = KeyType::kU32;
+  Options options = test::options_for(KeyType::kU32);
   options.argsort = true;
   options.top = 1;
   const Job job = make_job(options);
