@@ -69,7 +69,7 @@ class Output {
   // missing or may not be written; Error(kUsage) for a terminal.
   explicit Output(const std::string& path, const OutputOptions& options = {});
 
-  // A regular file with a name that no file has. Throws: Error(kOutput).
+  // A regular file at `place`. Requires: no file is there. Throws: Error(kOutput).
   explicit Output(OutputPlace place, const OutputOptions& options = {});
 
   // Writes into memory at any offsets, as into a regular file, but after an error the memory keeps

@@ -43,20 +43,6 @@ bool is_protected_by_sticky_bit(const struct statx& folder, const struct statx& 
          !may_ignore_owners();
 }
 
-// The state of the file or folder with this name, if any. A network file system asks its server:
-// another host may have written to the file since this one last looked. Throws: Error(kind).
-std::optional<struct stat> facts_at(int folder, const std::string& name, const std::string& path,
-                                    ErrorKind kind) {
-  constexpr int kFlags = AT_SYMLINK_NOFOLLOW | AT_STATX_FORCE_SYNC;
-  struct stat facts = {};
-  if (sys::stat_at(folder, name.c_str(), &facts, kFlags) == 0) return facts;
-  // The next use of the path fails for the same reason, unless nothing is there.
-  if (errno == ENOENT || errno == ENOTDIR || errno == EACCES || errno == ENAMETOOLONG) {
-    return std::nullopt;
-  }
-  throw failed_call(kind, "looking at", path, errno);
-}
-
 }  // namespace
 
 std::string folder_of(const std::string& path) {
@@ -74,11 +60,7 @@ OutputPlace::OutputPlace(std::string named, const std::string& resolved, const O
 }
 
 std::optional<struct stat> OutputPlace::facts_of(const std::string& file) const {
-  return facts_at(fd(), file, path_of(file), ErrorKind::kOutput);
-}
-
-bool is_there(const std::string& path) {
-  return facts_at(AT_FDCWD, path, path, ErrorKind::kTemporary).has_value();
+  return facts_of_name(fd(), file, path_of(file), ErrorKind::kOutput);
 }
 
 OutputPlace place_of_output(const std::string& path, const OutputPlace* beside) {
@@ -90,7 +72,7 @@ OutputPlace place_of_output(const std::string& path, const OutputPlace* beside) 
   if (path.empty() || path.ends_with('/')) refuse("is a folder");
   OutputPlace place(path, path, beside);
   refuse_append_only_folder(place.folder_path(), path);
-  const auto found = facts_at(place.fd(), place.name, path, ErrorKind::kOutput);
+  const auto found = facts_of_name(place.fd(), place.name, path, ErrorKind::kOutput);
   if (!found) return place;
   if (!S_ISREG(found->st_mode)) refuse("is not a regular file");
   refuse_attributes(place);

@@ -1,7 +1,7 @@
-// OutputPlace: the folder of an output, held open, and the output's name in it. All files beside
-// the output are made, found, renamed and removed through it, so they are in one folder even if
-// another program renames that. Also tests whether a file can be renamed over an existing output,
-// before all other work.
+// OutputPlace: the open folder of an output, and the output's name in it. All files beside the
+// output are made, found, renamed and removed through it, so they are in one folder even if another
+// program renames the folder. Functions test, before all other work, whether a file can be renamed
+// over an existing output.
 #pragma once
 
 #include <memory>
@@ -19,8 +19,8 @@ namespace gsort::io {
 
 // Copies share the open folder.
 struct OutputPlace {
-  // Opens the folder, unless that of `beside` has the same path. `resolved`: the file that `named`
-  // leads to through symbolic links. Throws: Error(kOutput).
+  // Opens the folder, or shares that of `beside` if it has the same path. `resolved`: the file that
+  // `named` leads to through symbolic links. Throws: Error(kOutput).
   OutputPlace(std::string named, const std::string& resolved, const OutputPlace* beside = nullptr);
   explicit OutputPlace(const std::string& named) : OutputPlace(named, named) {}
 
@@ -30,7 +30,7 @@ struct OutputPlace {
 
   [[nodiscard]] int fd() const { return folder->file.fd(); }
   [[nodiscard]] const std::string& folder_path() const { return folder->file.path(); }
-  // A file in the folder: its path, its place, and its state, if it exists. Throws: Error(kOutput).
+  // For a file in the folder: its path; its place; its facts if it exists. Throws: Error(kOutput).
   [[nodiscard]] std::string path_of(const std::string& file) const {
     return folder_path() + "/" + file;
   }
@@ -47,9 +47,6 @@ struct OutputPlace {
 // Throws: Error(kOutput) if the output exists and this user may not write to it. A rename would
 // replace it, but its owner made it read-only to prevent that.
 void require_writable(const OutputPlace& place);
-
-// Whether anything has this path. Throws: Error(kTemporary) if that cannot be found out.
-[[nodiscard]] bool is_there(const std::string& path);
 
 // Throws: Error(kOutput) if the path now leads to another folder, or to none. A relative path is
 // checked only if the process is gsort's own: a program that calls the library may have changed its
@@ -72,8 +69,8 @@ void refuse_attributes(const OutputPlace& place);
 
 // Requires: refuse_attributes() has passed. `may_be_written`: the hint offers --replace=write,
 // which writes into the file instead. Throws: Error(kOutput) if the output is a mount point,
-// another user's in a folder with the sticky bit, or in an append-only folder. If the system does
-// not tell, this does not throw.
+// another user's file in a folder with the sticky bit, or in an append-only or immutable folder. If
+// the system does not tell, this does not throw.
 void require_renamable(const OutputPlace& place, bool may_be_written);
 
 }  // namespace gsort::io

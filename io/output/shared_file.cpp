@@ -3,6 +3,7 @@
 #include <cerrno>
 #include <span>
 #include <utility>
+#include <vector>
 
 #include <fcntl.h>
 
@@ -21,10 +22,14 @@ constexpr const char* kSamePathOnAllHosts =
 
 }  // namespace
 
-bool write_record(const OutputPlace& place, const std::string& name, const std::string& text,
-                  bool must_be_new) {
+void write_record(const OutputPlace& place, const std::string& name, const std::string& text) {
+  write_named_file(*place.folder, name, place.path_of(name), std::as_bytes(std::span(text)));
+}
+
+bool write_new_record(const OutputPlace& place, const std::string& name, const std::string& text) {
+  constexpr bool kMustBeNew = true;
   const auto bytes = std::as_bytes(std::span(text));
-  return write_named_file(*place.folder, name, place.path_of(name), bytes, must_be_new);
+  return write_named_file(*place.folder, name, place.path_of(name), bytes, kMustBeNew);
 }
 
 // Opens the file of this name for reading. The result is not open if there is no such file, or if

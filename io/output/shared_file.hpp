@@ -16,7 +16,6 @@
 #include <functional>
 #include <optional>
 #include <string>
-#include <vector>
 
 #include "io/output/content_sum.hpp"
 #include "io/output/output_place.hpp"
@@ -27,10 +26,11 @@
 namespace gsort::io {
 
 // Writes a small text file beside the output; it atomically replaces a file of this name. On return
-// it is on the disk. must_be_new: if a file has the name, returns false and changes nothing.
-// Throws: Error(kOutput).
-bool write_record(const OutputPlace& place, const std::string& name, const std::string& text,
-                  bool must_be_new = false);
+// it is on the disk. Throws: Error(kOutput).
+void write_record(const OutputPlace& place, const std::string& name, const std::string& text);
+// The same if no file has the name; otherwise returns false and changes nothing.
+[[nodiscard]] bool write_new_record(const OutputPlace& place, const std::string& name,
+                                    const std::string& text);
 // Returns nullopt if there is no such file, or if a user other than this one and root may have made
 // it. Throws: Error(kOutput).
 [[nodiscard]] std::optional<std::string> read_record(const OutputPlace& place,
@@ -71,9 +71,9 @@ class SharedFile {
  public:
   enum class Access : std::uint8_t { kMake, kLook };
 
-  // kMake: makes the file `name` beside the output at `place`, which outlives this, with mode 0600;
-  // the name must be unused. kLook: opens it. Throws: Error(kOutput), also if it is not a regular
-  // file of this user, or a link.
+  // kMake: makes the file `name` beside the output, with mode 0600; the name must be unused. kLook:
+  // opens it. `place`, that of the output, outlives this object. Throws: Error(kOutput), also if
+  // the file is a link, or not a regular file of this user.
   SharedFile(const OutputPlace& place, const std::string& name, Access access);
 
   // Opens the hidden file of another process's output; messages name it as `path`. The other
@@ -103,7 +103,7 @@ class SharedFile {
  private:
   void note_writes();
 
-  const OutputPlace* place_ = nullptr;  // null: of another process's output
+  const OutputPlace* place_ = nullptr;  // null: another process has made the output
   std::string name_;
   const char* remains_;  // for misplaced()
   mutable MemoryWatch memory_watch_;

@@ -244,6 +244,22 @@ Error failed_call(ErrorKind kind, std::string operation, std::string_view path, 
       .hint(hint_for(error_number));
 }
 
+std::optional<struct stat> facts_of_name(int folder, const std::string& name,
+                                         const std::string& path, ErrorKind kind) {
+  constexpr int kFlags = AT_SYMLINK_NOFOLLOW | AT_STATX_FORCE_SYNC;
+  struct stat facts = {};
+  if (sys::stat_at(folder, name.c_str(), &facts, kFlags) == 0) return facts;
+  // The next use of the path fails for the same reason, unless nothing is there.
+  if (errno == ENOENT || errno == ENOTDIR || errno == EACCES || errno == ENAMETOOLONG) {
+    return std::nullopt;
+  }
+  throw failed_call(kind, "looking at", path, errno);
+}
+
+bool is_there(const std::string& path) {
+  return facts_of_name(AT_FDCWD, path, path, ErrorKind::kTemporary).has_value();
+}
+
 std::string_view hint_for(int error_number) {
   switch (error_number) {
     case ENOSPC:

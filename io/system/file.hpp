@@ -5,6 +5,7 @@
 #pragma once
 
 #include <cstdint>
+#include <optional>
 #include <string>
 #include <string_view>
 
@@ -61,8 +62,8 @@ class File {
   // Records bytes that were copied into the file's pages.
   void note_written(std::uint64_t offset, std::size_t bytes) const;
   // Makes a shorter file this long. Returns false if it cannot, or if the file system has no holes:
-  // FAT would write zeros. Allocates nothing: btrfs compresses no file of which a byte was allocated
-  // before it was written.
+  // FAT would write zeros. Allocates nothing: btrfs compresses no file of which a byte was
+  // allocated before it was written.
   bool grow_to(std::uint64_t bytes) const;
   // Throws: Error if the file is shorter than it was after grow_to() or a recorded write. Each such
   // write checks this first: it would fill the gap with zeros.
@@ -112,5 +113,14 @@ class File {
 // The Error for `error_number` of `operation` on `path`, with hint_for(error_number).
 [[nodiscard]] Error failed_call(ErrorKind kind, std::string operation, std::string_view path,
                                 int error_number);
+
+// The state of the file or folder `name` in an open folder; none if it does not exist or cannot be
+// reached. A network file system asks its server: another host may have changed the file since this
+// one last looked. Messages name it as `path`. Throws: Error(kind) if the call fails.
+[[nodiscard]] std::optional<struct stat> facts_of_name(int folder, const std::string& name,
+                                                       const std::string& path, ErrorKind kind);
+
+// Whether a file or folder has this path. Throws: Error(kTemporary), as facts_of_name().
+[[nodiscard]] bool is_there(const std::string& path);
 
 }  // namespace gsort::io

@@ -265,8 +265,13 @@ std::vector<std::string> Folder::names(std::string_view prefix) const {
   if (!readable) throw file.error("listing the folder", EACCES);
   const int fd = sys::open_at(file.fd(), ".", O_RDONLY | O_DIRECTORY);
   const std::unique_ptr<DIR, int (*)(DIR*)> entries(fd < 0 ? nullptr : ::fdopendir(fd), ::closedir);
+  if (!entries) {
+    const int problem = errno;
+    if (fd >= 0) sys::close(fd);
+    throw file.error("listing the folder", problem);
+  }
   std::vector<std::string> names;
-  while (entries) {
+  for (;;) {
     errno = 0;
     const dirent* const entry = ::readdir(entries.get());
     if (entry == nullptr) break;

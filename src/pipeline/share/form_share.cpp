@@ -9,6 +9,7 @@
 #include "base/error.hpp"
 #include "io/output/shared_file.hpp"
 #include "io/runs/resume_folder.hpp"
+#include "io/system/file.hpp"
 #include "io/system/held_signals.hpp"
 #include "io/system/sys.hpp"
 #include "io/system/temporary_file.hpp"

@@ -46,10 +46,9 @@ std::optional<std::uint64_t> find_mark(const io::OutputPlace& place, PartRecord&
 bool make_file(const io::OutputPlace& place, const PartRecord& record, const std::string& next) {
   const std::string name = file_name(place.name, record);
   const io::SharedFile file(place, name, io::SharedFile::Access::kMake);
-  constexpr bool kMustBeNew = true;
   try {
     file.grow_to(record.file_bytes);
-    if (io::write_record(place, next, text_of_mark(record.mark), kMustBeNew)) return true;
+    if (io::write_new_record(place, next, text_of_mark(record.mark))) return true;
   } catch (const Error&) {
     io::remove_beside(place, name);
     throw;

@@ -35,7 +35,7 @@ class PartOutput {
 
 // Makes the output of a part, a file beside the output at `place`: the file that the parts of the
 // record's job share (part_file.hpp), which begins with `header`, or, if record.has_own_file, a new
-// file with a mark of its own.
+// file with a mark of its own. `place`, `plan` and `meter` outlive the result.
 [[nodiscard]] std::unique_ptr<PartOutput> make_part_output(const io::OutputPlace& place,
                                                            const PartRecord& record,
                                                            const Plan& plan, ConstByteSpan header,

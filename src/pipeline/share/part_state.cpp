@@ -33,7 +33,7 @@ void remember_output(const io::OutputPlace& place, PartRecord joined,
     const auto record = io::look_beside(place, name);
     if (record && record->hints.changed_ns > output->hints.changed_ns) {
       joined.hints = output->hints;
-      return (void)io::write_record(place, name, encode_part(joined));
+      return io::write_record(place, name, encode_part(joined));
     }
     std::this_thread::sleep_for(kTick);
   }
