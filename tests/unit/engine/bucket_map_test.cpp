@@ -1,11 +1,17 @@
 #include "engine/cpu/bucket_map.hpp"
 
 #include <algorithm>
+#include <bit>
+#include <cmath>
 #include <functional>
+#include <limits>
 #include <random>
+#include <type_traits>
 #include <vector>
 
 #include <gtest/gtest.h>
+
+#include "support/key_values.hpp"
 
 namespace gsort::cpu {
 namespace {
@@ -155,6 +161,68 @@ TYPED_TEST(BucketMapOf, FindsTheCellsOfRawKeysAsItMapsThem) {
         ASSERT_EQ(ordered[i], map.to_ordered(raw[i]));
         ASSERT_EQ(buckets.bucket_of_cells()[cells[i]], buckets(ordered[i]));
       }
+    }
+  }
+}
+
+template <class Value>
+class BucketsOfValues : public testing::Test {
+ protected:
+  using Key = std::conditional_t<sizeof(Value) == 4, std::uint32_t, std::uint64_t>;
+  using Limits = std::numeric_limits<Value>;
+
+  // Zeros, NaN and infinities of both signs, the ends of the range, and any bits; in order.
+  static std::vector<Value> values() {
+    std::vector<Value> values = {0, 1, Limits::min(), Limits::lowest(), Limits::max()};
+    if constexpr (std::is_floating_point_v<Value>) {
+      for (const Value sign : {Value{1}, Value{-1}}) {
+        for (const Value value : {Value{0}, Limits::denorm_min(), Limits::infinity(),
+                                  Limits::quiet_NaN(), Limits::signaling_NaN()}) {
+          values.insert(values.end(), 100, std::copysign(value, sign));
+        }
+      }
+    }
+    std::mt19937_64 random(43);
+    for (int i = 0; i < 5'000; ++i) {
+      values.push_back(std::bit_cast<Value>(static_cast<Key>(random())));
+      values.push_back(static_cast<Value>(random() % 1'000));
+    }
+    std::ranges::sort(values, [](Value a, Value b) { return test::compare_keys(a, b) < 0; });
+    return values;
+  }
+
+  static std::vector<Key> raw_keys(const std::vector<Value>& values, bool big_endian) {
+    std::vector<Key> raw;
+    for (const Value value : values) {
+      const auto key = std::bit_cast<Key>(value);
+      raw.push_back(big_endian ? swap_bytes(key) : key);
+    }
+    return raw;
+  }
+};
+using Values =
+    testing::Types<std::uint32_t, std::int32_t, float, std::uint64_t, std::int64_t, double>;
+TYPED_TEST_SUITE(BucketsOfValues, Values);
+
+TYPED_TEST(BucketsOfValues, AreInTheOrderOfTheValues) {
+  using Bits = typename TestFixture::Key;
+  const auto type = key_type_named(std::get<test::NamedValue<TypeParam>>(test::kNamedValues).name);
+  ASSERT_TRUE(type.has_value());
+  for (const bool descending : {false, true}) {
+    auto values = this->values();
+    if (descending) std::ranges::reverse(values);
+    for (const bool big_endian : {false, true}) {
+      const auto raw = this->raw_keys(values, big_endian);
+      const auto map = KeyMap<Bits>::of({*type, big_endian, descending});
+      std::vector<Bits> sample;
+      for (std::size_t i = 0; i < raw.size(); i += 3) sample.push_back(map.to_ordered(raw[i]));
+      const BucketMap<Bits> buckets(sample, 81);
+      std::vector<Bits> room(raw.size());
+      std::vector<std::uint16_t> cells(raw.size());
+      (void)buckets.find_cells(raw, map, room.data(), cells.data());
+      const auto bucket = [&](std::size_t i) { return buckets.bucket_of_cells()[cells[i]]; };
+      for (std::size_t i = 1; i < raw.size(); ++i) ASSERT_LE(bucket(i - 1), bucket(i)) << values[i];
+      EXPECT_GT(bucket(raw.size() - 1), bucket(0) + 40);
     }
   }
 }
