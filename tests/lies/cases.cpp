@@ -263,7 +263,6 @@ void use_small_array_blocks(Plan& plan) {
   auto& batch = std::get<BatchPlan>(plan.strategy);
   batch.block_elements = 4 * batch.longest_array;
   batch.lanes = 1;
-  plan.chunk.readers = 1;
 }
 
 // Each array is a sort of its own, with runs if it has `chunk` elements or more.
@@ -344,6 +343,10 @@ std::vector<LieCase> make_cases() {
   add("unique_top", with_top(with_repeats(keys(use_small_blocks)), 200),
       counted | std::set{Seam::kRepeats});
   add("top_of_records", with_top(request_of_records(use_runs), 4'000), spilled);
+  const std::set<Seam> numbered = counted | indexes | std::set{Seam::kNumbers};
+  add("top_positions", with_top(with_positions(keys(use_small_blocks)), 200), numbered);
+  const auto u64 = request_of({KeyType::kU64}, Distribution::kUniform, use_small_blocks);
+  add("top_positions_of_u64", with_top(with_positions(u64), 200), numbered);
   add("few_of_records", with_top(request_of_records(use_small_blocks), 200), counted);
 
   add("merged", merging(keys(use_small_windows)), merged | placed);
@@ -381,14 +384,14 @@ std::vector<LieCase> make_cases() {
 
   add("npy", as(keys(use_runs), FileFormat::kNpy, {}), spilled | placed);
   add("text", as(keys(use_one_chunk), FileFormat::kText, {}), kOfChunks | lines);
-  add("spilled_text", as(keys(use_runs), FileFormat::kText, {}), spilled | lines);
+  const auto text_of_runs = as(keys(use_runs), FileFormat::kText, {});
+  add("spilled_text", text_of_runs, spilled | lines);
   add("zstd", as(keys(use_runs), {}, Codec::kZstd), spilled | members);
   add("gzip_of_text", as(keys(use_one_chunk), FileFormat::kText, Codec::kGzip),
       kOfChunks | lines | members);
   add("parts", keys(use_one_chunk), kOfChunks | placed).request.parts = 3;
   add("spilled_parts", keys(use_runs), spilled | placed).request.parts = 7;
-  add("parts_of_text", as(keys(use_runs), FileFormat::kText, {}), spilled | lines).request.parts =
-      3;
+  add("parts_of_text", text_of_runs, spilled | lines).request.parts = 3;
   add("from_pipe", through_pipes(keys(use_one_chunk), true, false), kOfChunks).may_repeat_blocks =
       true;
   add("to_pipe", through_pipes(keys(use_one_chunk), false, true), kOfChunks);
@@ -409,9 +412,7 @@ std::vector<LieCase> make_cases() {
   add("unpacked_by_cpu", request_of(kU32, Distribution::kEqual, use_runs), stored);
   LieCase& tier = add_stored("on_a_device", {Seam::kTier});
   tier.request.device_buffers = 1'000;
-  tier.request.make_tier = [](const DevicePlan&, std::uint64_t bytes) {
-    return make_lying_tier(bytes);
-  };
+  tier.request.make_tier = [](auto&, auto bytes) { return make_lying_tier(bytes); };
 
   add("resumed", keys(use_runs), spilled).resumes = true;
   add("resumed_in_rounds", keys(use_rounds), spilled).resumes = true;
@@ -419,8 +420,7 @@ std::vector<LieCase> make_cases() {
   const std::set<Seam> shared = spilled | std::set{Seam::kOutput};
   add("shares", keys(use_runs), shared).in_shares = true;
   add("shares_of_records", request_of_records(use_runs), shared).in_shares = true;
-  add("shares_as_text", as(keys(use_runs), FileFormat::kText, {}), spilled | lines).in_shares =
-      true;
+  add("shares_as_text", text_of_runs, spilled | lines).in_shares = true;
   add("shares_of_distinct", with_repeats(keys(use_rounds)), spilled | std::set{Seam::kRepeats})
       .in_shares = true;
   add("shares_of_frequent", with_counts(keys(use_runs), 3), spilled | counts).in_shares = true;

@@ -15,6 +15,7 @@
 #include "lies/seams.hpp"
 #include "pipeline/compare_records.hpp"
 #include "pipeline/proof/proof.hpp"
+#include "pipeline/select/wanted_stretches.hpp"
 
 namespace gsort::test {
 
@@ -148,6 +149,45 @@ void lying_take_indexes(ConstByteSpan records, const Numbering& numbering, std::
     one[telling->below(to_bytes)] ^= std::byte{1} << telling->below(8);
   } else {
     std::swap_ranges(one, one + to_bytes, other);
+  }
+}
+
+// ---- Elements that a selection gives their positions ----
+
+// A bit of a block that the proof has seen. Keys that change places would be another input.
+#define GSORT_ADD_WANTED "_ZNK5gsort15WantedStretches9add_inputE" GSORT_CONST_BYTES
+Fingerprint real_add_wanted(const WantedStretches& wanted, ConstByteSpan block)
+    GSORT_REAL(GSORT_ADD_WANTED);
+Fingerprint lying_add_wanted(const WantedStretches& wanted, ConstByteSpan block)
+    GSORT_WRAP(GSORT_ADD_WANTED);
+
+Fingerprint lying_add_wanted(const WantedStretches& wanted, ConstByteSpan block) {
+  const Fingerprint seen = real_add_wanted(wanted, block);
+  auto telling = the_liar().event(Seam::kBlock, block);
+  auto* const bytes = const_cast<std::byte*>(block.data());
+  if (telling) bytes[telling->below(block.size())] ^= std::byte{1} << telling->below(8);
+  return seen;
+}
+
+#define GSORT_NUMBER_ELEMENTS "_ZN5gsort15number_elementsE" GSORT_BYTES "RKNS_9NumberingEmm"
+void real_number(ByteSpan room, const Numbering& numbering, std::uint64_t first, std::size_t count)
+    GSORT_REAL(GSORT_NUMBER_ELEMENTS);
+void lying_number(ByteSpan room, const Numbering& numbering, std::uint64_t first, std::size_t count)
+    GSORT_WRAP(GSORT_NUMBER_ELEMENTS);
+
+void lying_number(ByteSpan room, const Numbering& numbering, std::uint64_t first,
+                  std::size_t count) {
+  // The reader calls it, too, but gives no numbers.
+  auto telling = numbering.index_bytes > 0 ? the_liar().event(Seam::kNumbers) : std::nullopt;
+  if (!telling) return real_number(room, numbering, first, count);
+  switch (telling->below(3)) {
+    case 0:  // other numbers
+      return real_number(room, numbering, first + 1 + telling->below(count), count);
+    case 1:  // not to all
+      return real_number(room, numbering, first, telling->below(count));
+    default:
+      real_number(room, numbering, first, count);
+      telling->garble(room.first(count * numbering.record_bytes()));
   }
 }
 

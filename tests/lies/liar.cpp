@@ -7,10 +7,10 @@ namespace gsort::test {
 namespace {
 
 constexpr std::array<std::string_view, kSeams> kNames = {
-    "reader",         "array",        "alike",     "block",   "chunk lane",  "chunk piece",
-    "slices",         "merged piece", "arrays",    "run",     "split block", "stored",
-    "repeats",        "counts",       "positions", "members", "tier",        "run file read",
-    "run file write", "writer",       "output",    "text",    "member"};
+    "reader",        "array",          "alike",     "block",   "chunk lane",  "chunk piece",
+    "slices",        "merged piece",   "arrays",    "run",     "split block", "stored",
+    "repeats",       "counts",         "positions", "numbers", "members",     "tier",
+    "run file read", "run file write", "writer",    "output",  "text",        "member"};
 
 // More is not kept of an event.
 constexpr std::size_t kMostBefore = std::size_t{1} << 16;

@@ -41,6 +41,7 @@ enum class Seam : std::uint8_t {
   kRepeats,       // elements that are dropped because they repeat others
   kCounts,        // keys with their counts
   kIndexes,       // positions that are taken from elements
+  kNumbers,       // elements that a selection has given their positions
   kMembers,       // the keys that another input has
   kTier,          // a device's memory
   kRunFileRead,   // pread of a temporary file

@@ -75,6 +75,8 @@ PLACES = [
     ("src/pipeline/compare_inputs.cpp", ["  void compare(Piece& piece"]),
     ("src/pipeline/select/select_top.cpp", ["  void drop_repeats() {"]),
     ("src/pipeline/select/select_records.cpp", None),
+    ("src/pipeline/select/wanted_stretches.cpp", None),
+    ("src/pipeline/select/wanted_stretches.hpp", ["  void add("]),
     ("src/options/option_rules.cpp", None),
     ("src/pipeline/output/once_sink.hpp", None),
     ("src/pipeline/merge_runs.cpp", ["void merge_part_even_without_device("]),
@@ -104,6 +106,7 @@ TESTS = {
     "src/pipeline/input/metered_read": LOST_LANES,
     "src/pipeline/input/sorted_input": [("unit_pipeline", "SortedInput*")],
     "src/pipeline/select/select_records": [("unit_pipeline", "RecordCandidates*:Selection.OfRecords*")],
+    "src/pipeline/select/wanted": [("unit_pipeline", "WantedStretches*:Selection.OfPositions*")],
     "src/python/": [("lying_arrays", "*")],
     "src/options/": [("unit_options", "OptionRules*")],
 }

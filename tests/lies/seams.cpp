@@ -20,9 +20,6 @@
 #include "pipeline/proof/proof.hpp"
 #include "support/vector_tier.hpp"
 
-#define GSORT_BYTES "St4spanISt4byteLm18446744073709551615EE"
-#define GSORT_CONST_BYTES "St4spanIKSt4byteLm18446744073709551615EE"
-
 namespace gsort::test {
 namespace {
 

@@ -8,6 +8,10 @@
 #include "base/tier_memory.hpp"
 #include "support/engine_wrap.hpp"
 
+// Spans of bytes in names of the linker.
+#define GSORT_BYTES "St4spanISt4byteLm18446744073709551615EE"
+#define GSORT_CONST_BYTES "St4spanIKSt4byteLm18446744073709551615EE"
+
 // A function of gsort under the name that its calls get, and the one that calls it. A member
 // function takes its object as its first argument, as in the ABI.
 #define GSORT_REAL(symbol) asm("__real_" symbol)

@@ -43,8 +43,8 @@ class RecordCandidates {
   // the order of the input.
   RecordCandidates(RecordSelection& selection, ByteSpan memory);
 
-  // Whether a record may be wanted that begins with a key with this ordered number; the position is
-  // that of a later block.
+  // Whether a record may be wanted whose first key has this ordered number. Requires: in the input,
+  // it comes after all records that were added.
   [[nodiscard]] bool may_want(std::uint64_t key, std::uint64_t position) const;
 
   // Takes the records of a block that may be wanted. Its first record has the index `first_index`.

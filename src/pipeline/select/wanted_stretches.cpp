@@ -16,6 +16,23 @@ auto with_raw_key(const KeyFormat& format, const Use& use) {
   return bytes_of(format) == sizeof(std::uint32_t) ? use(std::uint32_t{}) : use(std::uint64_t{});
 }
 
+// Whether the records are these elements with their positions, from `index` on.
+template <class Key, class Index>
+bool are_numbered(const std::byte* records, ConstByteSpan elements, Index index, bool big_endian) {
+  std::uint64_t difference = 0;
+  for (std::size_t i = 0; i < elements.size() / sizeof(Key); ++i, ++index) {
+    Key key = 0;
+    Key copy = 0;
+    Index stored = 0;
+    const std::byte* const record = records + i * (sizeof(Key) + sizeof(Index));
+    std::memcpy(&key, elements.data() + i * sizeof(Key), sizeof(Key));
+    std::memcpy(&copy, record, sizeof(Key));
+    std::memcpy(&stored, record + sizeof(Key), sizeof(Index));
+    difference |= (key ^ copy) | (stored ^ (big_endian ? swap_bytes(index) : index));
+  }
+  return difference == 0;
+}
+
 // As in elements with their positions (numbered()).
 KeyFormat in_total_order(KeyFormat key) {
   key.float_order = FloatOrder::kTotal;
@@ -35,7 +52,7 @@ WantedStretches::WantedStretches(const Job& job, Proof& proof, Meter* meter)
       numbering_(job.numbering()),
       proof_(proof),
       meter_(meter),
-      room_(kKeysOfStretch * numbering_.record_bytes()) {}
+      room_(kMostAtOnce * kKeysOfStretch * numbering_.record_bytes()) {}
 
 // The meter counts records, as the plan does.
 std::optional<io::InputBlock> WantedStretches::read_next(io::Reader& reader, ByteSpan block) const {
@@ -61,10 +78,10 @@ Fingerprint WantedStretches::look(ConstByteSpan elements) const {
   return fingerprint_of(elements, bytes);
 }
 
-ConstByteSpan WantedStretches::stretch_of(ConstByteSpan block, std::size_t stretch) const {
-  const std::size_t most = kKeysOfStretch * numbering_.element_bytes;
-  const ConstByteSpan rest = block.subspan(stretch * most);
-  return rest.first(std::min(most, rest.size()));
+ConstByteSpan WantedStretches::stretches(ConstByteSpan block, std::size_t from,
+                                         std::size_t to) const {
+  const std::size_t bytes = kKeysOfStretch * numbering_.element_bytes;
+  return block.first(std::min(to * bytes, block.size())).subspan(from * bytes);
 }
 
 std::uint64_t WantedStretches::ordered(const std::byte* key) const {
@@ -83,7 +100,7 @@ void WantedStretches::begin(ConstByteSpan block) {
     least_of_stretches<Key>({reinterpret_cast<const Key*>(block.data()), keys},
                             KeyMap<Key>::of(key_), least_.data());
   });
-  left_ = look(block);
+  left_ = {};
   difference_ = {};
   least_left_.reset();
 }
@@ -93,21 +110,39 @@ ConstByteSpan WantedStretches::numbered(ConstByteSpan elements, std::uint64_t in
   std::ranges::copy(elements, room_.begin());
   number_elements(room_, numbering_, index, count);
   const ConstByteSpan records = ConstByteSpan(room_).first(count * numbering_.record_bytes());
-  const Fingerprint raw = look(elements);
-  left_ -= raw;
-  difference_ += raw;
+  difference_ += look(elements);
   difference_ -= proof_.look(records);
+  // After both sums: a later change of the elements or records makes these wrong.
+  if (proof_.enabled()) require_numbered(records, elements, index);
   return records;
 }
 
-void WantedStretches::leave_out(std::size_t stretch) {
-  if (!least_left_ || least_[stretch] < least_[*least_left_]) least_left_ = stretch;
+void WantedStretches::require_numbered(ConstByteSpan records, ConstByteSpan elements,
+                                       std::uint64_t index) const {
+  const bool are_right = with_raw_key(key_, [&](auto key) {
+    using Key = decltype(key);
+    const auto are = [&](auto first) {
+      return are_numbered<Key>(records.data(), elements, first, numbering_.big_endian);
+    };
+    return numbering_.index_bytes == sizeof(std::uint32_t) ? are(static_cast<std::uint32_t>(index))
+                                                           : are(index);
+  });
+  if (are_right) return;
+  throw Error(ErrorKind::kCorrupt, "giving elements their positions", "a position or key is wrong")
+      .hint(kDamageHint);
+}
+
+void WantedStretches::leave_out(ConstByteSpan block, std::size_t from, std::size_t to) {
+  left_ += look(stretches(block, from, to));
+  for (std::size_t stretch = from; stretch < to; ++stretch) {
+    if (!least_left_ || least_[stretch] < least_[*least_left_]) least_left_ = stretch;
+  }
 }
 
 void WantedStretches::end(ConstByteSpan block, std::uint64_t first) {
   proof_.add_difference(difference_);
   if (!least_left_) return;
-  const ConstByteSpan elements = stretch_of(block, *least_left_);
+  const ConstByteSpan elements = stretches(block, *least_left_, *least_left_ + 1);
   std::size_t at = 0;
   while (at < elements.size() && ordered(elements.data() + at) != least_[*least_left_]) {
     at += numbering_.element_bytes;

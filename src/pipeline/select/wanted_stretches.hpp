@@ -1,10 +1,14 @@
-// WantedStretches: gives numbers to elements of a selection (--argsort --top), but only to
-// stretches of the input in which one may be wanted. So all others cost as much as without numbers.
+// WantedStretches: gives their positions to elements of a selection (--argsort --top), but only in
+// stretches of the input with an element that may be wanted. The others cost as much as keys
+// without positions.
 //
-// Proof. Elements enter the proof as they are read, without numbers. Those of a stretch that gets
-// numbers leave it and enter it again with them; the others are left out as they are.
+// Proof. All elements enter the proof as they are read, without positions. Elements that get their
+// positions leave the proof and enter it again with them, after a check that nothing else changed
+// and that each position is right; all others are left out as they are. So an element that gets no
+// position and is not left out is missed at the end.
 #pragma once
 
+#include <algorithm>
 #include <cstdint>
 #include <optional>
 #include <vector>
@@ -22,53 +26,63 @@ namespace gsort {
 
 class WantedStretches {
  public:
-  // Whether the elements of a selection are such: keys of 4 or 8 bytes with positions.
+  // Whether this is of use for the elements of a selection: keys of 4 or 8 bytes with positions.
   [[nodiscard]] static bool are_of(const Job& job);
 
   // Requires: are_of(job). `proof` and `meter`, which may be null, outlive it.
   WantedStretches(const Job& job, Proof& proof, Meter* meter);
 
-  // As read_next(), whose elements have no numbers (Reader::number_elements), and
-  // Proof::add_input().
+  // As read_next() and Proof::add_input(), for elements that the reader does not number
+  // (Reader::number_elements).
   [[nodiscard]] std::optional<io::InputBlock> read_next(io::Reader& reader, ByteSpan block) const;
   Fingerprint add_input(ConstByteSpan block) const;
 
-  // Adds elements of a block that may be wanted to the candidates. Its first one has the index
-  // `first`.
+  // Adds the stretches of a block in which an element may be wanted to the candidates, with
+  // positions. The block's first element has the position `first`. Throws: Error(kCorrupt).
   template <class Candidates>
   void add(ConstByteSpan block, std::uint64_t first, Candidates& candidates) {
     begin(block);
-    for (std::size_t stretch = 0; stretch < stretches_; ++stretch) {
-      const std::uint64_t index = first + stretch * kKeysOfStretch;
-      if (candidates.may_want(least_[stretch], index)) {
-        candidates.add(numbered(stretch_of(block, stretch), index), index);
+    const auto index_of = [first](std::size_t stretch) { return first + stretch * kKeysOfStretch; };
+    const auto may_want = [&](std::size_t stretch) {
+      return candidates.may_want(least_[stretch], index_of(stretch));
+    };
+    for (std::size_t from = 0, to = 1; from < stretches_; from = to++) {
+      const bool are_wanted = may_want(from);
+      const std::size_t end = are_wanted ? std::min(stretches_, from + kMostAtOnce) : stretches_;
+      while (to < end && may_want(to) == are_wanted) ++to;
+      if (are_wanted) {
+        candidates.add(numbered(stretches(block, from, to), index_of(from)), index_of(from));
       } else {
-        leave_out(stretch);
+        leave_out(block, from, to);
       }
     }
     end(block, first);
   }
 
  private:
+  static constexpr std::size_t kMostAtOnce = 8;  // stretches, whose records fit into an L1 cache
+
   [[nodiscard]] Fingerprint look(ConstByteSpan elements) const;
-  [[nodiscard]] ConstByteSpan stretch_of(ConstByteSpan block, std::size_t stretch) const;
+  [[nodiscard]] ConstByteSpan stretches(ConstByteSpan block, std::size_t from,
+                                        std::size_t to) const;
   [[nodiscard]] std::uint64_t ordered(const std::byte* key) const;
   void begin(ConstByteSpan block);
   ConstByteSpan numbered(ConstByteSpan elements, std::uint64_t index);
-  void leave_out(std::size_t stretch);
+  void require_numbered(ConstByteSpan records, ConstByteSpan elements, std::uint64_t index) const;
+  void leave_out(ConstByteSpan block, std::size_t from, std::size_t to);
   void end(ConstByteSpan block, std::uint64_t first);
 
   const KeyFormat key_;
   const Numbering numbering_;
   Proof& proof_;
   Meter* const meter_;
-  // Of the current block:
+  std::vector<std::byte> room_;  // for records that are added at once
+  // For the current block:
   std::size_t stretches_ = 0;
-  std::vector<std::uint64_t> least_;  // the least ordered number of each stretch
-  Fingerprint left_;
-  Fingerprint difference_;                 // by the numbers
-  std::optional<std::size_t> least_left_;  // a stretch that is left out
-  std::vector<std::byte> room_;            // of a stretch with numbers
+  std::vector<std::uint64_t> least_;       // the least ordered number of each stretch
+  Fingerprint left_;                       // the elements that are left out
+  Fingerprint difference_;                 // between elements without and with positions
+  std::optional<std::size_t> least_left_;  // the stretch with the least key that is left out
 };
 
 }  // namespace gsort

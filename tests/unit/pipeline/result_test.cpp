@@ -6,6 +6,7 @@
 
 #include <gtest/gtest.h>
 
+#include "element/select_keys.hpp"
 #include "support/engines.hpp"
 #include "support/expected_output.hpp"
 #include "support/some_of.hpp"
@@ -203,6 +204,31 @@ TEST(Selection, OfRecordsKeepsTheFirstOnesOfEqualKeys) {
           const SortResult result = expect_right(request);
           EXPECT_TRUE(top >= kRecords / 4 || result.plan.is<SelectPlan>());
         }
+      }
+    }
+  }
+}
+
+// Most stretches of these small blocks have no key that may be wanted, or only keys that equal the
+// last wanted one.
+TEST(Selection, OfPositionsKeepsTheFirstOnesOfEqualKeys) {
+  for (const KeyType type : {KeyType::kU32, KeyType::kF32, KeyType::kU64, KeyType::kF64}) {
+    for (const Distribution distribution : {Distribution::kZipf, Distribution::kFewDistinct,
+                                            Distribution::kEqual, Distribution::kReversed}) {
+      for (std::size_t turn = 0; turn < 4; ++turn) {
+        SortRequest request;
+        request.format = test::formats_of(type)[turn];
+        request.input = test::generated(request.format, distribution, 60'000);
+        request.argsort = true;
+        request.top = std::array{1U, 300U, 5'000U, 14'000U}[turn];
+        request.threads = turn % 2 == 0 ? 1 : 3;
+        request.make_engine = test::engine_maker("cpu");
+        request.change_plan = [](Plan& plan) {
+          plan.chunk.block_bytes = 16 * kKeysOfStretch * plan.element_bytes;
+        };
+        SCOPED_TRACE(testing::Message() << *request.top << " of " << test::words_of(request.format)
+                                        << ' ' << name_of(distribution));
+        EXPECT_TRUE(expect_right(request).plan.is<SelectPlan>());
       }
     }
   }

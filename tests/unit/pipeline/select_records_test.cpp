@@ -2,6 +2,7 @@
 #include "pipeline/select/select_records.hpp"
 
 #include <algorithm>
+#include <array>
 #include <cstdint>
 #include <cstring>
 #include <optional>
@@ -120,6 +121,45 @@ TEST_F(RecordCandidatesTest, DoNotTakeRecordsBehindTheLastWantedOneOfTheSamePref
     EXPECT_TRUE(std::ranges::equal(kept, std::span(input).first(50 * kBytes)));
     EXPECT_EQ(taken_, 50U);
     EXPECT_EQ(proof_->summary().left_out.count, 40'000U - 50);
+  }
+}
+
+// Records of a key of 4 or 8 bytes and a position, which orders equal keys.
+TEST(WantedRecords, AreLaterOnesOnlyIfTheirKeyComesBeforeThatOfTheLastWantedOne) {
+  for (const KeyType type : {KeyType::kU32, KeyType::kU64}) {
+    const auto bytes = static_cast<std::uint32_t>(bytes_of(type));
+    const RecordFormat format{kBytes, {{0, bytes, type}, {8, 8, KeyType::kU64}}};
+    Plan plan;
+    plan.job.element.records = format;
+    plan.job.numbered = ElementFormat{{type}, {}};
+    plan.job.top = 3;
+    SelectPlan sizes;
+    sizes.candidates = 100;
+    sizes.candidate_bytes = sizes.candidates * kBytes;
+    Proof proof(plan.job.element, true);
+    RecordSelection selection{plan, sizes, RecordOrder(format), proof};
+    Bytes memory(2 * sizes.candidate_bytes + sizes.candidates * kRecordEntryBytes);
+    Bytes other_memory(memory.size());
+    RecordCandidates candidates(selection, memory);
+    const RecordCandidates other(selection, other_memory);
+    EXPECT_TRUE(candidates.may_want(~std::uint32_t{0}, 0));
+
+    Bytes block(5 * kBytes);
+    for (std::size_t i = 0; i < 5; ++i) {
+      block[i * kBytes] = std::byte{std::array<std::uint8_t, 5>{7, 9, 5, 7, 7}[i]};
+      block[i * kBytes + 8] = static_cast<std::byte>(i);
+    }
+    candidates.add(block, 0);
+    candidates.reduce();  // 5 7 7 stay
+    EXPECT_TRUE(candidates.may_want(6, 5));
+    EXPECT_FALSE(candidates.may_want(7, 5));
+    EXPECT_FALSE(candidates.may_want(8, 5));
+    EXPECT_TRUE(other.may_want(7, 1)) << "it may come before those of the first worker";
+    EXPECT_FALSE(other.may_want(8, 1));
+    // The other worker has found three keys up to 6.
+    selection.bound = std::uint64_t{6} << (64 - 8 * bytes);
+    EXPECT_TRUE(candidates.may_want(6, 5));
+    EXPECT_FALSE(candidates.may_want(7, 5));
   }
 }
 
