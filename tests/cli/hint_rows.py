@@ -248,7 +248,8 @@ prose(ABOUT_FILES, r"check the path", r"use a shorter name", r"give -m and --bat
       r"-o must name a regular file, .*", r"wait until it ends, .*",
       r"try again when no program writes to it", r"let a program that receives whole messages .*", r"write them (first|with find).*", r"separate names by one NUL, .*",
       r"concatenate files first, .*", r"the sorted output is in place; .*")
-prose(ABOUT_MACHINE, r"free some space .*", r"raise the limit with 'ulimit -f'", r"the disk reported an error; .*",
+prose(ABOUT_MACHINE, r"free some space .*", r"raise the limit with 'ulimit -f'",
+      r"the limit on open files is too low; raise it with 'ulimit -n'", r"the disk reported an error; .*",
       r"give a folder with more room .*", r"use at least <.*")
 prose(OTHER_PROGRAM, r"save (array\.ravel|numpy\.).*", r"array\.view\(.*", r"integers of 8 to 64 bits, .*", r"rows of up to .*",
       r"save its numbers as a \.npy file, or as raw keys", r"arrays of one dimension are sorted, .*", r"numpy\.char\.encode.*", r"array\.astype\('S1024'\) keeps .*", r"take an array out, .*", r"give the file itself, decompressed",

@@ -150,19 +150,21 @@ TEST_F(OwnParts, ReplaceNothingIfAnInputThatOneReplacesHasChanged) {
 // At every call another process joins the parts, and a late --take leaves one of them again.
 TEST_F(OwnParts, AreJoinedOnceThoughOneComesAgain) {
   const io::OutputPlace place(outputs_[1]);
+  bool has_come = false;
   const auto join_and_take = [&] {
+    has_come = true;
     (void)join();
     PartRecord late = records_[1];
     leave_file(late, "cc");
     io::write_record(place, record_name(place.name, late), encode_part(late));
   };
-  const auto expect_joined = [this] {
-    for (int times = 0; times < 2; ++times) {
+  // A part that comes after a join has looked stays, but only until the next one.
+  const auto expect_joined = [&] {
+    for (int times = 0; times < 2 || has_come; ++times) {
+      has_come = false;
       EXPECT_EQ(join().count, 5U);
       EXPECT_EQ(written(), "aabbccddee");
     }
-    io::sys::clear_faults();  // a part that comes after the last look stays until the next one
-    (void)join();
     EXPECT_EQ(folder_.entries().size(), 6U);
   };
   at_every(
