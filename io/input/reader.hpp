@@ -39,16 +39,16 @@ struct InputBlock {
 // The places that a sample is taken from.
 enum class Places : std::uint8_t { kEven, kAnywhere };
 
-// The arrays whose rows are elements, not arrays to sort: of keys, of texts, too, or of all.
+// Tables whose rows are elements, not arrays to sort: none; those of keys; also of texts; all.
 enum class WholeRows : std::uint8_t { kNone, kOfKeys, kOfTexts, kOfAll };
 
 struct ReaderOptions {
   std::size_t element_bytes = 1;  // every input must hold a whole number of elements
   WayToRead way = {};
   InputForm form = {};
-  KeyFormat key = {KeyType::kU8};    // what text is read as; headers of arrays may say otherwise,
-  bool type_is_asked = false;        // unless the type
-  bool byte_order_is_asked = false;  // or the byte order was asked for
+  KeyFormat key = {KeyType::kU8};    // of text; headers of arrays may give another one
+  bool type_is_asked = false;        // no header may give another type
+  bool byte_order_is_asked = false;  // no header may give another byte order
   // The type is assumed: inputs that plainly are not raw keys are errors.
   bool type_is_assumed = false;
   // Inputs in memory: a path that is the name of one of these is not a file.

@@ -1,6 +1,6 @@
 // Rights: the owner, access list and mode that the file of an output gets, whichever class writes
 // it. If possible, they are those of the file that it replaces, or those that open(2) gives a new
-// file. If they cannot be set, no user gets more rights than all other users have.
+// file. If the group or the list cannot be set, its users get no more rights than all others.
 #pragma once
 
 #include <optional>

@@ -19,7 +19,7 @@
 
 namespace gsort::io {
 
-// The memory of a manifest of this size, decoded and encoded. A short one belongs to the program.
+// The memory of a manifest of this size, decoded and encoded. The program has room for a short one.
 [[nodiscard]] constexpr std::uint64_t manifest_memory(std::uint64_t manifest_bytes) {
   constexpr std::uint64_t kShort = 64 * kKiB;
   return manifest_bytes <= kShort ? 0 : 4 * manifest_bytes;
@@ -37,8 +37,8 @@ struct WantedFolder {
   std::uint64_t most_manifest_bytes = kMostManifestBytes;  // manifest_limit()
 };
 
-// Called before a sort: checks that a process with the same memory can read the manifest, with
-// some room for runs. Throws: Error(kUsage) if it cannot.
+// Checks, before a sort, that a process with the same memory can read the manifest, also when some
+// runs have been added. Throws: Error(kUsage) if it cannot.
 void require_readable(const WantedFolder& wanted);
 
 enum class ResumeAccess : std::uint8_t {

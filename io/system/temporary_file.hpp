@@ -15,9 +15,9 @@
 
 namespace gsort::io {
 
-// Opens the folder itself, to create files in it and to sync it. All its Errors have the kind
-// `kind`. `readable` is false if the folder may be written but not listed; it cannot be synced
-// then.
+// An open folder, to create files in it and to sync it. All its Errors have the kind that
+// open_folder() was given. `readable` is false if the folder may be written but not listed; it
+// cannot be synced then.
 struct Folder {
   File file;
   bool readable = true;
@@ -28,7 +28,7 @@ struct Folder {
   // `inside`, an open file in it. Throws: Error.
   void sync_names(const File& inside) const;
 };
-// `more_flags` are for open(2).
+// Opens the folder at `path`. `more_flags` are for open(2). Throws: Error(kind).
 [[nodiscard]] Folder open_folder(const std::string& path, ErrorKind kind, int more_flags = 0);
 
 // A name that the handler of remove_names_on_signals() removes if INT, TERM or HUP ends the program

@@ -79,7 +79,7 @@ class PreparedSort {
   // Throws: Error, also when no plan can work.
   PreparedSort(const Request& request, const Job& job, io::Reader& reader);
 
-  // The same with an output that is open, which may be memory; or with all parts of it; or none.
+  // The same with open outputs: one, which may be memory; all parts of one; or none.
   PreparedSort(const Request& request, const Job& job, io::Reader& reader,
                std::vector<io::Output> outputs);
 

@@ -17,7 +17,7 @@ struct KeySelection {
                       // there are none
 };
 
-// The keys of which least_of_stretches() gives one least number.
+// The number of keys in a stretch, for which least_of_stretches() gives one number.
 inline constexpr std::size_t kKeysOfStretch = 256;
 
 // Writes the least ordered number of each stretch of keys to `least`; the last stretch may be

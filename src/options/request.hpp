@@ -74,7 +74,7 @@ struct ResultOptions {
   bool merge = false;                      // every input is sorted already
   bool intersect = false;                  // with merge: the keys that all inputs have
   bool subtract = false;                   // with merge: those that only the first one has
-  bool argsort = false;                    // the positions of the elements, not these
+  bool argsort = false;                    // positions of elements come out, not elements
   std::optional<std::uint64_t> batch_elements;  // arrays sorted on their own; at least 1
 
   // Whether inputs are keys with counts, and counts are added up.

@@ -37,8 +37,8 @@ class BucketMap {
   void number(std::span<const Key> keys, std::uint16_t* numbers) const;
 
   // The same in two steps, for loops that look up the bucket of a key where they need it: the cell
-  // of each key, and the bucket of each cell. Maps raw keys at the same time: returns the ordered
-  // ones, which are in `ordered` if they differ.
+  // of each key, and the bucket of each cell. Takes raw keys and returns the ordered ones: `raw` if
+  // they are the same, else `ordered`. Requires: room for raw.size() keys and cells.
   [[nodiscard]] std::span<const Key> find_cells(std::span<const Key> raw, const KeyMap<Key>& map,
                                                 Key* ordered, std::uint16_t* cells) const;
   [[nodiscard]] const std::uint16_t* bucket_of_cells() const { return table_.data(); }

@@ -35,9 +35,9 @@ class KeptBlocks {
   explicit KeptBlocks(std::uint64_t block_keys, const KeyMap<Key>& map = {})
       : block_keys_(block_keys), map_(map) {}
 
-  // Keeps the block if its keys ascend or descend, and overlap no kept block. Returns whether it
-  // keeps it; then it maps the keys, which must outlive it. The keys may be reversed in any case.
-  // Thread-safe. Requires: block_keys keys.
+  // Keeps the block if its keys ascend or descend, and overlap no kept block. Returns whether it is
+  // kept; its keys are then mapped, and must outlive this object. A block that is not kept may be
+  // reversed. Thread-safe. Requires: block_keys keys.
   [[nodiscard]] bool keep(std::span<Key> block);
 
   // Call it when no more blocks come, before the functions below.
