@@ -43,7 +43,7 @@ bool plan_selection(Plan& plan) {
   // Room for the first N, as many candidates that may replace them, and one more block, since a
   // block is taken whole.
   select.candidates =
-      2 * std::max<std::uint64_t>(*plan.job.top, 4 * kKiB) + block_bytes / plan.element_bytes;
+      2 * std::max(*plan.job.top, kFewCandidates) + block_bytes / plan.element_bytes;
   select.candidate_bytes = round_up(select.candidates * plan.element_bytes, kMemoryPageBytes);
   const std::uint64_t entries_bytes = is_record ? select.candidates * kRecordEntryBytes : 0;
   const std::uint64_t worker_bytes =

@@ -8,12 +8,6 @@
 #include "pipeline/proof/damage_hint.hpp"
 
 namespace gsort {
-namespace {
-
-// Sorting fewer than this costs almost nothing, and lowers the bound.
-constexpr std::uint64_t kFewCandidates = 4096;
-
-}  // namespace
 
 RecordCandidates::RecordCandidates(RecordSelection& selection, ByteSpan memory)
     : all_(selection),
@@ -28,6 +22,7 @@ void RecordCandidates::add(ConstByteSpan block, std::uint64_t first_index) {
   const std::size_t records = block.size() / record_bytes_;
   if (entries_.size() - count_ < records) reduce();
   const std::uint64_t bound = all_.bound;
+  const bool is_bounded = bound != ~std::uint64_t{0};
   const std::uint64_t before = count_;
   least_left_ = nullptr;
   for (std::size_t i = 0; i < records; ++i) {
@@ -48,7 +43,8 @@ void RecordCandidates::add(ConstByteSpan block, std::uint64_t first_index) {
     left -= all_.proof.look({room_ + before * record_bytes_, (count_ - before) * record_bytes_});
     all_.proof.add_left_out(left, least_left_);
   }
-  if (count_ >= limit_ + std::max(limit_, kFewCandidates)) reduce();
+  const bool most_are_taken = is_bounded && 2 * (count_ - before) > records;
+  if (are_many_candidates(count_, limit_, most_are_taken)) reduce();
 }
 
 bool RecordCandidates::may_want(std::uint64_t key, std::uint64_t /*position*/) const {

@@ -71,7 +71,8 @@ class Candidates {
     const std::span<Key> taken = take(raw);
     map_to_ordered<Key>(taken, taken, all_.map);
     count_ += taken.size();
-    if (count_ >= limit_ + std::max<std::uint64_t>(limit_, kFewCandidates)) reduce();
+    const bool most_are_taken = all_.is_bounded && 2 * taken.size() > raw.size();
+    if (are_many_candidates(count_, limit_, most_are_taken)) reduce();
   }
 
   // Sorts the candidates and keeps the wanted ones.
@@ -99,9 +100,6 @@ class Candidates {
   }
 
  private:
-  // Sorting fewer than this costs almost nothing, and lowers the bound.
-  static constexpr std::uint64_t kFewCandidates = 4096;
-
   std::span<Key> take(std::span<const Key> raw) {
     Key* const to = room_.data() + count_;
     if (!all_.is_bounded) {

@@ -31,6 +31,14 @@ TEST(SelectionPlan, IsMadeWhereTheCandidatesFit) {
   }
 }
 
+TEST(SelectionPlan, SortsMoreCandidatesAtOnceIfMostElementsAreTaken) {
+  EXPECT_FALSE(are_many_candidates(4'105, 10, false));
+  EXPECT_TRUE(are_many_candidates(4'106, 10, false));
+  EXPECT_FALSE(are_many_candidates(399'999, 100'000, true));
+  EXPECT_TRUE(are_many_candidates(400'000, 100'000, true));
+  EXPECT_TRUE(are_many_candidates(200'000, 100'000, false));
+}
+
 TEST(SelectionPlan, IsMadeForRecordsToo) {
   const Machine machine = invented_machine(64 * kGiB, 16, 8 * kGiB);
   for (const std::uint32_t bytes : {3U, 100U, RecordFormat::kMostBytes}) {
