@@ -160,6 +160,8 @@ TEST(WantedRecords, AreLaterOnesOnlyIfTheirKeyComesBeforeThatOfTheLastWantedOne)
     selection.bound = std::uint64_t{6} << (64 - 8 * bytes);
     EXPECT_TRUE(candidates.may_want(6, 5));
     EXPECT_FALSE(candidates.may_want(7, 5));
+    plan.job.top = 0;
+    EXPECT_FALSE(RecordCandidates(selection, other_memory).may_want(0, 0));
   }
 }
 
