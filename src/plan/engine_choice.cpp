@@ -23,8 +23,9 @@ constexpr double kUsualCoreBesideGpu = 0.16e9;
 // The time that CUDA adds to a process, divided by the time in which it starts: the process also
 // takes longer to end.
 constexpr double kCudaOverStart = 1.7;
-// The rate at which the kernel allocates pages for an output. The CPU engine sorts meanwhile.
-constexpr double kOutputPages = 6.3e9;
+// The rate at which all cores allocate and fill the pages of an output. The CPU engine sorts
+// meanwhile.
+constexpr double kOutputPages = 24e9;
 
 bool is_of_record_arrays(const Job& job) {
   return job.element.records && job.array_elements > 0;

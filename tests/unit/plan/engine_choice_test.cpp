@@ -35,6 +35,20 @@ TEST(ChooseEngine, TakesTheGpuForLargeInputsOnFewCores) {
   EXPECT_FALSE(decision.reason.empty());
 }
 
+// Rates of 16 cores of an Intel Xeon and an H200, where 1 GiB takes 0.31 s on the CPU and 0.50 s
+// with the GPU, and 8 GiB 2.2 and 1.2 s.
+TEST(ChooseEngine, TakesTheOneThatWasFasterWhereRatesWereMeasured) {
+  const auto takes_gpu = [](std::uint64_t bytes) {
+    Machine machine = machine_with_gpu(bytes);
+    machine.rates.core_bytes_per_second = 0.25e9;
+    machine.rates.gpu_bytes_per_second = 15e9;
+    machine.rates.cuda_start_seconds = 0.22;
+    return choose_engine(make_job(asking_for(EngineChoice::kAuto)), machine).cuda;
+  };
+  EXPECT_FALSE(takes_gpu(1 * kGiB));
+  EXPECT_TRUE(takes_gpu(8 * kGiB));
+}
+
 TEST(ChooseEngine, TakesTheCpuWhereThereIsNoGpuAndSaysWhy) {
   const auto decision = choose_engine(make_job(asking_for(EngineChoice::kAuto)),
                                       test::invented_machine(64 * kGiB, 4, 64 * kGiB));
@@ -271,15 +285,15 @@ TEST(PredictedSeconds, GrowWithTheInputAndShrinkWithTheCores) {
 }
 
 TEST(PredictedSeconds, AreThoseOfTheRatesThatWereSeen) {
-  const Rates seen{0.5e9, 20e9, 0.25};
+  const Rates seen{0.5e9, 48e9, 0.25};
   EXPECT_DOUBLE_EQ(predicted_cpu_seconds(seen, 8'000'000'000, 4), 4);
-  // 0.425 s for CUDA, 0.1575 s for the input, 0.5 s for an output of 6.3 GB/s.
-  EXPECT_NEAR(predicted_cuda_seconds(seen, 3'150'000'000), 0.425 + 0.1575 + 0.5, 1e-9);
+  // 0.425 s for CUDA, 0.1 s for the input, 0.2 s for an output of 24 GB/s.
+  EXPECT_NEAR(predicted_cuda_seconds(seen, 4'800'000'000), 0.425 + 0.1 + 0.2, 1e-9);
 }
 
 TEST(ChooseEngine, GoesByTheRatesThatWereSeen) {
   const Options options = asking_for(EngineChoice::kAuto);
-  Machine machine = machine_with_gpu(3 * kGiB, 16);
+  Machine machine = machine_with_gpu(2 * kGiB, 16);
   ASSERT_FALSE(choose_engine(make_job(options), machine).cuda);
   machine.rates.gpu_bytes_per_second = 50e9;
   EXPECT_TRUE(choose_engine(make_job(options), machine).cuda);
