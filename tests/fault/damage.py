@@ -30,65 +30,66 @@ class Call:
         kind = self.words[self.words.index("-t") + 1] if "-t" in self.words else ""
         return int(record[1]) if record else forms.bytes_of(kind) if kind else 8
 
-    def elements(self) -> list[bytes]:
-        """The keys of an output of raw elements; none if it is another one, or there is none."""
+    def output(self) -> bytes:
+        """The output if it is of raw elements; b"" if it is another one, or there is none."""
         text = " ".join(self.words)
         if self.status != 0 or "--compress" in text or re.search(r"--format=\w+:(text|npy)", text):
-            return []
-        raw, size = self.out.read_bytes(), self.element_bytes()
-        return [raw[at:at + size] for at in range(0, len(raw), size)]
+            return b""
+        return self.out.read_bytes()
 
-    def write(self, elements: list[bytes]) -> bool:
+    def write(self, output: bytes) -> bool:
         """Whether that changed anything."""
-        before, after = self.out.read_bytes(), b"".join(elements)
-        self.out.write_bytes(after)
-        return before != after
+        before = self.out.read_bytes()
+        self.out.write_bytes(output)
+        return before != output
 
 
-# Each returns whether it did anything.
+# Each returns whether it did anything. The soak calls it in memory groups of 64 MiB, too: an object for each element is too much.
 def wrong_byte(call: Call) -> bool:
-    elements = call.elements()
-    if not elements:
+    output = bytearray(call.output())
+    if not output:
         return False
-    at = random.randrange(len(elements))
-    changed = bytearray(elements[at])
-    changed[random.randrange(len(changed))] ^= random.randrange(1, 256)
-    return call.write(elements[:at] + [bytes(changed)] + elements[at + 1:])
+    output[random.randrange(len(output))] ^= random.randrange(1, 256)
+    return call.write(output)
 
 
 def lost_piece(call: Call) -> bool:
-    elements = call.elements()
-    begin = random.randrange(len(elements) + 1)
-    return call.write(elements[:begin] + elements[begin + random.randint(1, 1000):]) if elements else False
+    output, size = call.output(), call.element_bytes()
+    begin = size * random.randrange(len(output) // size + 1)
+    return call.write(output[:begin] + output[begin + size * random.randint(1, 1000):]) if output else False
 
 
 def pieces_exchanged(call: Call) -> bool:
-    elements = call.elements()
-    piece = min(1000, len(elements) // 3)
+    output, size = bytearray(call.output()), call.element_bytes()
+    count = len(output) // size
+    piece = min(1000, count // 3)
     if piece == 0:
         return False
-    first = random.randrange(len(elements) - 2 * piece)
-    second = random.randrange(first + piece, len(elements) - piece + 1)
-    a, b = slice(first, first + piece), slice(second, second + piece)
-    elements[a], elements[b] = elements[b], elements[a]
-    return call.write(elements)
+    first = random.randrange(count - 2 * piece)
+    second = random.randrange(first + piece, count - piece + 1)
+    a, b = (slice(size * begin, size * (begin + piece)) for begin in (first, second))
+    output[a], output[b] = output[b], output[a]
+    return call.write(output)
 
 
 def doubled_and_dropped(call: Call) -> bool:
-    elements = call.elements()
-    if elements:
-        elements[random.randrange(len(elements))] = random.choice(elements)
-    return call.write(elements) if elements else False
+    output, size = bytearray(call.output()), call.element_bytes()
+    if len(output) < size:
+        return False
+    to, source = (size * random.randrange(len(output) // size) for _ in range(2))
+    output[to:to + size] = output[source:source + size]
+    return call.write(output)
 
 
 def order_broken(call: Call) -> bool:
-    elements = call.elements()
-    places = [i for i in range(1, len(elements)) if elements[i - 1] != elements[i]]
-    if not places:
-        return False
-    at = random.choice(places)
-    elements[at - 1], elements[at] = elements[at], elements[at - 1]
-    return call.write(elements)
+    output, size = bytearray(call.output()), call.element_bytes()
+    count = len(output) // size
+    begin = random.randrange(max(1, count))
+    for at in (size * ((begin + i) % count) for i in range(count)):
+        if at and output[at - size:at] != output[at:at + size]:
+            output[at - size:at + size] = output[at:at + size] + output[at - size:at]
+            return call.write(output)
+    return False
 
 
 def old_output_destroyed(call: Call) -> bool:
