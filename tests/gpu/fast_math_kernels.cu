@@ -18,10 +18,9 @@ constexpr KernelTuning kPairs = tuning_for<Pairs>(90);
 template __global__ void
 block_sort_kernel<std::uint32_t, k32.block_sort_threads, k32.keys_per_thread, k32.resident_threads>(
     const BlockSortPass<std::uint32_t>);
-template __global__ void
-batch_sort_kernel<KeyEnds<std::uint64_t>, k64.block_sort_threads, k64.keys_per_thread,
-                  k64.keys_per_thread, k64.resident_threads>(
-    const __grid_constant__ BatchSortPass<KeyEnds<std::uint64_t>>);
+template __global__ void batch_sort_kernel<
+    KeyEnds<std::uint64_t>, k64.block_sort_threads, k64.keys_per_thread, k64.keys_per_thread,
+    k64.resident_threads>(const __grid_constant__ BatchSortPass<KeyEnds<std::uint64_t>>);
 template __global__ void kway_merge_kernel<std::uint64_t, k64.merge_threads, k64.keys_per_thread, 8,
                                            k64.resident_threads, WrittenCuts, false>(
     const __grid_constant__ MergePass<std::uint64_t>);

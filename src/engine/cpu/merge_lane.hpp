@@ -88,7 +88,7 @@ class CpuMergeLane final : public MergeLane, public StoredMerger {
   ByteSpan input_;
   std::span<Key> stretch_;
   std::span<Key> scratch_;
-  std::span<Key> windows_;  // in the second half of input_, which stored keys leave free
+  std::span<Key> windows_;            // in the second half of input_, which stored keys leave free
   std::vector<std::uint64_t> begin_;  // of the stretch, in each slice
   std::vector<std::uint64_t> cuts_;   // its end
   Key last_value_ = 0;                // the last stretch has no greater key

@@ -5,9 +5,9 @@
 #include <vector>
 
 #include "base/error.hpp"
+#include "bench/textbook/batch_sorts.hpp"
 #include "gpu/device_memory.hpp"
 #include "gpu/distributions.hpp"
-#include "bench/textbook/batch_sorts.hpp"
 
 namespace gsort::textbook {
 namespace {

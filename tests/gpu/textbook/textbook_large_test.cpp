@@ -6,9 +6,9 @@
 #include <cstring>
 #include <vector>
 
-#include "gpu/device_memory.hpp"
 #include "bench/textbook/batch_sorts.hpp"
 #include "bench/textbook/merges.hpp"
+#include "gpu/device_memory.hpp"
 
 namespace gsort::textbook {
 namespace {

@@ -4,9 +4,9 @@
 #include <string>
 #include <vector>
 
+#include "bench/textbook/merges.hpp"
 #include "gpu/device_memory.hpp"
 #include "gpu/distributions.hpp"
-#include "bench/textbook/merges.hpp"
 
 namespace gsort::textbook {
 namespace {
