@@ -7,11 +7,11 @@
 #include "base/parallel.hpp"
 #include "bench/cub.hpp"
 #include "bench/subcommands.hpp"
+#include "bench/textbook/batch_sorts.hpp"
+#include "bench/textbook/sample_sort.hpp"
 #include "bench/textbook_tables.hpp"
 #include "bench/titles.hpp"
 #include "gpu/segmented/device_batch.hpp"
-#include "bench/textbook/batch_sorts.hpp"
-#include "bench/textbook/sample_sort.hpp"
 
 namespace gsort::bench {
 namespace {

@@ -4,11 +4,11 @@
 
 #include "bench/cub.hpp"
 #include "bench/subcommands.hpp"
+#include "bench/textbook/merges.hpp"
+#include "bench/textbook/sequential_merge.hpp"
 #include "bench/textbook_tables.hpp"
 #include "bench/titles.hpp"
 #include "gpu/merge/device_merge.hpp"
-#include "bench/textbook/merges.hpp"
-#include "bench/textbook/sequential_merge.hpp"
 
 namespace gsort::bench {
 namespace {
