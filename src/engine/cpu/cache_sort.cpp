@@ -11,6 +11,8 @@
 #include <hwy/contrib/sort/vqsort.h>
 
 #include "base/made_once.hpp"
+#include "base/units.hpp"
+#include "element/key_loops.hpp"
 #include "engine/cpu/in_place/digit.hpp"
 
 #undef HWY_TARGET_INCLUDE
@@ -140,27 +142,60 @@ void sort_u64(std::uint64_t* keys, std::uint64_t* scratch, std::size_t n) {
   sort_in_place(keys, scratch, n);
 }
 
+constexpr std::size_t kMappedBytes = 8 * kKiB;  // a stretch, which stays in the L1 cache
+
+// `map`: null if the keys need none.
+template <class Key, class F>
+void map_if(const KeyMap<Key>* map, const F& f, Key* keys, std::size_t count) {
+  const std::span<Key> some(keys, count);
+  if (map != nullptr) f(some, some, *map);
+}
+
 // Only partitions sort fewer keys faster: measured on Zen 4 and on an Intel Xeon.
 template <class Key>
 inline constexpr std::size_t kLeastEvenKeys = sizeof(Key) > sizeof(std::uint32_t) ? 4096 : 16384;
 
 template <class Key>
-HWY_ATTR void quick_sort(Key* keys, Key* scratch, std::size_t count) {
-#if !GSORT_HAS_VECTOR_SORT
-  sort_in_place(keys, scratch, count);
-#else
+HWY_ATTR void quick_sort_few(Key* keys, Key* scratch, std::size_t count) {
+#if GSORT_HAS_VECTOR_SORT
   const bool is_counted = count < kLeastScratchKeys && count > vector_sort::kMostInRows<Key>;
   if (is_counted) return rank_sort(keys, count, keys);
-  if (count < kLeastEvenKeys<Key>) {
-    const unsigned depth = vector_sort::depth_for(count);
-    return vector_sort::sort(keys, scratch, keys, count, depth, sort_in_place<Key>);
-  }
-  Key least = 0;
-  Key greatest = 0;
-  find_range(keys, count, least, greatest);
-  if (least == greatest) return;
-  vector_sort::sort_evenly(keys, scratch, count, least, greatest, sort_in_place<Key>);
+  const unsigned depth = vector_sort::depth_for(count);
+  vector_sort::sort(keys, scratch, keys, count, depth, sort_in_place<Key>);
+#else
+  sort_in_place(keys, scratch, count);
 #endif
+}
+
+template <class Key>
+HWY_ATTR void quick_sort(Key* keys, Key* scratch, std::size_t count, const CacheForms<Key>& forms) {
+  const auto order = [&](Key* some, std::size_t size) {
+    map_if(forms.to_ordered, map_to_ordered<Key>, some, size);
+  };
+  const auto make_raw = [&](Key* some, std::size_t size) {
+    map_if(forms.to_raw, map_to_raw<Key>, some, size);
+  };
+#if GSORT_HAS_VECTOR_SORT
+  if (count >= kLeastEvenKeys<Key>) {
+    const std::size_t stretch = forms.to_ordered == nullptr ? count : kMappedBytes / sizeof(Key);
+    Key least = static_cast<Key>(~Key{0});
+    Key greatest = 0;
+    for (std::size_t at = 0; at < count; at += stretch) {
+      const std::size_t size = std::min(stretch, count - at);
+      order(keys + at, size);
+      Key low = 0;
+      Key high = 0;
+      find_range(keys + at, size, low, high);
+      least = std::min(least, low);
+      greatest = std::max(greatest, high);
+    }
+    return vector_sort::sort_evenly(keys, scratch, count, least, greatest, sort_in_place<Key>,
+                                    make_raw);
+  }
+#endif
+  order(keys, count);
+  quick_sort_few(keys, scratch, count);
+  make_raw(keys, count);
 }
 
 #if GSORT_HAS_VECTOR_SORT && HWY_MAX_BYTES >= 32
@@ -183,11 +218,13 @@ bool has_wide_vectors() {
   return GSORT_HAS_VECTOR_SORT == 1 && HWY_MAX_BYTES >= 32;
 }
 
-void quick_u32(std::uint32_t* keys, std::uint32_t* scratch, std::size_t n) {
-  quick_sort(keys, scratch, n);
+void quick_u32(std::uint32_t* keys, std::uint32_t* scratch, std::size_t n,
+               const CacheForms<std::uint32_t>& forms) {
+  quick_sort(keys, scratch, n, forms);
 }
-void quick_u64(std::uint64_t* keys, std::uint64_t* scratch, std::size_t n) {
-  quick_sort(keys, scratch, n);
+void quick_u64(std::uint64_t* keys, std::uint64_t* scratch, std::size_t n,
+               const CacheForms<std::uint64_t>& forms) {
+  quick_sort(keys, scratch, n, forms);
 }
 bool merge_u32(std::span<std::span<const std::uint32_t>> slices, std::span<std::uint32_t> keys,
                std::span<std::uint32_t> scratch) {
@@ -244,19 +281,14 @@ void spread(std::span<std::uint64_t> keys, std::span<std::uint64_t> scratch) {
   HWY_DYNAMIC_DISPATCH(sort_u64)(keys.data(), scratch.data(), keys.size());
 }
 
-void quick(std::span<std::uint32_t> keys, std::span<std::uint32_t> scratch) {
-  HWY_DYNAMIC_DISPATCH(quick_u32)(keys.data(), scratch.data(), keys.size());
+void quick(std::span<std::uint32_t> keys, std::span<std::uint32_t> scratch,
+           const CacheForms<std::uint32_t>& forms) {
+  HWY_DYNAMIC_DISPATCH(quick_u32)(keys.data(), scratch.data(), keys.size(), forms);
 }
 
-void quick(std::span<std::uint64_t> keys, std::span<std::uint64_t> scratch) {
-  HWY_DYNAMIC_DISPATCH(quick_u64)(keys.data(), scratch.data(), keys.size());
-}
-
-template <class Key>
-void sort_by(CacheSorter sorter, std::span<Key> keys, std::span<Key> scratch) {
-  if (keys.size() < 2) return;
-  if (sorter == CacheSorter::kQuick) return quick(keys, scratch);
-  spread(keys, scratch);
+void quick(std::span<std::uint64_t> keys, std::span<std::uint64_t> scratch,
+           const CacheForms<std::uint64_t>& forms) {
+  HWY_DYNAMIC_DISPATCH(quick_u64)(keys.data(), scratch.data(), keys.size(), forms);
 }
 
 bool merge_by_vectors(std::span<std::span<const std::uint32_t>> slices,
@@ -282,12 +314,32 @@ void use_cache_sorter(CacheSorter sorter) {
 }
 
 void cache_sort(std::span<std::uint32_t> keys, std::span<std::uint32_t> scratch) {
-  sort_by(sorter_in_use<std::uint32_t>(), keys, scratch);
+  cache_sort(keys, scratch, {});
 }
 
 void cache_sort(std::span<std::uint64_t> keys, std::span<std::uint64_t> scratch) {
-  sort_by(sorter_in_use<std::uint64_t>(), keys, scratch);
+  cache_sort(keys, scratch, {});
 }
+
+template <class Key>
+void cache_sort(std::span<Key> keys, std::span<Key> scratch, const CacheForms<Key>& forms) {
+  if constexpr (sizeof(Key) <= sizeof(std::uint64_t)) {
+    if (sorter_in_use<Key>() == CacheSorter::kQuick) return quick(keys, scratch, forms);
+  }
+  if (forms.to_ordered != nullptr) map_to_ordered<Key>(keys, keys, *forms.to_ordered);
+  if constexpr (sizeof(Key) <= sizeof(std::uint64_t)) {
+    spread(keys, scratch);
+  } else {
+    cache_sort(keys, scratch);
+  }
+  if (forms.to_raw != nullptr) map_to_raw<Key>(keys, keys, *forms.to_raw);
+}
+
+template void cache_sort(std::span<std::uint32_t>, std::span<std::uint32_t>,
+                         const CacheForms<std::uint32_t>&);
+template void cache_sort(std::span<std::uint64_t>, std::span<std::uint64_t>,
+                         const CacheForms<std::uint64_t>&);
+template void cache_sort(std::span<UInt128>, std::span<UInt128>, const CacheForms<UInt128>&);
 
 template void use_cache_sorter<std::uint32_t>(CacheSorter);
 template void use_cache_sorter<std::uint64_t>(CacheSorter);

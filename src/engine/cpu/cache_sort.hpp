@@ -28,6 +28,7 @@
 #include <span>
 
 #include "element/element.hpp"
+#include "element/key.hpp"
 
 namespace gsort::cpu {
 
@@ -51,6 +52,17 @@ inline constexpr std::size_t kLeastScratchKeys = 65;
 void cache_sort(std::span<std::uint32_t> keys, std::span<std::uint32_t> scratch);
 void cache_sort(std::span<std::uint64_t> keys, std::span<std::uint64_t> scratch);
 void cache_sort(std::span<UInt128> keys, std::span<UInt128> scratch);  // VQSort, always
+
+// How the keys of a sort become ordered keys, if they are raw before, and how they become raw ones.
+template <class Key>
+struct CacheForms {
+  const KeyMap<Key>* to_ordered = nullptr;  // null: they are ordered before
+  const KeyMap<Key>* to_raw = nullptr;      // null: they stay ordered
+};
+
+// The same, and maps the keys in stretches that the sort reads next, or has just written.
+template <class Key>
+void cache_sort(std::span<Key> keys, std::span<Key> scratch, const CacheForms<Key>& forms);
 
 // Merges sorted slices into `keys`, which is as long as all slices together; so is `scratch`. No
 // slice is empty. Changes `slices`, but not the keys of the slices. Throws: as cache_sort().

@@ -223,8 +223,7 @@ void CpuChunkLane<Key>::sort(std::span<Key> keys, std::span<Key> scratch) const 
     sort(keys.first(below), scratch);
     keys = keys.subspan(below);
   }
-  cache_sort(keys, scratch.first(keys.size()));
-  convert(keys);
+  cache_sort(keys, scratch.first(keys.size()), {nullptr, becomes_raw() ? &map_ : nullptr});
 }
 
 // For so many kept keys that they cannot be sorted together with the others.
@@ -280,15 +279,10 @@ void CpuChunkLane<Key>::for_each_kept(const Group& group, const F& f) const {
   }
 }
 
-template <class Key>
-void CpuChunkLane<Key>::convert(std::span<Key> keys) const {
-  if (form_ == KeyForm::kRaw && !map_.is_identity()) map_to_raw<Key>(keys, keys, map_);
-}
-
 // Converts keys to the wanted form in place, and puts them.
 template <class Key>
 void CpuChunkLane<Key>::put(std::uint64_t position, std::span<Key> keys, PieceSink& sink) const {
-  convert(keys);
+  if (becomes_raw()) map_to_raw<Key>(keys, keys, map_);
   sink.put(position, std::as_bytes(keys));
 }
 

@@ -59,7 +59,7 @@ class CpuChunkLane final : public ChunkLane {
   std::span<Key> gather_dealt(const Group& group, std::span<Key> to) const;
   template <class F>
   void for_each_kept(const Group& group, const F& f) const;
-  void convert(std::span<Key> keys) const;
+  [[nodiscard]] bool becomes_raw() const { return form_ == KeyForm::kRaw && !map_.is_identity(); }
   void put(std::uint64_t position, std::span<Key> keys, PieceSink& sink) const;
 
   CpuChunkFootprint footprint_;

@@ -27,10 +27,22 @@ class CacheSort : public testing::Test {
     }
   }
 
-  // Sorts a copy that lies between poisoned neighbours, `skip` keys from an aligned address.
   static void expect_sorted(const std::vector<Key>& keys, std::size_t skip) {
+    const KeyMap<Key> map = KeyMap<Key>::of({sizeof(Key) == 4 ? KeyType::kF32 : KeyType::kF64});
+    for (const KeyMap<Key>* before : {static_cast<const KeyMap<Key>*>(nullptr), &map}) {
+      for (const KeyMap<Key>* after : {static_cast<const KeyMap<Key>*>(nullptr), &map}) {
+        SCOPED_TRACE(testing::Message() << (before != nullptr) << (after != nullptr));
+        expect_sorted(keys, skip, {before, after});
+      }
+    }
+  }
+
+  // Sorts a copy that lies between poisoned neighbours, `skip` keys from an aligned address.
+  static void expect_sorted(std::vector<Key> keys, std::size_t skip, const CacheForms<Key>& forms) {
     std::vector<Key> wanted = keys;
     std::sort(wanted.begin(), wanted.end());
+    for (Key& key : keys) key = forms.to_ordered == nullptr ? key : forms.to_ordered->to_raw(key);
+    for (Key& key : wanted) key = forms.to_raw == nullptr ? key : forms.to_raw->to_raw(key);
     constexpr std::size_t kGuard = 64;
     constexpr auto kPoison = static_cast<Key>(0x5aa5a55a5aa5a55aULL);
     std::vector<Key> memory(keys.size() + skip + 2 * kGuard, kPoison);
@@ -38,7 +50,7 @@ class CacheSort : public testing::Test {
     const auto at = static_cast<std::ptrdiff_t>(kGuard + skip);
     std::copy(keys.begin(), keys.end(), memory.begin() + at);
     cache_sort(std::span(memory).subspan(kGuard + skip, keys.size()),
-               std::span(scratch).subspan(kGuard + skip, keys.size()));
+               std::span(scratch).subspan(kGuard + skip, keys.size()), forms);
     ASSERT_TRUE(std::equal(wanted.begin(), wanted.end(), memory.begin() + at));
     const auto is_poison = [](Key key) { return key == kPoison; };
     for (const std::vector<Key>& buffer : {memory, scratch}) {

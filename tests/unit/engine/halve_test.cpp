@@ -21,14 +21,28 @@ class Halve : public testing::Test {
     return {keys.begin(), keys.end()};
   }
 
-  // Halves a copy that lies between poisoned neighbours. Returns how many keys are below the pivot.
-  static std::size_t expect_halved(std::vector<Key> keys, std::size_t skip) {
+  // Returns how many keys are below the pivot.
+  static std::size_t expect_halved(const std::vector<Key>& keys, std::size_t skip) {
+    const auto of_raw = [](std::span<Key> copy) {
+      const KeyMap<Key> map = KeyMap<Key>::of({sizeof(Key) == 4 ? KeyType::kF32 : KeyType::kF64});
+      for (Key& key : copy) key = map.to_raw(key);
+      return halve(copy, map);
+    };
+    const std::size_t below =
+        expect_halved(keys, skip, [](std::span<Key> copy) { return halve(copy); });
+    EXPECT_EQ(expect_halved(keys, skip, of_raw), below);
+    return below;
+  }
+
+  // Halves a copy that lies between poisoned neighbours.
+  template <class F>
+  static std::size_t expect_halved(std::vector<Key> keys, std::size_t skip, const F& halve_copy) {
     constexpr std::size_t kGuard = 64;
     constexpr auto kPoison = static_cast<Key>(0x5aa5a55a5aa5a55aULL);
     std::vector<Key> memory(keys.size() + skip + 2 * kGuard, kPoison);
     const auto begin = memory.begin() + static_cast<std::ptrdiff_t>(kGuard + skip);
     const auto end = std::copy(keys.begin(), keys.end(), begin);
-    const std::size_t below = halve(std::span<Key>(begin, end));
+    const std::size_t below = halve_copy(std::span<Key>(begin, end));
     EXPECT_LT(below, std::max<std::size_t>(keys.size(), 1));
     const auto pivot = begin + static_cast<std::ptrdiff_t>(below);
     if (below > 0) {

@@ -13,19 +13,22 @@
 #pragma once
 
 #include <cstddef>
-#include <cstdint>
 #include <span>
 
 #include "element/element.hpp"
+#include "element/key.hpp"
 
 namespace gsort::cpu {
 
 // Moves keys below a pivot before the others; returns how many. The pivot is the median of a
 // sample, but never its least key. 0: no keys were moved, as there are too few, the sample has only
 // one value, or there is no vector code for them. Thread-safe on disjoint keys.
-[[nodiscard]] std::size_t halve(std::span<std::uint32_t> keys);
-[[nodiscard]] std::size_t halve(std::span<std::uint64_t> keys);
-[[nodiscard]] std::size_t halve(std::span<UInt128> keys);
+template <class Key>
+[[nodiscard]] std::size_t halve(std::span<Key> keys);
+
+// The same for raw keys: all of them, also if none is moved, become ordered keys, as they are read.
+template <class Key>
+[[nodiscard]] std::size_t halve(std::span<Key> raw, const KeyMap<Key>& map);
 
 // Whether there is vector code for keys of this many bytes.
 [[nodiscard]] bool can_halve(std::size_t key_bytes);

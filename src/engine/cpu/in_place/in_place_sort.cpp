@@ -42,11 +42,13 @@ void reverse(std::span<Key> keys, TaskArena& tasks) {
 // Requires: scratch is as long as keys, if they need any. If a sorter cannot get memory of its own,
 // a sorter that needs none takes its place.
 template <class Key>
-void sort_in_cache(std::span<Key> keys, std::span<Key> scratch) noexcept {
+void sort_in_cache(std::span<Key> keys, std::span<Key> scratch,
+                   const CacheForms<Key>& forms) noexcept {
   try {
-    cache_sort(keys, scratch);
+    cache_sort(keys, scratch, forms);
   } catch (const std::exception&) {
     std::ranges::sort(keys);
+    if (forms.to_raw != nullptr) map_to_raw<Key>(keys, keys, *forms.to_raw);
   }
 }
 
@@ -93,9 +95,8 @@ class KeptBuffer {
 
 template <class Key>
 void sort_few(std::span<Key> raw, const KeyMap<Key>& map, std::span<Key> scratch) {
-  if (!map.is_identity()) map_to_ordered<Key>(raw, raw, map);
-  sort_in_cache(raw, scratch);
-  if (!map.is_identity()) map_to_raw<Key>(raw, raw, map);
+  const KeyMap<Key>* const used = map.is_identity() ? nullptr : &map;
+  sort_in_cache(raw, scratch, {used, used});
 }
 
 template <class Key>
@@ -135,8 +136,9 @@ class InPlaceSort {
     if (are_in_order<Key>(raw, reversed, tasks)) return reverse(raw, tasks);
     const bool is_halved = workers_.count() == 1 && raw.size() / kMostHalved <= cache_keys_;
     if (is_halved && can_halve(sizeof(Key))) {
-      if (!map_.is_identity()) map_to_ordered<Key>(raw, raw, map_);
-      return sort_bucket(raw, false, workers_.all());
+      const std::size_t below = halve(raw, map_);
+      if (!sort_parts(raw, below, workers_.all())) sort_bucket(raw, false, workers_.all());
+      return;
     }
     std::vector<Key> sample = sample_of(raw);
     map_to_ordered<Key>(sample, sample, map_);
@@ -175,7 +177,11 @@ class InPlaceSort {
   // Halves keys and sorts both parts. False if they are too many, or the pivot hardly divides them.
   bool sort_halves(std::span<Key> keys, Workers workers) noexcept {
     if (workers.size() > 1 || keys.size() / kMostHalved > cache_keys_) return false;
-    const std::size_t below = halve(keys);
+    return sort_parts(keys, halve(keys), workers);
+  }
+
+  // False if one part has hardly any keys.
+  bool sort_parts(std::span<Key> keys, std::size_t below, Workers workers) noexcept {
     if (std::min(below, keys.size() - below) < keys.size() / 16) return false;
     sort_bucket(keys.first(below), false, workers);
     sort_bucket(keys.subspan(below), false, workers);
@@ -187,8 +193,8 @@ class InPlaceSort {
   void sort_bucket(std::span<Key> keys, bool is_unsampled, Workers workers) noexcept {
     if (keys.size() <= cache_keys_) {
       Key* const scratch = scratch_[workers_.number_of(workers)].get();
-      sort_in_cache(keys, std::span(scratch, scratch == nullptr ? 0 : keys.size()));
-      return end_bucket(keys, workers);
+      return sort_in_cache(keys, std::span(scratch, scratch == nullptr ? 0 : keys.size()),
+                           {nullptr, map_.is_identity() ? nullptr : &map_});
     }
     if (sort_halves(keys, workers)) return;
     const auto [least, greatest] = range_of_all<Key>(keys, workers.size(), workers_.tasks());

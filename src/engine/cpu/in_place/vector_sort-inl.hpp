@@ -4,11 +4,12 @@
 // Few keys are sorted in registers (row_sort-inl.hpp), and keys of few values are counted. Other
 // keys are dealt out to buckets that mostly fit the registers and divide the range from the least
 // to the greatest key evenly: one pass counts the keys, one moves them to free memory, and each
-// bucket is sorted back to its place. A bucket that does not fit is divided as in a quicksort. A
-// partition reads the keys once: it packs the keys of a vector that are below the pivot and appends
-// them to one side, and the others to the other side. One side is the keys' own array (it never
-// passes the place that is read), the other side is free memory of the same size; the parts are
-// then sorted back to their places.
+// bucket is sorted back to its place. If a sample shows that many keys crowd in a part of the
+// range, as floats do at each power of two, they are only partitioned. A bucket that does not fit
+// is divided as in a quicksort. A partition reads the keys once: it packs the keys of a vector that
+// are below the pivot and appends them to one side, and the others to the other side. One side is
+// the keys' own array (it never passes the place that is read), the other side is free memory of
+// the same size; the parts are then sorted back to their places.
 //
 // Sorted slices are merged the same way, but nothing is counted: the keys of a bucket are at the
 // front of what is left of each slice. A vector of keys is compared with the bucket's last key and
@@ -228,15 +229,39 @@ HWY_INLINE void for_each_in_turn(const Key* keys, std::size_t count, const F& f)
   for (std::size_t i = 4 * quarter; i < count; ++i) f(keys[i]);
 }
 
-// Sorts keys[0, count) in place. Requires: the keys' least < greatest; `other` has room for all.
-template <class Key, class FallBack>
+inline constexpr std::size_t kStretch = 1024;  // keys
+
+// Whether many keys of a sample crowd in a few of many equal parts of the range: then partitions
+// alone take less time.
+template <class Key>
+HWY_ATTR bool sample_crowds(const Key* keys, std::size_t count, Key least, Key greatest) {
+  constexpr std::size_t kSample = 128;
+  constexpr std::uint32_t kEven = 4;  // of the sample, in each part
+  const EvenBuckets<Key> parts(least, greatest, kSample / kEven);
+  std::uint32_t sizes[kSample / kEven] = {};
+  for (std::size_t i = 0; i < kSample; ++i) ++sizes[parts.of(keys[i * (count / kSample)])];
+  std::uint32_t crowded = 0;
+  for (const std::uint32_t size : sizes) crowded += size > 3 * kEven ? size : 0;
+  return crowded > kSample / 4;
+}
+
+// Sorts keys[0, count) in place, and calls done(begin, size) for stretches of sorted keys that are
+// still in the L1 cache, which cover all. Requires: `other` has room for all.
+template <class Key, class FallBack, class Done>
 HWY_ATTR void sort_evenly(Key* keys, Key* other, std::size_t count, Key least, Key greatest,
-                          const FallBack& fall_back) {
+                          const FallBack& fall_back, const Done& done) {
+  if (least == greatest) return done(keys, count);
   std::uint32_t ends[kMostEvenBuckets] = {};
   if (greatest - least < std::min(kMostEvenBuckets, count)) {
     for_each_in_turn(keys, count, [&](Key key) HWY_ATTR { ++ends[key - least]; });
-    return write_counted(keys, least, static_cast<std::size_t>(greatest - least) + 1, ends);
+    write_counted(keys, least, static_cast<std::size_t>(greatest - least) + 1, ends);
+    return done(keys, count);
   }
+  const auto sort_by_partitions = [&]() HWY_ATTR {
+    sort(keys, other, keys, count, depth_for(count), fall_back);
+    done(keys, count);
+  };
+  if (sample_crowds(keys, count, least, greatest)) return sort_by_partitions();
   const EvenBuckets<Key> buckets(least, greatest,
                                  std::min(kMostEvenBuckets, count / kKeysPerBucket<Key> + 1));
   for_each_in_turn(keys, count, [&](Key key) HWY_ATTR { ++ends[buckets.of(key)]; });
@@ -247,11 +272,15 @@ HWY_ATTR void sort_evenly(Key* keys, Key* other, std::size_t count, Key least, K
     if (size > 2 * kMostInRows<Key>) crowded += size;
     begin += size;
   }
-  if (crowded > count / 2) return sort(keys, other, keys, count, depth_for(count), fall_back);
+  if (crowded > count / 2) return sort_by_partitions();
   for_each_in_turn(keys, count, [&](Key key) HWY_ATTR { other[ends[buckets.of(key)]++] = key; });
+  std::size_t told = 0;
   for (std::size_t bucket = 0, at = 0; bucket < buckets.count(); at = ends[bucket++]) {
     const std::size_t size = ends[bucket] - at;
     sort(other + at, keys + at, keys + at, size, depth_for(size), fall_back);
+    if (ends[bucket] - told < kStretch && bucket + 1 < buckets.count()) continue;
+    done(keys + told, ends[bucket] - told);
+    told = ends[bucket];
   }
 }
 
