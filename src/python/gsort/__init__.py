@@ -78,15 +78,26 @@ def _with_aliases(function: _Function) -> _Function:
 
 @dataclass(frozen=True)
 class Checked:
-    """The result of a check. True if the source is sorted."""
+    """The result of a check. True if the source is sorted.
+
+    Attributes:
+        in_order: whether the source is sorted.
+        elements: their number; like distinct and fingerprint None if the source is not sorted.
+        distinct: the number of distinct keys.
+        fingerprint: of all elements, as `gsort --fingerprint` prints it.
+        position: of the first element that must come before its predecessor, from 0; like value and value_before None
+            if the source is sorted.
+        value: that element, as text.
+        value_before: its predecessor, as text.
+    """
 
     in_order: bool
-    elements: Optional[int]      # None if not in order
-    distinct: Optional[int]      # the same
-    fingerprint: Optional[str]   # the same
-    position: Optional[int]      # the first element that comes before its predecessor; None if in order
-    value: Optional[str]         # that element, as text
-    value_before: Optional[str]  # its predecessor
+    elements: Optional[int]
+    distinct: Optional[int]
+    fingerprint: Optional[str]
+    position: Optional[int]
+    value: Optional[str]
+    value_before: Optional[str]
 
     def __bool__(self) -> bool:
         return self.in_order
@@ -132,7 +143,8 @@ def sort(source: Any, output: Output = None, *, axis: Optional[int] = -1, kind: 
         engine: "auto", "cpu" or "cuda".
         temporary: a folder, or several, for data that does not fit in memory; None: $TMPDIR, else beside the output file,
             else /var/tmp.
-        progress: see the module.
+        progress: None (a bar in a terminal or notebook), True, False, or a function that is called with a Progress; see
+            help(gsort).
         stream: for an array in device memory, as segmented_sort.
 
     Returns:

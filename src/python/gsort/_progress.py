@@ -13,7 +13,7 @@ from ._errors import has_type
 class Progress(NamedTuple):
     """A running sort."""
 
-    phase: str                     # "read", "merge", "write", ...
+    phase: str                     # "read", "merge", "write" or "sync"
     bytes: int                     # moved in this phase
     total_bytes: Optional[int]     # that the phase has to move; None: unknown
     seconds: float                 # since the start

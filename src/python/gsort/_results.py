@@ -23,17 +23,30 @@ _SHORTENING = (b"--unique", b"--count", b"--top", b"--intersect", b"--subtract")
 
 @dataclass(frozen=True)
 class Summary:
-    """The output that was written to a file."""
+    """The output that was written to a file.
+
+    Attributes:
+        path: the file.
+        dtype: of its elements.
+        elements: their number; with unique, top and the like fewer than were read.
+        bytes: those of the elements, without a header.
+        seconds: the time of the sort.
+        bound: the time of the same sort if no stage had waited for another; None if it took less than a second, or if
+            that time is not known.
+        fingerprint: of the elements read, as `gsort --fingerprint` prints it.
+        engine: "cpu" or "cuda".
+        spilled_bytes: bytes that were written to temporary folders.
+    """
 
     path: str
-    dtype: numpy.dtype       # of its elements
-    elements: int            # in it
-    bytes: int               # of them
+    dtype: numpy.dtype
+    elements: int
+    bytes: int
     seconds: float
-    bound: Optional[float]   # seconds if nothing had waited; None: too short to tell
-    fingerprint: str         # of the elements read, as `gsort --fingerprint` prints it
-    engine: str              # "cpu" or "cuda"
-    spilled_bytes: int       # written to temporary folders
+    bound: Optional[float]
+    fingerprint: str
+    engine: str
+    spilled_bytes: int
 
     def memmap(self) -> numpy.ndarray:
         """The file's elements, read-only, mapped into memory. Raises ValueError for text and compressed files."""
