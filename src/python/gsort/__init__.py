@@ -63,7 +63,7 @@ def _with_aliases(function: _Function) -> _Function:
 
     @functools.wraps(function)
     def call(*arguments: Any, **named: Any) -> Any:
-        for alias in _ALIASES.keys() & named.keys():
+        for alias in _ALIASES.keys() & named.keys() if named else ():
             if _ALIASES[alias] in named:
                 raise usage(alias, f"is another name of {_ALIASES[alias]}", "give one of them")
             named[_ALIASES[alias]] = named.pop(alias)
