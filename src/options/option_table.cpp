@@ -80,13 +80,13 @@ constexpr OptionSpec kFileRows[] = {
          "one gets the format of the first FILE. --format=text:bin reads text and writes raw keys. "
          "A .npy or SOSD output of unknown length must be a file, not compressed. SOSD needs -t.",
      .rules =
-         "In text, blanks around a number and CR LF are read. An array has one dimension, or two; "
-         "then each row is sorted on its own. SOSD files are raw keys behind their number in 64 "
-         "bits, little endian. One value is for input and output. An array's header gives type and "
-         "byte order. An output with a suffix that gsort does not write, as .csv or .lz4, needs "
-         "--format. The length is not known in advance with -u, and with -m and --batch-elements "
-         "of pipes, text and compressed inputs; then the header is written last. In text, every "
-         "NaN is nan or -nan, without its payload; -v prints how many payloads were lost.",
+         "In text, blanks around a number and CR LF are read. An array has one or two dimensions; "
+         "its header gives type and byte order. The number of keys in a SOSD file has 64 bits, "
+         "little endian. One value is for input and output. An output with a suffix that gsort "
+         "does not write, as .csv or .lz4, needs --format. The length is not known in advance with "
+         "-u, and with -m and --batch-elements of pipes, text and compressed inputs; then the "
+         "header is written last. In text, every NaN is nan or -nan, without its payload; -v "
+         "prints how many payloads were lost.",
      .apply = set_format},
     {.name = "decompress",
      .value_name = "CODEC",
@@ -114,6 +114,12 @@ constexpr OptionSpec kFileRows[] = {
      .in_environment = true,
      .help = "folder for runs; repeat it for more disks",
      .more = "The default is $TMPDIR, else the folder of the output, else /var/tmp.",
+     .rules = "Runs go to the folders in turn; if one is full, to the others. Their size has no "
+              "limit of its own: to bound it, use a file system with a quota, or a larger -S, with "
+              "which more stays in memory. They take up to 1.1 times the elements, or twice that "
+              "if -S is so small that they are merged in rounds; --explain shows how much. If the "
+              "sizes of the inputs are known, and the folders together have less free space, gsort "
+              "stops with an error before it reads the inputs.",
      .apply =
          [](Options& o, Text v) {
            o.temporary_directories.push_back(checked_path(v, "--temporary-directory"));
@@ -128,11 +134,10 @@ constexpr OptionSpec kResourceRows[] = {
      .common = true,
      .in_environment = true,
      .help = "host memory of the whole program",
-     .more = "Default: half of what is available, within the container's limits. Limits resident "
-             "memory (at least 24M); tmpfs, --trace and a GPU's driver do not count.",
-     .rules = "SIZE is 512M, 4G, or 50% of the memory. The default is half of the available "
-              "memory. The peak of resident memory is at most SIZE, or 24M if SIZE is less. Files "
-              "in a tmpfs, --trace and a GPU's driver take more.",
+     .more = "Default: half of what is available, within the container's limits. The peak of "
+             "resident memory is at most SIZE, or 24M if SIZE is less. Files in a tmpfs, --trace "
+             "and a GPU's driver take more.",
+     .rules = "SIZE is 512M, 4G, or 50% of the memory.",
      .apply = [](Options& o, Text v) { o.buffer_size = checked_size(v, "--buffer-size"); }},
     {.name = "gpu-memory",
      .value_name = "SIZE",
@@ -163,8 +168,7 @@ constexpr OptionSpec kResourceRows[] = {
      .help = "sorting engine (auto)",
      .more = "auto: a GPU if the input is large enough; -v prints the reason. cuda without a "
              "usable GPU is an error.",
-     .rules = "auto uses a GPU if there is one and the input is large enough to make up for its "
-              "start. 8- and 16-bit keys, --intersect, --subtract, --top if N elements fit in "
+     .rules = "8- and 16-bit keys, --intersect, --subtract, --top if N elements fit in "
               "memory, and --batch-elements of records and of 128-bit keys always use the CPU.",
      .apply = [](Options& o, Text v) { o.engine = parse_choice(v, kEngines, "--engine"); }},
     {.name = "device",
@@ -173,8 +177,8 @@ constexpr OptionSpec kResourceRows[] = {
      .help = "GPUs to use: CUDA numbers, all or auto (auto)",
      .more = "auto: one GPU, or more if that is predicted to be faster. all: every GPU. A number "
              "given twice: two devices, each with half of its memory.",
-     .rules = "More than one is faster mostly if the input does not fit in the memory of one. An "
-              "input that fits in the memory of one GPU is sorted on one.",
+     .rules = "An input that fits in the memory of one GPU is sorted on one, whatever the list; a "
+              "larger one on all GPUs of the list. --engine=auto may choose the CPU all the same.",
      .apply = [](Options& o, Text v) { o.devices = parse_devices(v, "--device"); }},
     {.name = "direct-io",
      .value_name = "auto|on|off",

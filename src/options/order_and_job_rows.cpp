@@ -243,8 +243,8 @@ constexpr OptionSpec kJobRows[] = {
      .rules = "The numbers of elements differ by one at most. Raw keys and text: cat part-*.u64 "
               "prints what one output would hold. Each .npy or SOSD file is complete by itself. "
               "SIGKILL or a power cut in the last step may leave some of the files. Works with all "
-              "formats and compression, but not with rows of an array, and not with an unknown "
-              "number of elements: -u, --intersect, --subtract, and -m and --batch-elements of "
+              "formats and compression, but not with rows of an array. The number of elements is "
+              "unknown with -u, --intersect, --subtract, and with -m and --batch-elements of "
               "pipes, text and compressed inputs.",
      .apply = [](Options& o,
                  Text v) { o.split_output = parse_count(v, 1, kMostParts, "--split-output"); }},

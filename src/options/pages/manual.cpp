@@ -91,7 +91,6 @@ The files have no names, so that nothing is left behind however gsort ends,
 even by SIGKILL; only
 .BR df (1)
 shows the space they use.
-Before sorting, gsort compares the space they need with the free space.
 .TP
 the folder of the output
 The output is written there without a name, synced, and put in place by a
@@ -128,6 +127,13 @@ neither read nor written.
 
 constexpr std::string_view kNotes = R"(SIGUSR1 prints a line that says how far the sort is.
 If a signal kills gsort, the old output remains, and nothing else.
+.PP
+In the last line of
+.BR \-v ,
+the time at best is that of the same sort if no stage had waited for another;
+the bottleneck is the stage that takes most of this time.
+Packed runs hold differences of keys
+.RB ( \-\-pack\-runs ).
 .PP
 gsort does not write binary output to a terminal unless given
 .BR \-o " " \- .
