@@ -37,10 +37,10 @@ constexpr OptionSpec kOrderRows[] = {
              "last. bytesN: N bytes, at most 32.",
      .rules =
          "bytesN compares bytes as unsigned numbers; in text, a key is 2N hexadecimal digits. No "
-         "name depends on case; uint64_t and all of NumPy's codes with a byte order are names. A "
-         "warning names the first FILE whose suffix says another type. If i32 is only assumed, a "
-         "line on standard error says so, and a FILE that is plainly something else is an error "
-         "(see NOTES). -v and --explain show the type and where it comes from.",
+         "name depends on case; uint64_t and all of NumPy's codes with a byte order are names. "
+         "Without -t, a warning names the first FILE whose suffix says another type. If i32 is "
+         "only assumed, a line on standard error says so, and a FILE that is plainly something "
+         "else is an error (see NOTES). -v and --explain show the type and where it comes from.",
      .apply =
          [](Options& o, Text v) {
            set_type(o, v, "--type");
