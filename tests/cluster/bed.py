@@ -78,7 +78,7 @@ def sends_much(ranks: list[dict], element_bytes: int) -> bool:
     return any(rank["sent_bytes"] > most * rank["elements_read"] * element_bytes for rank in ranks)
 
 
-def npy(descr: str, count: int, content: bytes) -> bytes:
+def npy(descr: str, count: int | str, content: bytes) -> bytes:
     text = f"{{'descr': '{descr}', 'fortran_order': False, 'shape': ({count},), }}"
     text += " " * (-(10 + len(text) + 1) % 64) + "\n"
     return b"\x93NUMPY\x01\x00" + struct.pack("<H", len(text)) + text.encode() + content

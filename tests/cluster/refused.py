@@ -4,7 +4,7 @@ import os
 import random
 import shutil
 
-from bed import Bed, keys
+from bed import Bed, keys, npy
 
 
 def refuse(bed: Bed) -> None:
@@ -13,17 +13,19 @@ def refuse(bed: Bed) -> None:
     bed.write("in.u64", keys("random", "Q", 1000, rng))
     bed.write("in.txt", b"3\n1\n2\n")
     bed.write("odd.u64", b"123456789")
+    bed.write("rows.npy", npy("<u2", "3, 2", bytes(12)))
     bed.write("old", b"the old output")
     os.mkfifo(bed.folder / "pipe.u64")
     of_several = (
         (["--parts", "--stats=old-2", "in.u64", "-o", "old-{rank}"], "--stats 'old-2': is also the output"),
         (["-S", "1M", "in.u64", "-o", "old"], "): -S 1 MiB: is too small for this sort"))
     refused = (
-        (["in.u64"], "writing standard output: gsort-mpi cannot do this yet"),
+        (["in.u64"], "writing standard output: gsort-mpi cannot do this yet\n  name the output with -o\n"),
         (["-t", "u64", "-o", "old"], "reading standard input: gsort-mpi cannot do this yet"),
         (["pipe.u64", "-o", "old"], "reading the pipe or device pipe.u64: gsort-mpi cannot do this yet"),
         (["in.u64", "-o", "pipe.u64"], "writing the pipe or device pipe.u64: gsort-mpi cannot do this yet"),
-        (["in.txt", "-t", "u64", "-o", "old"], "reading in.txt: gsort-mpi cannot read pipes, text or compressed files yet"),
+        (["in.txt", "-t", "u64", "-o", "old"], "reading in.txt: gsort-mpi cannot read pipes, text or compressed files yet\n"
+         "  use gsort on one machine, or its --form --inputs-here"),
         (["in.u64", "-o", "old.txt"], "writing text into one file old.txt: gsort-mpi cannot do this yet"),
         (["in.u64", "-o", "old.u64.zst"], "compressing into one file old.u64.zst: gsort-mpi cannot do this yet"),
         (["--format=bin:npy", "in.u64", "-o", "in.u64"], "replacing in.u64: it is read as bin, and would be written as npy"),
@@ -37,6 +39,7 @@ def refuse(bed: Bed) -> None:
         (["--parts", "in.u64", "-o", "nowhere/{rank}"], "nowhere"),
         (["-c", "in.u64", "in.u64"], "operand 'in.u64': cannot be given: --check of gsort-mpi takes one file"),
         (["--nonsense", "in.u64", "-o", "old"], "option '--nonsense': is unknown"),
+        (["rows.npy", "-o", "old"], "sorting each row of an array: gsort-mpi cannot do this yet\n  add --key, as in --key=0,"),
         (["odd.u64", "-o", "old"], "odd.u64"), (["missing.u64", "-o", "old"], "missing.u64: No such file or directory"),
         (["in.u64", "-o", "nowhere/out"], "nowhere"), (["-T", "nowhere", "in.u64", "-o", "old"], "nowhere"),
         (["--engine=cpu", "--device=0,1", "in.u64", "-o", "old"], "cannot be combined"),
@@ -46,7 +49,7 @@ def refuse(bed: Bed) -> None:
                             *(([str(bed.gsort_mpi), *words], reason.removeprefix("): ")) for words, reason in refused)):
         done = bed.run(command)
         messages = [line for line in done.stderr.splitlines() if line.startswith("gsort")]
-        if done.returncode != 2 or len(messages) != 1 or reason not in messages[0]:
+        if done.returncode != 2 or len(messages) != 1 or reason not in done.stderr:
             bed.fail(f"refusing {' '.join(command)}", done)
         if (bed.folder / "old").read_bytes() != b"the old output" or bed.left_names():
             bed.fail(f"refusing {' '.join(command)}: changed or left something", done)

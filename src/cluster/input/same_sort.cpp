@@ -62,9 +62,14 @@ void refuse_unsupported(const Request& request, const io::Reader& reader, const 
     throw Error(ErrorKind::kUsage, "reading",
                 "gsort-mpi cannot read pipes, text or compressed files yet")
         .path(reader.path_of(*input))
-        .hint(kElsewhere);
+        .hint(
+            "use gsort on one machine, or its --form --inputs-here, --take and --join on several");
   }
-  if (job.array_elements > 0 || job.empty_rows) throw not_yet("reading arrays of two dimensions");
+  if (job.array_elements > 0 || job.empty_rows) {
+    throw not_yet("sorting each row of an array")
+        .hint(
+            "add --key, as in --key=0, to sort whole rows by columns; or use gsort on one machine");
+  }
   if (request.inputs_here && job.type_source == TypeSource::kDefault) {
     throw Error(ErrorKind::kUsage, "option --inputs-here", "needs a type of the elements")
         .hint(how_to_give_the_type(job.element));
@@ -91,7 +96,9 @@ void refuse_standard_input(const Request& request) {
 }
 
 void refuse_output(const Request& request) {
-  if (request.output.value_or("-") == "-") throw not_yet("writing standard output");
+  if (request.output.value_or("-") == "-") {
+    throw not_yet("writing standard output").hint("name the output with -o");
+  }
   if (is_stream(*request.output)) {
     throw error_of_host(not_yet("writing the pipe or device").path(*request.output));
   }
