@@ -48,7 +48,7 @@ class FileSource final : public Source {
       size_ =
           bytes_of_elements(path(), *form_.elements, form.bytes, size_, form_.skip_end_bytes > 0);
     }
-    if (size_ % form.bytes != 0) throw odd_tail(path(), file_offset(0), size_, form);
+    if (size_ % form.bytes != 0) throw odd_tail(path(), file_offset(0), size_, form, looks_like_);
   }
 
   [[nodiscard]] Filling filling() const override { return Filling::kByOffset; }
@@ -109,7 +109,7 @@ class FileSource final : public Source {
     const std::size_t bytes = std::min<std::uint64_t>(size_, room.size());
     input().read_at(room, bytes, first_);
     if (may_have_header) refuse_npy_header(path(), ConstByteSpan(room).first(bytes));
-    refuse_foreign_bytes(path(), form, ConstByteSpan(room).first(bytes));
+    looks_like_ = refuse_foreign_bytes(path(), form, ConstByteSpan(room).first(bytes));
   }
 
   // Reads numbers, counted along rows, from byte `at` on, column by column. One read takes several
@@ -161,6 +161,7 @@ class FileSource final : public Source {
   std::optional<std::uint64_t> promised_elements_;
   Columns columns_;
   InputForm form_;
+  std::optional<ForeignForm> looks_like_;
   std::size_t element_bytes_ = 1;
   std::uint64_t taken_ = 0;
 };

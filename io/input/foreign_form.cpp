@@ -58,12 +58,13 @@ void refuse_foreign_name(const std::string& path, const ElementForm& form, bool 
   if (form.type_is_assumed && is_of_content) refuse(path, form, "its name is that of", found);
 }
 
-void refuse_foreign_bytes(const std::string& path, const ElementForm& form,
-                          ConstByteSpan first_bytes) {
+std::optional<ForeignForm> refuse_foreign_bytes(const std::string& path, const ElementForm& form,
+                                                ConstByteSpan first_bytes) {
   const auto found = foreign_form_of_bytes(first_bytes);
   if (form.type_is_assumed || (found && found->needs_layout)) {
     refuse(path, form, "it looks like", found);
   }
+  return found;
 }
 
 void refuse_known_layout(Input& input, const ElementForm& form) {

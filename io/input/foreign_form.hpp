@@ -27,8 +27,9 @@ void refuse_foreign_codec(const std::string& path, Codec codec);
 // Throws if `form` has an assumed type and the name is that of another format. With `is_plain`, the
 // content is known not to be compressed.
 void refuse_foreign_name(const std::string& path, const ElementForm& form, bool is_plain);
-void refuse_foreign_bytes(const std::string& path, const ElementForm& form,
-                          ConstByteSpan first_bytes);
+// Returns the form that the bytes look like, if a given type overrules that.
+std::optional<ForeignForm> refuse_foreign_bytes(const std::string& path, const ElementForm& form,
+                                                ConstByteSpan first_bytes);
 
 // Throws if a plain file of raw keys has a known layout (form/known_layout.hpp) and the type is
 // assumed; for FITS files, also if the type is given. Reads the file from its beginning.

@@ -16,16 +16,19 @@ void Source::forget_fields() {
 }
 
 Error odd_tail(const std::string& path, std::uint64_t offset, std::uint64_t size,
-               const ElementForm& form) {
+               const ElementForm& form, const std::optional<ForeignForm>& looks_like) {
   const std::uint64_t tail = size % form.bytes;
+  const bool is_of_keys = form.bytes == bytes_of(form.key);
   return Error(ErrorKind::kInput, "reading",
                fmt::format("the size, {} bytes, is not a multiple of the element size, {}{}", size,
                            form.bytes, form.type_is_assumed ? ", and no type was given" : ""))
       .path(path)
       .at(offset + size - tail)
       .hint(
-          "likely elements have another size (-t, --record), or a header comes first (--skip); "
-          "else the file is not complete");
+          looks_like && is_of_keys
+              ? fmt::format("it looks like {}: {}", looks_like->name, way_out_of(*looks_like, path))
+              : "likely elements have another size (-t, --record), or a header comes first "
+                "(--skip); else the file is not complete");
 }
 
 Error shorter_than_header(const std::string& path, std::uint64_t size, std::uint64_t header_bytes,

@@ -20,6 +20,7 @@
 #include "base/error.hpp"
 #include "element/key.hpp"
 #include "form/decoding.hpp"
+#include "form/foreign_form.hpp"
 #include "form/stored_array.hpp"
 #include "io/input/input.hpp"
 #include "io/system/bytes.hpp"
@@ -153,9 +154,10 @@ class Source {
 };
 
 // The Error for an input that ends within an element. `size` counts the bytes of elements, which
-// begin at `offset` of the file.
+// begin at `offset` of the file and may look like another form.
 [[nodiscard]] Error odd_tail(const std::string& path, std::uint64_t offset, std::uint64_t size,
-                             const ElementForm& form);
+                             const ElementForm& form,
+                             const std::optional<ForeignForm>& looks_like = std::nullopt);
 
 // The Error for an input that is shorter than its header and trailer.
 [[nodiscard]] Error shorter_than_header(const std::string& path, std::uint64_t size,

@@ -69,7 +69,7 @@ class StreamSource final : public Source {
     beginning_.resize(content_->read(beginning_));
     beginning_is_all_ = beginning_.size() < kForeignFormBytes;
     if (may_have_header_) refuse_npy_header(path(), beginning_);
-    refuse_foreign_bytes(path(), form_, beginning_);
+    looks_like_ = refuse_foreign_bytes(path(), form_, beginning_);
   }
 
   // As ContentStream::read(): less than asked only at the end.
@@ -106,7 +106,7 @@ class StreamSource final : public Source {
     if (asked_elements_) return check_end_of_asked();
     if (!promised_bytes_) {
       if (taken_ % form_.bytes != 0) {
-        throw odd_tail(path(), content_->header().size(), taken_, form_);
+        throw odd_tail(path(), content_->header().size(), taken_, form_, looks_like_);
       }
       return;
     }
@@ -129,6 +129,7 @@ class StreamSource final : public Source {
   std::vector<std::byte> beginning_;
   std::size_t beginning_taken_ = 0;
   bool beginning_is_read_ = false;
+  std::optional<ForeignForm> looks_like_;
   bool beginning_is_all_ = false;
   std::uint64_t taken_ = 0;
   bool ended_ = false;

@@ -88,6 +88,24 @@ bool is_near_zero(std::string_view line) {
   return line.find("e-") != std::string_view::npos || line.find("E-") != std::string_view::npos;
 }
 
+// The end of a hint: a type of 64 bits that holds the number, if there is one.
+std::string another_type(std::string_view line, KeyType type) {
+  const auto holds = [line](auto value) {
+    const char* const end = line.data() + line.size();
+    const auto [stop, problem] = std::from_chars(line.data(), end, value);
+    return problem == std::errc() && stop == end;
+  };
+  const char* name = nullptr;
+  if (is_float(type)) {
+    if (holds(double{})) name = "f64";
+  } else if (holds(std::int64_t{})) {
+    name = "i64";
+  } else if (holds(std::uint64_t{})) {
+    name = "u64";
+  }
+  return name == nullptr ? "; -t takes another type" : fmt::format("; -t {} holds this one", name);
+}
+
 std::string next_to_zero(KeyType type) {
   return with_value_of_type(type, [&](auto value) {
     return fmt::format("{} has no value between 0 and {}", name_of(type),
@@ -101,7 +119,9 @@ Error bad_line(const std::string& path, std::uint64_t number, std::string_view w
                KeyType type) {
   constexpr std::string_view kForm = "each line holds one number, and nothing else";
   const std::string_view line = without_blanks(whole_line);
-  if (line.empty()) return wrong(path, number, 1, "the line is empty", kForm);
+  if (line.empty()) {
+    return wrong(path, number, 1, "the line is empty", "remove empty lines: grep '\\S' < FILE");
+  }
   const auto indent = static_cast<std::size_t>(line.data() - whole_line.data());
   if (whole_line.starts_with("\xff\xfe") || whole_line.starts_with("\xfe\xff")) {
     return wrong(path, number, 1, "the text is in UTF-16",
@@ -119,11 +139,11 @@ Error bad_line(const std::string& path, std::uint64_t number, std::string_view w
     if (is_float(type) && is_near_zero(line)) {
       return wrong(path, number, indent + 1,
                    fmt::format("{} is too close to 0 for {}", quoted(line), name_of(type)),
-                   next_to_zero(type) + "; -t takes another type");
+                   next_to_zero(type) + another_type(line, type));
     }
     return wrong(path, number, indent + 1,
                  fmt::format("{} does not fit {}", quoted(line), name_of(type)),
-                 range_of(type) + "; -t takes another type");
+                 range_of(type) + another_type(line, type));
   }
   const std::size_t at = is_float(type) ? std::min(line.find_first_of(" \t"), line.size())
                                         : first_wrong_byte(line, is_signed_integer(type));
@@ -135,10 +155,12 @@ Error bad_line(const std::string& path, std::uint64_t number, std::string_view w
         path, number, column, fmt::format("{} is not a whole number", quoted(line)),
         fmt::format("likely {} is the wrong type: -t f64 sorts such numbers", name_of(type)));
   }
-  return wrong(path, number, column,
-               fmt::format("{} is not {}", quoted(word.empty() ? line : word),
-                           is_float(type) ? "a number" : "a whole number"),
-               kForm);
+  const bool has_columns = word == " " || word == "\t";
+  return wrong(
+      path, number, column,
+      fmt::format("{} is not {}", quoted(word.empty() ? line : word),
+                  is_float(type) ? "a number" : "a whole number"),
+      has_columns ? "take one column of it, such as the first: awk '{print $1}' < FILE" : kForm);
 }
 
 Error bad_hex_line(const std::string& path, std::uint64_t number, std::string_view line,

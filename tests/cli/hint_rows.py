@@ -157,11 +157,13 @@ followed(r"SOSD files hold (u64) or (u32): give -t u64 or -t u32", types_of_sosd
 followed(r"give it with -t (\w+), a suffix, as in FILE\.\w+, or GSORT_TYPE", with_value("--type", "{0}"))
 followed(r"give it with --key=OFFSET:TYPE or -t (\w+)", with_value("--type", "{0}"))
 followed(r"likely \w+ is the wrong type: -t (f64) sorts such numbers", with_value("--type", "{0}"))
+followed(r"\w+ (?:holds numbers|has no value) .*; -t (\w+) holds this one", with_value("--type", "{0}"))
 
 # Formats.
 followed(r"(?:unpack it|take an array out, .*|samtools sort sorts it|save .*|cut one column .*|write its .*)"
          r"; -t \w+ sorts its bytes as they are", with_value("--type", "u8"))
 followed(r"--format=(text|npy) .*; -t \w+ sorts its bytes as they are", with_value("--format", "{0}"))
+followed(r"it looks like text: (--format=text) reads one number a line", with_options("{0}"))
 followed(r"--format=npy sorts the array; (--format=bin) (--skip=\d+) sorts the bytes behind its header, and copies that",
          with_options("{0}", "{1}"))
 followed(r"write it as (512M), 4G or 50%", with_value("--buffer-size", "{0}"))
@@ -185,6 +187,8 @@ followed(r"test the file with '\w+ -t', or use (--decompress=none) to read the b
          with_options("{0}", "--type=u8"))
 followed(r"decompress it once: .*; or sort the bytes of .* with (--decompress=\w+)", with_options("{0}"))
 followed(r"remove the plus signs: (.*)", through("tr -d + < FILE"))
+followed(r"remove empty lines: (.*)", through("grep '\\S' < FILE"))
+followed(r"take one column of it, such as the first: (.*)", through("awk '{{print $1}}' < FILE"))
 followed(r"convert it: (.*)", through("iconv -f UTF-16 -t UTF-8 < FILE"))
 followed(r"turn the CRs into ends of lines: (.*)", through("tr '\\r' '\\n' < FILE"))
 followed(r"(?:name an output file that is not compressed, or )?write raw keys: --format=IN:bin.*", with_output_format("bin"))

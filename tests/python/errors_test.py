@@ -345,6 +345,12 @@ HINTS = [
     (lambda: gsort.sort("o.json", "o"), "write its numbers one a line into a .txt file; dtype i4 sorts its bytes as they are"),
     (lambda: gsort.sort("wide.txt", dtype="i4"), "convert it to UTF-8"),
     (lambda: gsort.sort("plus.txt", dtype="i4"), "remove the plus signs"),
+    (lambda: gsort.sort("empty.txt", dtype="i4"), "remove empty lines"),
+    (lambda: gsort.sort("columns.txt", dtype="i4"), "take one column of it"),
+    (lambda: gsort.sort("large.txt"), "i32 holds numbers from -2147483648 to 2147483647; dtype i8 holds this one"),
+    (lambda: gsort.sort("f.txt", dtype="V100"), "give 'S100', or a dtype of records, with order"),
+    (lambda: gsort.sort("numbers", dtype="u8"), "it looks like text: a file named .txt holds one number a line"),
+    (lambda: gsort.sort(numpy.zeros(3, "g")), "convert it: array.astype('f8')"),
     (lambda: gsort.sort(RECORDS, "o.txt"), "give the output another suffix: .npy, or one of raw bytes, as .bin"),
     (lambda: gsort.sort(NUMBERS, "o.gz.gz"), "name it with one of them"),
     (lambda: gsort.unique(NUMBERS, "o.npy.gz"), "name an output file that is not compressed"),
@@ -391,6 +397,10 @@ def files(tmp_path, monkeypatch):
     Path("o.json").write_text("[1]\n")
     Path("wide.txt").write_text("1\n", "utf-16")
     Path("plus.txt").write_text("+1\n")
+    Path("empty.txt").write_text("1\n\n")
+    Path("columns.txt").write_text("1 2\n")
+    Path("large.txt").write_text("3000000000\n")
+    Path("numbers").write_text("123456\n" * 9)
     os.mkfifo("fifo.u32")
 
 

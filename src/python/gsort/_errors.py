@@ -122,7 +122,7 @@ _ARGUMENTS: List[Tuple["re.Pattern[str]", Any]] = [(re.compile(pattern), words) 
      "give one column of it, as of numpy.loadtxt, or write that into a .txt file"),
     (r"(write its numbers one a line), as jq does, and read these with --format=text", r"\1 into a .txt file"),
     (r"convert it: iconv .*", "convert it to UTF-8"),
-    (r"(remove the plus signs): tr .*", r"\1"),
+    (r"(remove the plus signs|remove empty lines|take one column of it)(?:, such as the first)?: .*", r"\1"),
     (r"save array\.ravel\(\)", "give array.ravel()"),
     (r"--merge needs sorted inputs(?:, with (floats in the order .*))?; without it gsort sorts them",
      lambda found: "gsort.sort sorts them" + (f", {found[1]}" if found[1] else "")),

@@ -196,6 +196,8 @@ def _other_dtype(dtype: numpy.dtype) -> str:
         return f"sort the parts: gsort.sort(array.view([('real', '{part}'), ('imag', '{part}')])).view(array.dtype)"
     if dtype.kind == "V" and not dtype.hasobject:
         return f"view it as texts, or as records: array.view('S{dtype.itemsize}')"
+    if dtype.kind == "f":
+        return "convert it: array.astype('f8')"
     return "convert it: array.astype('U') of texts, array.astype(dtype) of numbers"
 
 
@@ -237,6 +239,9 @@ class Inputs:
             self.words += [b"--endian=big"] * is_big_endian(wanted)
         for item in self.items:
             if is_path(item) and wanted is not None and not named:
+                if wanted.kind == "V" and not is_sortable(wanted):
+                    raise usage("dtype", f"elements of {wanted} have no order",
+                                f"give 'S{wanted.itemsize}', or a dtype of records, with order")
                 self._add_array(_mapped(item, wanted), wanted)
             elif is_path(item):
                 self.operands.append(path_word(item))
