@@ -35,6 +35,11 @@ std::string elements_words(const Plan& plan) {
   return words;
 }
 
+// A part has the type of the shares, which no option gives.
+const char* source_of_type(const Job& job) {
+  return job.part_elements ? "the shares" : describe(job.type_source);
+}
+
 }  // namespace
 
 std::string element_words(const ElementFormat& element) {
@@ -52,7 +57,7 @@ std::string key_words(const Job& job) {
   }
   if (string_bytes(key) > 0) {
     return fmt::format("{}, {} (type from {})", type_text(key), order_words(element),
-                       describe(job.type_source));
+                       source_of_type(job));
   }
   const char* const endian = key.big_endian ? "big" : "little";
   std::string floats = order_of_floats(element);
@@ -63,8 +68,7 @@ std::string key_words(const Job& job) {
   }
   if (!floats.empty()) floats = ": " + floats;
   return fmt::format("{}, {} endian, {}{} (type from {})", name_of(key.type), endian,
-                     key.descending ? "descending" : "ascending", floats,
-                     describe(job.type_source));
+                     key.descending ? "descending" : "ascending", floats, source_of_type(job));
 }
 
 std::string result_words(const Plan& plan) {

@@ -25,13 +25,21 @@ Error other_folder(const std::string& folder, const std::string& reason) {
       .hint("name a folder that does not exist");
 }
 
-// Whether `found` is what this process would make, but for how it is divided into runs.
-bool is_same(const io::Manifest& found, const io::Manifest& wanted) {
+// The difference between `found` and what this process would make, except for how it is divided
+// into runs; empty if there is none.
+std::string difference(const io::Manifest& found, const io::Manifest& wanted) {
+  if (!found.share) return "it holds runs of --resume";
   const io::ManifestShare& share = *wanted.share;
-  return found.share && found.job == wanted.job && found.element_bytes == wanted.element_bytes &&
-         have_same_inputs(found, wanted) && found.share->number == share.number &&
-         found.share->shares == share.shares &&
-         found.share->has_own_inputs == share.has_own_inputs && found.share->dtype == share.dtype;
+  if (found.share->number != share.number || found.share->shares != share.shares) {
+    return fmt::format("it holds share {}/{}", found.share->number, found.share->shares);
+  }
+  if (found.job != wanted.job || found.element_bytes != wanted.element_bytes) {
+    return fmt::format("the saved share differs: it was '{}', this one is '{}'", found.job,
+                       wanted.job);
+  }
+  const bool is_same = found.share->has_own_inputs == share.has_own_inputs &&
+                       found.share->dtype == share.dtype && have_same_inputs(found, wanted);
+  return is_same ? "" : "its share was of other inputs, or they have changed since";
 }
 
 bool holds(const io::WantedFolder& wanted) {
@@ -42,9 +50,8 @@ bool holds(const io::WantedFolder& wanted) {
     if (io::open_folder(folder, ErrorKind::kOutput).names("").empty()) return false;  // replaced
     throw other_folder(folder, "it holds other files");
   }
-  if (!is_same(*there.found(), wanted.manifest)) {
-    throw other_folder(folder, "it holds another share, or a share of other inputs or options");
-  }
+  const std::string problem = difference(*there.found(), wanted.manifest);
+  if (!problem.empty()) throw other_folder(folder, problem);
   return true;
 }
 
