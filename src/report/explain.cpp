@@ -1,5 +1,7 @@
 #include "report/explain.hpp"
 
+#include <algorithm>
+
 #include <fmt/format.h>
 #include <nlohmann/json.hpp>
 
@@ -20,8 +22,11 @@ std::string line(std::string_view label, const std::string& text) {
 std::string input_words(const Plan& plan, const Machine& machine) {
   if (!machine.input_bytes)
     return "its size is not known before its end: a pipe, text, or compressed";
-  return fmt::format("{}, {}", format_bytes(*machine.input_bytes),
-                     counted(plan.elements, "element"));
+  const std::string all = format_bytes(*machine.input_bytes);
+  const std::string elements = counted(plan.elements, "element");
+  if (!plan.job.numbered) return fmt::format("{}, {}", all, elements);
+  return fmt::format("{}, {}; {} with positions",
+                     format_bytes(plan.elements * plan.job.input_bytes()), elements, all);
 }
 
 // The steps of the plan, in words.
@@ -108,6 +113,17 @@ std::string free_words(const Folder& folder) {
   return folder.is_memory() ? fmt::format("{} in memory ({})", words, folder.memory_kind) : words;
 }
 
+// The size of the output, as far as it is known: "8 B to 600 MiB" for one of each key.
+std::string output_bytes_words(const Plan& plan) {
+  const Job& job = plan.job;
+  const std::string least = format_bytes(plan.output.least_bytes);
+  const bool is_text = job.output_form.format == FileFormat::kText;
+  if (is_text || job.compares_inputs() || plan.elements == 0) return "at least " + least;
+  if (!job.is_distinct()) return least;
+  const std::uint64_t most = std::min(plan.elements, job.top.value_or(plan.elements));
+  return fmt::format("{} to {}", least, format_bytes(most * job.result_bytes()));
+}
+
 std::string disk_words(const Plan& plan, const Machine& machine) {
   std::string words = plan.temporary_bytes == 0 ? "no temporary files"
                                                 : fmt::format("up to {} of temporary files",
@@ -116,13 +132,13 @@ std::string disk_words(const Plan& plan, const Machine& machine) {
   if (plan.is<UnknownSize>()) words = "temporary files if one chunk is not enough";
   for (const Folder& folder : machine.temporary) {
     words += folder.problem == 0
-                 ? fmt::format("; {} has {}", printable(folder.path), free_words(folder))
-                 : fmt::format("; {} cannot be used", printable(folder.path));
+                 ? fmt::format("; folder {} has {}", printable(folder.path), free_words(folder))
+                 : fmt::format("; folder {} cannot be used", printable(folder.path));
   }
   if (machine.output) {
     if (plan.output.least_bytes > 0) {
       words += fmt::format("; the output takes {} as a new file, even if it replaces one",
-                           format_bytes(plan.output.least_bytes));
+                           output_bytes_words(plan));
     }
     words += "; the output's folder has " + free_words(*machine.output);
     if (machine.written_into) {

@@ -160,8 +160,8 @@ std::string phase_lines(const Outcome& outcome, const Plan& plan, bool decisions
 std::string memory_files_line(const Plan& plan, const Machine& machine) {
   const std::uint64_t bytes = files_in_memory(plan, machine);
   if (bytes == 0) return "";
-  return fmt::format("gsort: temporary files and output: up to {} in memory ({})\n",
-                     format_bytes(bytes), folders_in_memory(plan, machine).kinds);
+  return fmt::format("gsort: files in memory ({}): up to {}\n",
+                     folders_in_memory(plan, machine).kinds, format_bytes(bytes));
 }
 
 std::string statistic_lines(std::string_view program, const Statistics& statistics) {
