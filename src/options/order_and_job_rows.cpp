@@ -155,7 +155,9 @@ constexpr OptionSpec kJobRows[] = {
      .common = true,
      .help = "check whether FILE is sorted; status 1 if not",
      .more = "Prints a summary, or the first element out of order and the wanted order.",
-     .rules = "Several FILEs are checked one after the other, as with --each.",
+     .rules =
+         "Several FILEs are checked one after the other, as with --each. Messages count elements "
+         "from 0, and lines of text from 1.",
      .apply = [](Options& o, Text) { o.check = CheckMode::kReport; }},
     {.letter = 'C',
      .help = "like -c, without a message",

@@ -112,17 +112,18 @@ def sort(source: Any, output: Output = None, *, axis: Optional[int] = -1, kind: 
     """Sorts files and arrays into one result.
 
     Args:
-        source: a path, an array, or a list or iterator of them, which is read as one sequence. A list without paths and
-            arrays is an array of its numbers. Other objects are read by the buffer protocol, __array__,
-            __array_interface__, __arrow_c_array__, __arrow_c_stream__, or __dlpack__ on the CPU; gsort copies them only
-            if it must, and without a change of a value. The rows of a two-dimensional .npy file are sorted each by itself. An array
-            that is written to a .npy file becomes rows: (2, 3, 4) becomes (6, 4). An array in device memory (CuPy,
-            PyTorch, JAX: __cuda_array_interface__ or __dlpack__) of keys of 8 to 64 bits is sorted there, into output or a new
+        source: a path, an array, or a list or iterator of them, which is read as one sequence. A text in a list is
+            a path; a list without paths and arrays is an array of its numbers. Other objects are read by the buffer
+            protocol, __array__, __array_interface__, __arrow_c_array__, __arrow_c_stream__, or __dlpack__ on the CPU;
+            gsort copies them only if it must, and without a change of a value. The rows of a two-dimensional .npy file are
+            sorted each by itself. An array that is written to a .npy file becomes rows: (2, 3, 4) becomes (6, 4). An array
+            in device memory (CuPy, PyTorch, JAX: __cuda_array_interface__ or __dlpack__) of keys of 8 to 64 bits is sorted there, into output or a new
             array of that library; of the other arguments, only descending, float_order and stream are used.
         output: a path (the file appears whole or not at all, and may be a source); an array or buffer, also a writable
-            memmap, that receives the result; None for a new array. If it is the source, that is sorted in place:
-            without a copy if it is contiguous, of numbers, and sorted along the last axis, and no memory is given; else
-            by a copy, which is a temporary file if it needs more than a quarter of the memory.
+            memmap, that receives the result, contiguous unless axis is given; None for a new array. If it is the source
+            (the same object), that is sorted in place, whatever its strides are: without a copy if it is contiguous, of
+            numbers, and sorted along the last axis, and no memory is given; else by a copy, which is a temporary file if
+            it needs more than a quarter of the memory.
         axis: the dimension of one array that is sorted, as in NumPy; None sorts all elements as one row. The result is
             a view of another array if that is not the last one.
         kind: one of NumPy's words, which changes nothing: every sort is stable.
