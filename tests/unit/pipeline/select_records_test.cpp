@@ -124,6 +124,18 @@ TEST_F(RecordCandidatesTest, DoNotTakeRecordsBehindTheLastWantedOneOfTheSamePref
   }
 }
 
+TEST_F(RecordCandidatesTest, TakeRecordsBeforeTheLastWantedOneOfTheSamePrefix) {
+  const RecordFormat format{kBytes, {{0, 8, KeyType::kU64}, {8, 4, KeyType::kU32}}};
+  Bytes input(40'000 * kBytes);
+  for (std::uint32_t i = 0; i < 40'000; ++i) {
+    const std::uint32_t number = 40'000 - i;
+    std::memcpy(&input[i * kBytes + 8], &number, sizeof(number));
+  }
+  const Bytes kept = kept_of(input, format, 50, ~std::uint64_t{0});
+  const Bytes sorted = test::stably_sorted(input, format);
+  EXPECT_TRUE(std::ranges::equal(kept, std::span(sorted).first(50 * kBytes)));
+}
+
 // Records of a key of 4 or 8 bytes and a position, which orders equal keys.
 TEST(WantedRecords, AreLaterOnesOnlyIfTheirKeyComesBeforeThatOfTheLastWantedOne) {
   for (const KeyType type : {KeyType::kU32, KeyType::kU64}) {
