@@ -13,6 +13,7 @@ from pathlib import Path
 
 FORWARDED = [signal.SIGINT, signal.SIGTERM, signal.SIGHUP]
 END_WITH_PARENT = 1  # prctl's PR_SET_PDEATHSIG
+PIECE = 1000  # elements
 
 sys.path.insert(0, str(Path(__file__).resolve().parents[1] / "support"))
 import forms  # noqa: E402  found by the line above
@@ -21,8 +22,8 @@ import forms  # noqa: E402  found by the line above
 class Call:
     """One call of the real program that has ended."""
 
-    def __init__(self, words: list[str], status: int, old: bytes | None):
-        self.words, self.status, self.old = words, status, old
+    def __init__(self, words: list[str], status: int, had_output: bool):
+        self.words, self.status, self.had_output = words, status, had_output
         self.out = Path(words[words.index("-o") + 1])
 
     def element_bytes(self) -> int:
@@ -30,73 +31,82 @@ class Call:
         kind = self.words[self.words.index("-t") + 1] if "-t" in self.words else ""
         return int(record[1]) if record else forms.bytes_of(kind) if kind else 8
 
-    def output(self) -> bytes:
-        """The output if it is of raw elements; b"" if it is another one, or there is none."""
+    def elements(self) -> int:
+        """How many there are in an output of raw elements; 0 if it is another one, or there is none."""
         text = " ".join(self.words)
         if self.status != 0 or "--compress" in text or re.search(r"--format=\w+:(text|npy)", text):
-            return b""
-        return self.out.read_bytes()
+            return 0
+        return self.out.stat().st_size // self.element_bytes()
 
-    def write(self, output: bytes) -> bool:
+    def read(self, element: int, count: int) -> bytes:
+        with self.out.open("rb") as file:
+            return os.pread(file.fileno(), count * self.element_bytes(), element * self.element_bytes())
+
+    def write(self, element: int, data: bytes) -> bool:
         """Whether that changed anything."""
-        before = self.out.read_bytes()
-        self.out.write_bytes(output)
-        return before != output
+        changes = self.read(element, len(data) // self.element_bytes()) != data
+        with self.out.open("r+b") as file:
+            os.pwrite(file.fileno(), data, element * self.element_bytes())
+        return changes
 
 
-# Each returns whether it did anything. The soak calls it in memory groups of 64 MiB, too: an object for each element is too much.
+# Each returns whether it did anything. They read little at once: the soak also limits and measures the memory of calls.
 def wrong_byte(call: Call) -> bool:
-    output = bytearray(call.output())
-    if not output:
+    count = call.elements()
+    if count == 0:
         return False
-    output[random.randrange(len(output))] ^= random.randrange(1, 256)
-    return call.write(output)
+    at = random.randrange(count)
+    changed = bytearray(call.read(at, 1))
+    changed[random.randrange(len(changed))] ^= random.randrange(1, 256)
+    return call.write(at, bytes(changed))
 
 
 def lost_piece(call: Call) -> bool:
-    output, size = call.output(), call.element_bytes()
-    begin = size * random.randrange(len(output) // size + 1)
-    return call.write(output[:begin] + output[begin + size * random.randint(1, 1000):]) if output else False
+    count = call.elements()
+    if count == 0:
+        return False
+    begin = random.randrange(count)
+    end = min(count, begin + random.randint(1, 1000))
+    for at in range(end, count, PIECE):
+        call.write(begin + at - end, call.read(at, min(PIECE, count - at)))
+    os.truncate(call.out, (begin + count - end) * call.element_bytes())
+    return True
 
 
 def pieces_exchanged(call: Call) -> bool:
-    output, size = bytearray(call.output()), call.element_bytes()
-    count = len(output) // size
-    piece = min(1000, count // 3)
+    count = call.elements()
+    piece = min(PIECE, count // 3)
     if piece == 0:
         return False
     first = random.randrange(count - 2 * piece)
     second = random.randrange(first + piece, count - piece + 1)
-    a, b = (slice(size * begin, size * (begin + piece)) for begin in (first, second))
-    output[a], output[b] = output[b], output[a]
-    return call.write(output)
+    a, b = call.read(first, piece), call.read(second, piece)
+    call.write(first, b)
+    return call.write(second, a)
 
 
 def doubled_and_dropped(call: Call) -> bool:
-    output, size = bytearray(call.output()), call.element_bytes()
-    if len(output) < size:
-        return False
-    to, source = (size * random.randrange(len(output) // size) for _ in range(2))
-    output[to:to + size] = output[source:source + size]
-    return call.write(output)
+    count = call.elements()
+    return count > 0 and call.write(random.randrange(count), call.read(random.randrange(count), 1))
 
 
 def order_broken(call: Call) -> bool:
-    output, size = bytearray(call.output()), call.element_bytes()
-    count = len(output) // size
+    count, size = call.elements(), call.element_bytes()
     begin = random.randrange(max(1, count))
-    for at in (size * ((begin + i) % count) for i in range(count)):
-        if at and output[at - size:at] != output[at:at + size]:
-            output[at - size:at + size] = output[at:at + size] + output[at - size:at]
-            return call.write(output)
+    for first in *range(begin, count - 1, PIECE), *range(0, begin, PIECE):
+        some = call.read(first, min(PIECE + 1, count - first))
+        for at in range(size, len(some), size):
+            before, after = some[at - size:at], some[at:at + size]
+            if before != after:
+                return call.write(first + at // size - 1, after + before)
     return False
 
 
 def old_output_destroyed(call: Call) -> bool:
-    if call.status != 2 or not call.old:
+    if call.status != 2 or not call.had_output:
         return False
-    destroy = random.choice([lambda: call.out.write_bytes(b""), call.out.unlink,
-                             lambda: call.out.write_bytes(call.old[:-1])])
+    destroy = random.choice([lambda: os.truncate(call.out, 0), call.out.unlink,
+                             lambda: os.truncate(call.out, call.out.stat().st_size - 1)])
     destroy()
     return True
 
@@ -125,8 +135,7 @@ def message_missing(call: Call) -> bool:
 
 
 def memory_taken(call: Call) -> bool:
-    """Takes more than -S of the calls with forged files, and than any memory cgroup of the soak has."""
-    return call.status >= 0 and len(b"\1" * (400 << 20)) > 0
+    return call.status >= 0
 
 
 KINDS = {kind.__name__: kind for kind in (wrong_byte, lost_piece, pieces_exchanged, doubled_and_dropped, order_broken,
@@ -157,9 +166,9 @@ def main(real: str, kind: str, log: str) -> None:
     if kind not in KINDS or "-o" not in words or "/dev/null" in words or several_outputs:
         os.execv(real, [real, *words])
     out = Path(words[words.index("-o") + 1])
-    old = out.read_bytes() if out.exists() else None
+    had_output = out.exists() and out.stat().st_size > 0
     status, stderr = run_real([real, *words])
-    call = Call(words, status, old)
+    call = Call(words, status, had_output)
     planted = KINDS[kind](call)
     if planted:
         with open(log, "a") as notes:
@@ -168,6 +177,8 @@ def main(real: str, kind: str, log: str) -> None:
         os.write(2, stderr)
     if planted and kind == "hang":
         time.sleep(3600)
+    if planted and kind == "memory_taken":  # more than -S of calls with forged files, and than any memory group of the soak
+        len(b"\1" * (400 << 20))
     if call.status < 0:
         if call.status != -signal.SIGKILL:
             signal.signal(-call.status, signal.SIG_DFL)
