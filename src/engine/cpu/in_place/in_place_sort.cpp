@@ -39,8 +39,9 @@ void reverse(std::span<Key> keys, TaskArena& tasks) {
   tasks.for_each(div_up(half, kStretchKeys), std::cref(swap));
 }
 
-// Requires: scratch is as long as keys, if they need any. If a sorter cannot get memory of its own,
-// a sorter that needs none takes its place.
+// Requires: scratch is as long as keys, if they need any; keys of this width have been mapped
+// before, so that a map takes no memory. If a sorter cannot get memory of its own, a sorter that
+// needs none takes its place.
 template <class Key>
 void sort_in_cache(std::span<Key> keys, std::span<Key> scratch,
                    const CacheForms<Key>& forms) noexcept {
@@ -96,6 +97,8 @@ class KeptBuffer {
 template <class Key>
 void sort_few(std::span<Key> raw, const KeyMap<Key>& map, std::span<Key> scratch) {
   const KeyMap<Key>* const used = map.is_identity() ? nullptr : &map;
+  // The first map of a process takes memory. If there is none, the keys must be unchanged.
+  if (used != nullptr) map_to_ordered<Key>({}, {}, map);
   sort_in_cache(raw, scratch, {used, used});
 }
 
