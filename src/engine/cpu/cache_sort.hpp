@@ -60,7 +60,8 @@ struct CacheForms {
   const KeyMap<Key>* to_raw = nullptr;      // null: they stay ordered
 };
 
-// The same, and maps the keys in stretches that the sort reads next, or has just written.
+// The same, and maps the keys in stretches that the sort reads next, or has just written. The first
+// map of keys of a width takes memory: if there is none, this throws, and some keys are mapped.
 template <class Key>
 void cache_sort(std::span<Key> keys, std::span<Key> scratch, const CacheForms<Key>& forms);
 

@@ -117,8 +117,9 @@ def sort(source: Any, output: Output = None, *, axis: Optional[int] = -1, kind: 
             protocol, __array__, __array_interface__, __arrow_c_array__, __arrow_c_stream__, or __dlpack__ on the CPU;
             gsort copies them only if it must, and without a change of a value. The rows of a two-dimensional .npy file are
             sorted each by itself. An array that is written to a .npy file becomes rows: (2, 3, 4) becomes (6, 4). An array
-            in device memory (CuPy, PyTorch, JAX: __cuda_array_interface__ or __dlpack__) of keys of 8 to 64 bits is sorted there, into output or a new
-            array of that library; of the other arguments, only descending, float_order and stream are used.
+            in device memory (CuPy, PyTorch, JAX: __cuda_array_interface__ or __dlpack__) of keys of 8 to 64 bits is sorted
+            there, into output or a new array of that library; of the other arguments, only descending, float_order and
+            stream are used.
         output: a path (the file appears whole or not at all, and may be a source); an array or buffer, also a writable
             memmap, that receives the result, contiguous unless axis is given; None for a new array. If it is the source
             (the same object), that is sorted in place, whatever its strides are: without a copy if it is contiguous, of

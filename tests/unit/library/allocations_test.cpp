@@ -335,6 +335,7 @@ TEST(Allocations, FailInSortKeys) {
 
 TEST(Allocations, FailInSortKeysOfFewKeys) {
   fail_in_sort_keys<std::int32_t>(2048);
+  fail_in_sort_keys<double>(2048);
 }
 
 TEST(Allocations, FailInSortKeysByCounting) {

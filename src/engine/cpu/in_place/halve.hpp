@@ -27,6 +27,7 @@ template <class Key>
 [[nodiscard]] std::size_t halve(std::span<Key> keys);
 
 // The same for raw keys: all of them, also if none is moved, become ordered keys, as they are read.
+// Requires: keys of this width have been mapped before, so that a map takes no memory.
 template <class Key>
 [[nodiscard]] std::size_t halve(std::span<Key> raw, const KeyMap<Key>& map);
 
